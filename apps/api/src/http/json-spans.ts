@@ -1,0 +1,86 @@
+// Finds where things stand in a JSON text that JSON.parse has already taken, so nothing here checks the syntax again.
+// JSON.parse turns 0.1234567890123456789 into a float and keeps the last of two equal keys without a word; the digits,
+// and the fact that there were two, are only in the text.
+
+import { Refusal } from '@weir/shared/errors';
+
+/** Key → where its value begins and ends (exclusive). */
+export type Spans = Map<string, readonly [start: number, end: number]>;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** The first position from `at` that is not white space. */
+export function skipSpace(text: string, at: number): number {
+  let position = at;
+  while (text.charCodeAt(position) <= 0x20) position += 1;
+  return position;
+}
+
+function skipString(text: string, at: number): number {
+  let position = at + 1;
+  for (;;) {
+    const code = text.charCodeAt(position);
+    if (code === QUOTE) return position + 1;
+    position += code === BACKSLASH ? 2 : 1;
+  }
+}
+
+/** The position after the value that begins at `at`. */
+function skipValue(text: string, at: number): number {
+  let position = at;
+  let depth = 0;
+  for (;;) {
+    const code = text.charCodeAt(position);
+    if (code === QUOTE) {
+      position = skipString(text, position);
+      if (depth === 0) return position;
+      continue;
+    }
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      // A bare number or word ends where the object or array around it does.
+      if (depth === 0) return position;
+      depth -= 1;
+      if (depth === 0) return position + 1;
+    } else if (depth === 0 && (code === COMMA || code <= 0x20 || Number.isNaN(code))) return position;
+    position += 1;
+  }
+}
+
+/** The members of the object that begins at `at`. Refuses a key that stands there twice. */
+export function spansOfMembers(text: string, at: number): Spans {
+  const spans: Spans = new Map();
+  let position = skipSpace(text, at + 1);
+  while (text.charCodeAt(position) !== CLOSE_BRACE) {
+    const keyEnd = skipString(text, position);
+    const raw = text.slice(position + 1, keyEnd - 1);
+    const key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+    if (spans.has(key)) {
+      throw new Refusal('malformed_json', `The key ${JSON.stringify(key.slice(0, 64))} stands twice in one object: send it once.`);
+    }
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, start);
+    spans.set(key, [start, end]);
+    position = skipSpace(text, end);
+    if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
+  }
+  return spans;
+}
+
+/** Where the items of the array that begins at `at` begin. */
+export function startsOfItems(text: string, at: number): number[] {
+  const starts: number[] = [];
+  let position = skipSpace(text, at + 1);
+  while (text.charCodeAt(position) !== CLOSE_BRACKET) {
+    starts.push(position);
+    position = skipSpace(text, skipValue(text, position));
+    if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
+  }
+  return starts;
+}

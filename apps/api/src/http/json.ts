@@ -1,0 +1,59 @@
+// Reads request bodies. Everything that is ambiguous is refused here: what one parser reads as quantity 1 and another as
+// quantity 1000 must not become a bill. The text stays with the request, since a number's digits are only in there.
+
+import { isUtf8 } from 'node:buffer';
+import { Refusal } from '@weir/shared/errors';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import sjson from 'secure-json-parse';
+import { skipSpace, spansOfMembers, type Spans } from './json-spans.ts';
+
+/** The text of a JSON body, and where in it the members of its object stand. */
+export interface JsonText {
+  text: string;
+  members: Spans;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null for a request without a body. */
+    json: JsonText | null;
+  }
+}
+
+const NONE: Spans = new Map();
+
+function readJson(request: FastifyRequest, body: Buffer): unknown {
+  const { 'content-type': contentType = '', 'content-encoding': encoding } = request.headers;
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    throw new Refusal('unsupported_media_type', `Send the body in UTF-8, not in ${charset.slice(0, 40)}.`);
+  }
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new Refusal('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
+  }
+  if (!isUtf8(body)) throw new Refusal('malformed_json', 'The body is not valid UTF-8: encode it as UTF-8.');
+  const text = body.toString('utf8');
+  let value: unknown;
+  try {
+    value = sjson.parse(text, undefined, { protoAction: 'error', constructorAction: 'ignore' });
+  } catch (error) {
+    const why = error instanceof Error ? error.message.slice(0, 120) : 'unreadable';
+    throw new Refusal('malformed_json', text === '' ? 'The body is empty: send a JSON object.' : `The body is not JSON that can be taken: ${why}.`);
+  }
+  const start = skipSpace(text, 0);
+  request.json = { text, members: text[start] === '{' ? spansOfMembers(text, start) : NONE };
+  return value;
+}
+
+/** Makes JSON the only body that is read, and keeps its text at `request.json`. */
+export function useJson(app: FastifyInstance): void {
+  app.decorateRequest('json', null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      done(null, readJson(request, body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}

@@ -1,0 +1,38 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+
+/** Serves `/openapi.json`, made of the same zod schemas that check the requests, and `/docs`, a page to read it on. */
+export async function useOpenapi(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Weir',
+        version: '1',
+        description:
+          'Usage metering and billing. A 201 from tracking means: on disk, and counted exactly once. ' +
+          'Errors are application/problem+json (RFC 9457) with a detail to act on and a stable code.',
+      },
+      servers: [{ url: publicUrl ?? '/' }],
+      components: {
+        securitySchemes: {
+          session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        },
+      },
+      tags: [
+        { name: 'Tracking', description: 'Services report usage. X-API-Key with the scope usage.write.' },
+        { name: 'Usage', description: 'What was counted. A session, or X-API-Key with the scope usage.read.' },
+        { name: 'Access', description: 'Signing in, and API keys.' },
+        { name: 'Catalog', description: 'Features, meters, plans and customers.' },
+        { name: 'Operations', description: 'For those who run Weir.' },
+      ],
+    },
+    transform: jsonSchemaTransform,
+    transformObject: jsonSchemaTransformObject,
+  });
+  await app.register(swaggerUi, { routePrefix: '/docs' });
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+}

@@ -1,0 +1,264 @@
+// Every answer that is not a success is made here, as application/problem+json (RFC 9457), and nowhere else is an error
+// status known. What a person reads is `detail`; what a client switches on is `code`.
+
+import { violatedConstraint, isUnavailable } from '@weir/db/database';
+import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/shared/errors';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
+import { z } from 'zod';
+
+const PROBLEMS = {
+  malformed_json: { status: 400, title: 'The body is not JSON' },
+  malformed_request: { status: 400, title: 'The request is not valid HTTP' },
+  unauthenticated: { status: 401, title: 'No valid credentials' },
+  missing_scope: { status: 403, title: 'The API key does not have this scope' },
+  cross_origin: { status: 403, title: 'The request comes from another origin' },
+  signup_closed: { status: 403, title: 'Sign-up is closed' },
+  not_found: { status: 404, title: 'Not found' },
+  meter_not_found: { status: 404, title: 'No such meter' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
+  email_taken: { status: 409, title: 'The email address is taken' },
+  lookup_key_taken: { status: 409, title: 'The lookup_key is taken' },
+  lookup_id_taken: { status: 409, title: 'The lookup_id is taken' },
+  external_id_taken: { status: 409, title: 'The external_id is taken' },
+  feature_in_use: { status: 409, title: 'A plan uses the feature' },
+  feature_already_in_plan: { status: 409, title: 'The plan already has the feature' },
+  duplicate_event: { status: 409, title: 'The event is already accepted' },
+  not_replayable: { status: 409, title: 'The event is not rejected' },
+  payload_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The body must be JSON' },
+  invalid_request: { status: 422, title: 'The request is not valid' },
+  idempotency_key_reused: { status: 422, title: 'The idempotency key belongs to another event' },
+  meter_archived: { status: 422, title: 'The meter is archived' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The headers are too large' },
+  internal_error: { status: 500, title: 'Something broke' },
+  unavailable: { status: 503, title: 'Cannot do this now' },
+  shutting_down: { status: 503, title: 'Shutting down' },
+} as const satisfies Record<ErrorCode, { status: number; title: string }>;
+
+/** The form of every error answer, for the OpenAPI document. */
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().meta({ description: 'What went wrong and what to do about it, for a person.' }),
+    code: z.enum(Object.keys(PROBLEMS) as [ErrorCode, ...ErrorCode[]]),
+    request_id: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    id: z.uuid().optional().meta({ description: 'The id of the event that is already accepted.' }),
+    outcome: z.enum(['not_accepted', 'unknown']).optional(),
+  })
+  .meta({ id: 'Problem' });
+
+/** The answers a route may give beside its success, for its OpenAPI entry: one per status, by code. */
+export function problemResponses(...codes: ErrorCode[]) {
+  const byStatus = new Map<number, string[]>();
+  for (const code of codes) {
+    const { status } = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, names]) => [
+      status,
+      { description: names.join(', '), content: { 'application/problem+json': { schema: problemSchema } } },
+    ]),
+  );
+}
+
+export function statusOf(code: ErrorCode): number {
+  return PROBLEMS[code].status;
+}
+
+/** The problem document of a refusal. */
+export function problemOf(refusal: Refusal, requestId: string) {
+  const { status, title } = PROBLEMS[refusal.code];
+  const { errors, id, outcome } = refusal.fields;
+  return {
+    type: `urn:weir:problem:${refusal.code}`,
+    title,
+    status,
+    detail: refusal.message,
+    code: refusal.code,
+    request_id: requestId,
+    ...(errors !== undefined && { errors }),
+    ...(id !== undefined && { id }),
+    ...(outcome !== undefined && { outcome }),
+  };
+}
+
+export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const problem = problemOf(refusal, reply.request.id);
+  const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
+  if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
+  return reply
+    .code(problem.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(problem);
+}
+
+// Constraint → what a person is told. A violation that is not listed here is a defect of Weir, and a 500.
+const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
+  users_email_key: { code: 'email_taken', detail: 'An account with this email address exists: sign in, or use another address.' },
+  features_organization_id_lookup_key_key: {
+    code: 'lookup_key_taken',
+    detail: 'Another feature of your organization has this lookup_key: choose another one.',
+  },
+  plans_organization_id_lookup_id_key: {
+    code: 'lookup_id_taken',
+    detail: 'Another plan of your organization has this lookup_id: choose another one.',
+  },
+  customers_organization_id_external_id_key: {
+    code: 'external_id_taken',
+    detail: 'Another customer of your organization has this external_id: choose another one, or change that customer.',
+  },
+  plan_features_pkey: {
+    code: 'feature_already_in_plan',
+    detail: 'The plan already has this feature: take it out of the plan first to set it anew.',
+  },
+  plan_features_organization_id_feature_id_fkey: {
+    code: 'feature_in_use',
+    detail: 'A plan uses this feature: take it out of every plan first.',
+  },
+};
+
+// What the framework refuses by itself, by the code of its error.
+const FRAMEWORK: Record<string, { code: ErrorCode; detail: string }> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'unsupported_media_type',
+    detail: 'Send the body as JSON in UTF-8, with the header Content-Type: application/json.',
+  },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'payload_too_large', detail: 'The body is too large: send less in one request.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'malformed_request',
+    detail: 'The body does not have the length that Content-Length says: send the request again.',
+  },
+  FST_ERR_BAD_URL: { code: 'malformed_request', detail: 'The path is not a valid URL: check its percent-encoding.' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', detail: 'There is nothing at this path: check the id in it.' },
+};
+
+/** What to answer to anything that was thrown; undefined when it is a defect. */
+function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  const constraint = CONSTRAINTS[violatedConstraint(error) ?? ''];
+  if (constraint !== undefined) return new Refusal(constraint.code, constraint.detail);
+  const framework = FRAMEWORK[errorCodeOf(error) ?? ''];
+  if (framework !== undefined) return new Refusal(framework.code, framework.detail);
+  if (isUnavailable(error)) {
+    return new Refusal('unavailable', 'The database cannot answer now: try again in a moment.', { retryAfterSeconds: 2 });
+  }
+  return undefined;
+}
+
+const BROKEN = 'Something broke on our side; it has been logged under this request_id. Try again, and tell us if it stays.';
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = refusalOf(error);
+  const path = request.routeOptions.url;
+  if (refusal === undefined) request.log.error({ err: error, path }, 'a request failed');
+  else if (statusOf(refusal.code) >= 500) request.log.warn({ err: error, path }, 'a request could not be taken');
+  sendProblem(reply, refusal ?? new Refusal('internal_error', BROKEN));
+}
+
+/** An id in the path that is no id names nothing: 404, like an id of another organization. */
+export const NO_SUCH_THING = 'There is no such thing in your organization: check the id in the path.';
+
+/** Checks a part of a request against its zod schema, and turns what zod says into a refusal. */
+export function validatorCompiler({ schema, httpPart }: { schema: z.ZodType; httpPart?: string }) {
+  return (data: unknown) => {
+    const result = schema.safeParse(data);
+    if (result.success) return { value: result.data };
+    return { error: httpPart === 'params' ? new Refusal('not_found', NO_SUCH_THING) : invalidRequest(result.error) };
+  };
+}
+
+/** The refusal for a value that zod does not take; `at` is put before every path. */
+export function invalidRequest(error: z.ZodError, at = ''): Refusal {
+  return invalidFields(error.issues.flatMap((issue) => fieldErrors(issue, at)));
+}
+
+export function invalidFields(errors: FieldError[]): Refusal {
+  const first = errors[0];
+  const detail = first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
+  const more = errors.length > 1 ? ` There are ${errors.length - 1} more problems in errors.` : '';
+  return new Refusal('invalid_request', detail + more, { errors });
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
+  const path = issue.path.reduce<string>((whole, step) => {
+    if (typeof step === 'number') return `${whole}[${step}]`;
+    return whole === '' ? String(step) : `${whole}.${String(step)}`;
+  }, at);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: path === '' ? key : `${path}.${key}`,
+      message: 'is not a field of this request: check its spelling',
+    }));
+  }
+  if (issue.code === 'invalid_type') {
+    const missing = issue.input === undefined && issue.message.endsWith('received undefined');
+    return [{ path, message: missing ? 'is required' : `must be ${article(issue.expected)}` }];
+  }
+  return [{ path, message: lowerFirst(issue.message) }];
+}
+
+function article(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** Routes everything that is thrown, and every path that leads nowhere, to a problem document. */
+export function useProblems(app: FastifyInstance): void {
+  const known: { pattern: RegExp; methods: Set<string> }[] = [];
+  app.addHook('onRoute', (route) => {
+    const pattern = new RegExp(`^${route.url.replace(/[.]/g, '\\.').replace(/:[^/]+/g, '[^/]+').replace(/\*$/, '.*')}$`);
+    const entry = known.find((each) => each.pattern.source === pattern.source) ?? { pattern, methods: new Set<string>() };
+    if (!known.includes(entry)) known.push(entry);
+    for (const method of [route.method].flat()) entry.methods.add(method);
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = known.filter((each) => each.pattern.test(path)).flatMap((each) => [...each.methods]);
+    if (methods.length === 0) {
+      return sendProblem(reply, new Refusal('not_found', 'There is nothing at this path: see /docs for what there is.'));
+    }
+    const allow = [...new Set(methods)].join(', ');
+    void reply.header('allow', allow);
+    return sendProblem(reply, new Refusal('method_not_allowed', `This path takes ${allow}, and not ${request.method}.`));
+  });
+}
+
+const BROKEN_CONNECTIONS: Record<string, { code: ErrorCode; detail: string }> = {
+  HPE_HEADER_OVERFLOW: { code: 'headers_too_large', detail: 'The headers are too large together: send fewer or shorter ones.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', detail: 'The request did not arrive in time: send it again.' },
+};
+
+/** Answers what Node could not even read as a request, and closes the connection. */
+export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { code, detail } = BROKEN_CONNECTIONS[error.code ?? ''] ?? {
+    code: 'malformed_request' as const,
+    detail: 'This is not a valid HTTP/1.1 request: check the client or the proxy in between.',
+  };
+  const problem = problemOf(new Refusal(code, detail), 'none');
+  const body = JSON.stringify(problem);
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Answers a request that the framework refused before it had a route. */
+export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  answerError(error, request, reply);
+}

@@ -1,0 +1,28 @@
+import { databaseUrl, host, logLevel, port, redisUrl, wholeNumber } from '@weir/shared/settings';
+import { z } from 'zod';
+
+/** Everything that can be set on the API. docs/configuration.md tells what each one is for. */
+export const apiSettings = z.object({
+  DATABASE_URL: databaseUrl,
+  REDIS_URL: redisUrl,
+  PORT: port.default(3000),
+  HOST: host.default('127.0.0.1'),
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be the address people use, such as https://billing.example.com' }).optional(),
+  SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'must be first, open or closed' }).default('first'),
+  LOG_LEVEL: logLevel.default('info'),
+  DATABASE_CONNECTIONS: wholeNumber(1, 1000).default(10),
+  DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(15_000),
+  REDIS_COMMAND_TIMEOUT_MS: wholeNumber(50, 60_000).default(900),
+  QUEUE_PREFIX: z
+    .string()
+    .regex(/^\{[a-zA-Z0-9_-]+\}$/, 'must be a hash tag such as {weir}')
+    .default('{weir}'),
+  IDEMPOTENCY_CLAIM_SECONDS: wholeNumber(60, 31_536_000).default(86_400),
+  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
+  BODY_BYTES_MAX: wholeNumber(16_384, 67_108_864).default(1_048_576),
+  BATCH_BODY_BYTES_MAX: wholeNumber(16_384, 67_108_864).default(10_485_760),
+  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000).default(30_000),
+  DRAIN_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000),
+});
+
+export type ApiSettings = z.output<typeof apiSettings>;

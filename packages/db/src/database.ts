@@ -1,0 +1,73 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Tables } from './schema.ts';
+
+/** Access to Postgres: `kysely` for what an admin asks, `pool` for the statements of the track path. */
+export interface Database {
+  kysely: Kysely<Tables>;
+  pool: pg.Pool;
+  /** Waits for the queries under way and ends every connection. */
+  close(): Promise<void>;
+}
+
+/** Numbers that decide how many connections one process takes, and for how long. */
+export interface DatabaseOptions {
+  connectionsMax: number;
+  /** After this a statement is cancelled by Postgres; 0 lets it run. */
+  statementTimeoutMs: number;
+  /** Called with an error of an idle connection. The pool has already replaced it; it is only worth a log line. */
+  onIdleError: (error: Error) => void;
+}
+
+const TIMESTAMPTZ = 1184;
+const parsers = new pg.TypeOverrides();
+// To the microsecond and in UTC, as text: a JavaScript Date would cut microseconds off. Every connection speaks UTC.
+parsers.setTypeParser(TIMESTAMPTZ, (text) => isoOfPostgres(text));
+
+function isoOfPostgres(text: string): string {
+  const [seconds = '', fraction = ''] = text.replace(' ', 'T').replace(/\+00$/, '').split('.');
+  return `${seconds}.${fraction.padEnd(fraction.length > 3 ? 6 : 3, '0')}Z`;
+}
+
+/** Opens a pool. Nothing is connected yet, so this also works while Postgres is away. */
+export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.connectionsMax,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    types: parsers,
+    options: `-c timezone=UTC -c datestyle=ISO -c statement_timeout=${options.statementTimeoutMs}`,
+    application_name: 'weir',
+  });
+  pool.on('error', options.onIdleError);
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { kysely, pool, close: () => kysely.destroy() };
+}
+
+/** The name of the constraint that a statement violated, or undefined for any other error. */
+export function violatedConstraint(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('23') === true ? error.constraint : undefined;
+}
+
+/** Whether an error says that a row is bad (SQLSTATE classes 22 and 23), so that trying again is in vain. */
+export function isBadData(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '');
+}
+
+/**
+ * Whether an error says that Postgres cannot answer now: no connection, too many, shutting down, timed out, deadlocked
+ * (SQLSTATE classes 08, 40, 53, 57, 58, and whatever the network says).
+ */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(08|40|53|57|58)/.test(error.code ?? '');
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return /^E[A-Z]+$/.test(code) || /timeout exceeded when trying to connect|Connection terminated|not queryable/.test(error.message);
+}
+
+/** Answers when Postgres does; throws when it cannot be reached. */
+export async function pingDatabase(database: Database): Promise<void> {
+  await database.pool.query('SELECT 1');
+}

@@ -1,0 +1,57 @@
+import type { ClientBase } from 'pg';
+
+/** Months that are ready before they begin: a worker that is away for weeks still finds its partition. */
+const MONTHS_AHEAD = 3;
+
+// Any fixed number will do, as long as nothing else in this database locks it.
+const PARTITION_LOCK = 7_339_221_552;
+
+interface Month {
+  table: string;
+  from: string;
+  to: string;
+}
+
+function monthAfter(now: Date, offset: number): Month {
+  const first = (months: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString();
+  const from = first(offset);
+  return { table: `events_${from.slice(0, 4)}_${from.slice(5, 7)}`, from, to: first(offset + 1) };
+}
+
+/**
+ * Makes the partitions of `events` for the month of `now` and the three after it, where they are missing, and moves
+ * into each what had gone to the default partition. Answers the names of those it made. Safe to run at the same time
+ * in several processes, and while events are recorded.
+ */
+export async function makePartitions(client: ClientBase, now: Date): Promise<string[]> {
+  const made: string[] = [];
+  for (let offset = 0; offset <= MONTHS_AHEAD; offset += 1) {
+    const month = monthAfter(now, offset);
+    await client.query('BEGIN');
+    try {
+      await client.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+      const { rows } = await client.query('SELECT to_regclass($1) AS found', [month.table]);
+      if (rows[0]?.found === null) {
+        await makePartition(client, month);
+        made.push(month.table);
+      }
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    }
+  }
+  return made;
+}
+
+// The names and bounds come from a date above, never from a request, since no statement of definition takes parameters.
+async function makePartition(client: ClientBase, { table, from, to }: Month): Promise<void> {
+  // Without this lock a row could reach the default partition between the move and the attachment, and fail the latter.
+  await client.query('LOCK TABLE events_default IN ACCESS EXCLUSIVE MODE');
+  await client.query(`CREATE TABLE ${table} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`);
+  await client.query(
+    `WITH moved AS (DELETE FROM events_default WHERE received_at >= '${from}' AND received_at < '${to}' RETURNING *)
+     INSERT INTO ${table} SELECT * FROM moved`,
+  );
+  await client.query(`ALTER TABLE events ATTACH PARTITION ${table} FOR VALUES FROM ('${from}') TO ('${to}')`);
+}

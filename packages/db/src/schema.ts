@@ -1,0 +1,153 @@
+import type { AggregationType, MeterStatus } from '@weir/shared/meter';
+import type { ColumnType, Generated } from 'kysely';
+
+/** A timestamp, read as ISO 8601 UTC text to the microsecond. */
+type Time = ColumnType<string, string | undefined, string>;
+
+export type Scope = 'usage.write' | 'usage.read';
+export type FeatureType = 'meter' | 'switch' | 'custom';
+export type PlanType = 'FIXED' | 'USAGE' | 'HYBRID';
+export type BillingInterval = 'day' | 'week' | 'month' | 'year';
+export type UsageResetPeriod = 'hour' | 'day' | 'week' | 'month' | 'year';
+
+interface Organizations {
+  id: string;
+  name: string;
+  created_at: Time;
+}
+
+interface Users {
+  organization_id: string;
+  id: string;
+  email: string;
+  password_hash: string;
+  created_at: Time;
+}
+
+interface Sessions {
+  token_hash: Buffer;
+  organization_id: string;
+  user_id: string;
+  created_at: Time;
+  used_at: Time;
+}
+
+interface ApiKeys {
+  organization_id: string;
+  id: string;
+  name: string;
+  key_hash: Buffer;
+  scopes: Scope[];
+  created_at: Time;
+}
+
+interface Features {
+  organization_id: string;
+  id: string;
+  name: string;
+  lookup_key: string;
+  type: FeatureType;
+  created_at: Time;
+}
+
+interface Meters {
+  organization_id: string;
+  id: string;
+  feature_id: string | null;
+  name: string;
+  meter_token: string;
+  aggregation_type: AggregationType;
+  unit: string | null;
+  status: Generated<MeterStatus>;
+  created_at: Time;
+}
+
+interface Plans {
+  organization_id: string;
+  id: string;
+  name: string;
+  lookup_id: string;
+  type: PlanType;
+  billing_interval: BillingInterval;
+  currency: string;
+  trial_days: Generated<number>;
+  description: string | null;
+  is_active: Generated<boolean>;
+  created_at: Time;
+}
+
+interface PlanFeatures {
+  organization_id: string;
+  plan_id: string;
+  feature_id: string;
+  is_enabled: Generated<boolean>;
+  usage_limit: ColumnType<string | null, string | null | undefined, string | null>;
+  usage_reset_period: UsageResetPeriod | null;
+  is_soft_limit: Generated<boolean>;
+  static_value: string | null;
+  created_at: Time;
+}
+
+interface Customers {
+  organization_id: string;
+  id: string;
+  external_id: string;
+  name: string | null;
+  email: string | null;
+  phone: string | null;
+  billing_address_line1: string | null;
+  billing_address_city: string | null;
+  billing_address_state: string | null;
+  billing_address_country: string | null;
+  billing_address_postal_code: string | null;
+  /** Written as JSON text. */
+  metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
+  created_at: Time;
+}
+
+interface Events {
+  organization_id: string;
+  id: string;
+  meter_id: string;
+  customer_external_id: string;
+  quantity: string;
+  timestamp: Time;
+  idempotency_key: string | null;
+  metadata: Record<string, unknown> | null;
+  received_at: Time;
+}
+
+interface DuplicateEvents {
+  organization_id: string;
+  id: string;
+  duplicate_of: string;
+  /** JSON of a StagedEvent. */
+  event: string;
+}
+
+interface RejectedEvents {
+  organization_id: string;
+  id: string;
+  meter_id: string;
+  customer_external_id: string;
+  reason: string;
+  /** JSON of a StagedEvent. */
+  event: string;
+  rejected_at: Time;
+}
+
+/** The tables that admins and receipts read through kysely. Rollups are read and written in SQL only, in `record.ts` and `usage.ts`. */
+export interface Tables {
+  organizations: Organizations;
+  users: Users;
+  sessions: Sessions;
+  api_keys: ApiKeys;
+  features: Features;
+  meters: Meters;
+  plans: Plans;
+  plan_features: PlanFeatures;
+  customers: Customers;
+  events: Events;
+  duplicate_events: DuplicateEvents;
+  rejected_events: RejectedEvents;
+}

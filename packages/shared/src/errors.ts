@@ -1,0 +1,68 @@
+/** Every way in which Weir says no, as a stable word. Clients may switch on it; `http/problem.ts` gives each its status. */
+export type ErrorCode =
+  | 'malformed_json'
+  | 'malformed_request'
+  | 'unauthenticated'
+  | 'missing_scope'
+  | 'cross_origin'
+  | 'signup_closed'
+  | 'not_found'
+  | 'meter_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'email_taken'
+  | 'lookup_key_taken'
+  | 'lookup_id_taken'
+  | 'external_id_taken'
+  | 'feature_in_use'
+  | 'feature_already_in_plan'
+  | 'duplicate_event'
+  | 'not_replayable'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'headers_too_large'
+  | 'invalid_request'
+  | 'idempotency_key_reused'
+  | 'meter_archived'
+  | 'rate_limited'
+  | 'unavailable'
+  | 'shutting_down'
+  | 'internal_error';
+
+/** One field that is not valid: where it is (`customer.email`, `events[3].quantity`) and what to do about it. */
+export interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** What a refusal may carry beside its code and detail. */
+export interface RefusalFields {
+  errors?: FieldError[];
+  /** The id of the event that is already accepted. */
+  id?: string;
+  /** What became of a request that could not be taken now. */
+  outcome?: 'not_accepted' | 'unknown';
+  retryAfterSeconds?: number;
+}
+
+/**
+ * A request that Weir refuses on purpose. `detail` is read by the person who sent it, and says what to do next.
+ * Anything else that is thrown is a defect or a broken dependency.
+ */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly fields: RefusalFields;
+
+  constructor(code: ErrorCode, detail: string, fields: RefusalFields = {}) {
+    super(detail);
+    this.name = 'Refusal';
+    this.code = code;
+    this.fields = fields;
+  }
+}
+
+/** Node's and Postgres's word for what went wrong (`ECONNREFUSED`, `23505`), where the error has one. */
+export function errorCodeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

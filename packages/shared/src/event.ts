@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { QUANTITY_MAX } from './decimal.ts';
+import { epochMsOfId } from './ids.ts';
+import { isStorable, text } from './text.ts';
+
+const METADATA_KEYS_MAX = 50;
+const METADATA_LEVELS_MAX = 5;
+
+/** Bytes of UTF-8 that `metadata` may take in the request. */
+export const METADATA_BYTES_MAX = 8 * 1024;
+
+/** Events in one request to the batch endpoint. */
+export const BATCH_ITEMS_MAX = 1000;
+
+/**
+ * What is wrong with metadata, or undefined. Walks without recursion, since a request may nest 100,000 levels deep and
+ * must not overflow the stack before it is refused.
+ */
+function problemOfMetadata(metadata: Record<string, unknown>): string | undefined {
+  if (Object.keys(metadata).length > METADATA_KEYS_MAX) return `must have at most ${METADATA_KEYS_MAX} keys`;
+  const open: { value: unknown; level: number }[] = [{ value: metadata, level: 1 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, level } = next;
+    if (typeof value === 'string' && !isStorable(value)) return 'must not hold a NUL character or half of a surrogate pair';
+    if (typeof value === 'number' && !Number.isFinite(value)) return 'must not hold a number that is out of range';
+    if (typeof value !== 'object' || value === null) continue;
+    if (level > METADATA_LEVELS_MAX) return `must be nested at most ${METADATA_LEVELS_MAX} levels deep`;
+    for (const [key, child] of Object.entries(value)) {
+      if (!isStorable(key)) return 'must not hold a NUL character or half of a surrogate pair in a key';
+      open.push({ value: child, level: level + 1 });
+    }
+  }
+  return undefined;
+}
+
+/** Free key/value data, within the limits of size and depth that Postgres and the queue can carry. */
+export const metadata = z
+  .record(z.string(), z.unknown())
+  .superRefine((value, context) => {
+    const problem = problemOfMetadata(value);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  })
+  .meta({ description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id.' });
+
+/** The body of `POST /sdk/track`, and one item of a batch. */
+export const trackBody = z
+  .strictObject({
+    meter_token: text(1, 255).meta({ description: 'The unique token of the meter.' }),
+    customer_external_id: text(1, 255).meta({
+      description: 'Your own identifier of the customer. No customer record is needed.',
+    }),
+    quantity: z
+      .number()
+      .positive('must be greater than 0')
+      .max(QUANTITY_MAX, `must be at most ${QUANTITY_MAX}`)
+      .meta({ description: 'A JSON number greater than 0. It is stored as the decimal that was sent.' }),
+    timestamp: z
+      .string()
+      .meta({ description: 'ISO 8601 with an offset. When it is missing, the time of receipt.', format: 'date-time' })
+      .optional(),
+    idempotency_key: text(1, 255)
+      .meta({ description: 'Send a request again with the same key and it is counted once.' })
+      .optional(),
+    metadata: metadata.optional(),
+  })
+  .meta({ id: 'UsageEvent' });
+
+export type TrackBody = z.output<typeof trackBody>;
+
+/**
+ * An event between the door and Postgres, as it lies in Redis. Everything Postgres will hold is already decided here,
+ * so that a batch delivered twice writes the same rows twice and the second time changes nothing.
+ */
+export interface StagedEvent {
+  /** UUIDv7; its milliseconds are the time of receipt. */
+  id: string;
+  organization_id: string;
+  meter_id: string;
+  customer_external_id: string;
+  /** A plain decimal. */
+  quantity: string;
+  /** ISO 8601 UTC, to the microsecond. */
+  timestamp: string;
+  idempotency_key?: string;
+  /** The JSON text of the object, as it was sent: numbers in it keep all their digits. */
+  metadata?: string;
+  /** The event was rejected before and is sent again; it leaves the rejected ones when it is recorded. */
+  replayed?: true;
+}
+
+/** When the front door took the event in: ISO 8601 UTC, to the millisecond. */
+export function receivedAt(id: string): string {
+  return new Date(epochMsOfId(id)).toISOString();
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { JobsOptions } from 'bullmq';
+import type { RedisOptions } from 'ioredis';
+
+/**
+ * The contract between the API and the workers: the keys in Redis, the queue, its jobs and its connections. Nothing
+ * else in the code names them.
+ *
+ * Per flush of the API there is one *batch*: a hash `event id → event`, its id in the sorted set of staged batches
+ * (score: milliseconds since 1970), and one job that names it. A batch is unlinked after its events are in Postgres.
+ */
+export interface QueueKeys {
+  /** Prefix of all keys: a hash tag, so that Redis Cluster keeps the keys of one flush in one slot. */
+  prefix: string;
+  /** The sorted set of the ids of all staged batches. */
+  staged: string;
+  /** The hash that holds one batch. */
+  batch(batch: string): string;
+  /** The string that holds an idempotency key's event id and fingerprint for as long as the claim lives. */
+  claim(organizationId: string, keyHash: Buffer): string;
+  /** Exists while an API key that was just deleted may still be in some process's memory. */
+  revoked(apiKeyId: string): string;
+}
+
+export function queueKeys(prefix: string): QueueKeys {
+  return {
+    prefix,
+    staged: `${prefix}:staged`,
+    batch: (batch) => `${prefix}:batch:${batch}`,
+    claim: (organizationId, keyHash) => `${prefix}:claim:${organizationId}:${keyHash.toString('base64url')}`,
+    revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
+  };
+}
+
+/** The first 128 bits of a text's SHA-256. Postgres and Redis both know an idempotency key by this. */
+export function hash128(text: string): Buffer {
+  return createHash('sha256').update(text).digest().subarray(0, 16);
+}
+
+/** The queue of batches to record. */
+export const RECORD_QUEUE = 'record';
+export interface RecordJob {
+  batch: string;
+}
+
+/** The queue of the regular duties: sweeping, making partitions. */
+export const DUTY_QUEUE = 'duties';
+export const DUTIES = ['sweep', 'partitions'] as const;
+export type Duty = (typeof DUTIES)[number];
+
+/**
+ * Options of the job that records a batch. Its id is the batch's, so adding it again while it exists does nothing. It
+ * is tried until it succeeds: a job in `failed` would be an accepted event that nobody counts.
+ */
+export function recordJobOptions(batch: string): JobsOptions {
+  return {
+    jobId: batch,
+    attempts: Number.MAX_SAFE_INTEGER,
+    backoff: { type: 'capped' },
+    removeOnComplete: true,
+    removeOnFail: false,
+    stackTraceLimit: 1,
+  };
+}
+
+/** Milliseconds to wait before the next attempt at a job: 0.25 s, doubled each time, at most 5 s. */
+export function backoffMs(attemptsMade: number): number {
+  return Math.min(5_000, 250 * 2 ** Math.min(attemptsMade - 1, 10));
+}
+
+/**
+ * A producer's connection. It answers or fails at once: nothing is queued in memory while Redis is away, and nothing is
+ * sent again behind the caller's back. A command that times out may still have run.
+ */
+export function producerConnection(commandTimeoutMs: number): RedisOptions {
+  return {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: 2_000,
+    retryStrategy: (attempt) => Math.min(1_000, 50 * attempt),
+  };
+}
+
+/** A worker's connection: it waits for Redis for as long as it takes, as BullMQ asks for blocking commands. */
+export function workerConnection(): RedisOptions {
+  return {
+    maxRetriesPerRequest: null,
+    connectTimeout: 2_000,
+    retryStrategy: (attempt) => Math.min(1_000, 50 * attempt),
+  };
+}
+
+/** What BullMQ needs on top of its connection so that a queue made while Redis is away works once it is back. */
+export const producerQueueOptions = { skipWaitingForReady: true, skipVersionCheck: true } as const;
+
+/**
+ * Timing of jobs under a worker that dies: another worker has its job within about 10 s. A job may be taken over any
+ * number of times, since by default BullMQ gives it up as failed after the second.
+ */
+export const workerTiming = { lockDuration: 5_000, stalledInterval: 5_000, maxStalledCount: Number.MAX_SAFE_INTEGER } as const;
