@@ -1,17 +1,38 @@
 // Every plugin and every route of the API, in order, in one place. Nothing is opened here: main.ts passes in what is.
 
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type RawReplyDefaultExpression, type RawRequestDefaultExpression, type RawServerDefault } from 'fastify';
+import cookie from '@fastify/cookie';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+} from 'fastify';
 import type { Database } from '@weir/db/database';
 import { pingDatabase } from '@weir/db/database';
 import type { QueueKeys } from '@weir/shared/queue';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
+import { apiKeyRoutes } from './access/api-keys.ts';
+import { buildGuards } from './access/authenticate.ts';
+import { sessionRoutes } from './access/sessions.ts';
+import { buildThrottle } from './access/throttle.ts';
+import { customerRoutes } from './catalog/customers.ts';
+import { featureRoutes } from './catalog/features.ts';
+import { meterRoutes } from './catalog/meters.ts';
+import { planFeatureRoutes } from './catalog/plan-features.ts';
+import { planRoutes } from './catalog/plans.ts';
 import { healthRoutes } from './http/health.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
 import { answerBrokenConnection, answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
+import { useMetrics, type Metrics } from './http/metrics.ts';
+import type { Ingest } from './ingest/ingest.ts';
+import { KnownMeters } from './ingest/known-meters.ts';
+import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
+import { eventRoutes } from './usage/events.ts';
 
 /** What the API is made of; opened and closed by the caller. */
 export interface AppParts {
@@ -21,6 +42,8 @@ export interface AppParts {
   redis: Redis;
   keys: QueueKeys;
   log: FastifyBaseLogger;
+  metrics: Metrics;
+  ingest: Ingest;
   isDraining: () => boolean;
 }
 
@@ -34,7 +57,7 @@ export type App = FastifyInstance<
 >;
 
 export async function buildApp(parts: AppParts): Promise<App> {
-  const { settings, database, redis, log } = parts;
+  const { settings, database, redis, keys, log, metrics, ingest } = parts;
   const app = fastify({
     loggerInstance: log,
     // One line per request costs almost half of the throughput; slow and failed requests are logged on their own.
@@ -55,12 +78,32 @@ export async function buildApp(parts: AppParts): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify);
   useProblems(app);
   useJson(app);
+  useMetrics(app, metrics);
+  // Only the guards read cookies, so that tracking does not pay for it.
+  await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
+  const guards = buildGuards(app, { database, publicUrl: settings.PUBLIC_URL, log });
 
   healthRoutes(app, {
     postgres: () => pingDatabase(database),
     redis: () => redis.ping(),
     isDraining: parts.isDraining,
   });
+  sessionRoutes(app, { database, guards, throttle: buildThrottle(redis, keys), settings });
+  apiKeyRoutes(app, { database, redis, keys, guards });
+  featureRoutes(app, { database, guards });
+  meterRoutes(app, { database, guards });
+  planRoutes(app, { database, guards });
+  planFeatureRoutes(app, { database, guards });
+  customerRoutes(app, { database, guards });
+  trackRoutes(app, {
+    guards,
+    ingest,
+    metrics,
+    meters: new KnownMeters(database, log),
+    read: { keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },
+    batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
+  });
+  eventRoutes(app, { guards, database, redis, keys, ingest });
   return app;
 }

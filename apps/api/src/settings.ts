@@ -7,7 +7,9 @@ export const apiSettings = z.object({
   REDIS_URL: redisUrl,
   PORT: port.default(3000),
   HOST: host.default('127.0.0.1'),
-  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be the address people use, such as https://billing.example.com' }).optional(),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be the address people use, such as https://billing.example.com' })
+    .optional(),
   SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'must be first, open or closed' }).default('first'),
   LOG_LEVEL: logLevel.default('info'),
   DATABASE_CONNECTIONS: wholeNumber(1, 1000).default(10),

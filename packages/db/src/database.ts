@@ -64,7 +64,10 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|40|53|57|58)/.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return /^E[A-Z]+$/.test(code) || /timeout exceeded when trying to connect|Connection terminated|not queryable/.test(error.message);
+  return (
+    /^E[A-Z]+$/.test(code) ||
+    /timeout exceeded when trying to connect|Connection terminated|not queryable/.test(error.message)
+  );
 }
 
 /** Answers when Postgres does; throws when it cannot be reached. */

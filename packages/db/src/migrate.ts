@@ -38,7 +38,9 @@ async function applyMissing(client: pg.Client): Promise<string[]> {
   const done = new Set(rows.map((row) => row.name));
   const unknown = [...done].filter((name) => !files.includes(name));
   if (unknown.length > 0) {
-    throw new Error(`The database was migrated by a newer Weir (it has ${unknown.join(', ')}): run that version instead.`);
+    throw new Error(
+      `The database was migrated by a newer Weir (it has ${unknown.join(', ')}): run that version instead.`,
+    );
   }
   const missing = files.filter((name) => !done.has(name));
   for (const name of missing) {

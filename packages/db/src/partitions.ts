@@ -13,7 +13,8 @@ interface Month {
 }
 
 function monthAfter(now: Date, offset: number): Month {
-  const first = (months: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString();
+  const first = (months: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString();
   const from = first(offset);
   return { table: `events_${from.slice(0, 4)}_${from.slice(5, 7)}`, from, to: first(offset + 1) };
 }

@@ -42,7 +42,8 @@ export function parseQuantity(literal: string, value: number): { decimal: string
   if (literal.length > FRACTION_DIGITS_MAX) return { problem: `must have at most ${FRACTION_DIGITS_MAX} characters` };
   const decimal = plainDecimal(literal);
   // The nearest double of 9007199254740991.4 is the limit itself, so the comparison above does not see it.
-  if (value === QUANTITY_MAX && decimal !== String(QUANTITY_MAX) && decimal.startsWith(`${QUANTITY_MAX}.`)) return tooLarge;
+  if (value === QUANTITY_MAX && decimal !== String(QUANTITY_MAX) && decimal.startsWith(`${QUANTITY_MAX}.`))
+    return tooLarge;
   return { decimal };
 }
 

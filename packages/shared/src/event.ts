@@ -21,7 +21,8 @@ function problemOfMetadata(metadata: Record<string, unknown>): string | undefine
   const open: { value: unknown; level: number }[] = [{ value: metadata, level: 1 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, level } = next;
-    if (typeof value === 'string' && !isStorable(value)) return 'must not hold a NUL character or half of a surrogate pair';
+    if (typeof value === 'string' && !isStorable(value))
+      return 'must not hold a NUL character or half of a surrogate pair';
     if (typeof value === 'number' && !Number.isFinite(value)) return 'must not hold a number that is out of range';
     if (typeof value !== 'object' || value === null) continue;
     if (level > METADATA_LEVELS_MAX) return `must be nested at most ${METADATA_LEVELS_MAX} levels deep`;
@@ -40,7 +41,9 @@ export const metadata = z
     const problem = problemOfMetadata(value);
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
-  .meta({ description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id.' });
+  .meta({
+    description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id.',
+  });
 
 /** The body of `POST /sdk/track`, and one item of a batch. */
 export const trackBody = z

@@ -20,11 +20,16 @@ export function parseInstant(text: string): Instant | { problem: string } {
       ? { problem: 'must say its offset from UTC: end it in Z or in an offset such as +02:00' }
       : { problem: 'must be ISO 8601 with an offset, such as 2026-01-31T09:30:00Z or 2026-01-31T09:30:00.25+02:00' };
   }
-  const [, year, month, day, hour, minute, second = '00', fraction = '', sign, offsetHour = '00', offsetMinute = '00'] = match;
+  const [, year, month, day, hour, minute, second = '00', fraction = '', sign, offsetHour = '00', offsetMinute = '00'] =
+    match;
   const micros = fraction.slice(0, 6).padEnd(6, '0');
   const local = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
   const there =
-    Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60 && Number(offsetHour) < 24 && Number(offsetMinute) < 60;
+    Number(hour) < 24 &&
+    Number(minute) < 60 &&
+    Number(second) < 60 &&
+    Number(offsetHour) < 24 &&
+    Number(offsetMinute) < 60;
   // Date.UTC takes 30 February for 2 March, and the years 0 to 99 for 1900 to 1999: what comes back must be what was written.
   if (!there || !new Date(local).toISOString().startsWith(`${year}-${month}-${day}T`)) {
     return { problem: 'is not a date and time of the calendar' };

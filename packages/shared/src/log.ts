@@ -7,6 +7,9 @@ export function createLog(name: string, level: string): Logger {
   return pino({
     name,
     level,
-    redact: { paths: ['req.headers', 'headers', 'password', 'key', 'token', '*.password', '*.key', '*.token'], remove: true },
+    redact: {
+      paths: ['req.headers', 'headers', 'password', 'key', 'token', '*.password', '*.key', '*.token'],
+      remove: true,
+    },
   });
 }

@@ -72,24 +72,24 @@ export function backoffMs(attemptsMade: number): number {
  * A producer's connection. It answers or fails at once: nothing is queued in memory while Redis is away, and nothing is
  * sent again behind the caller's back. A command that times out may still have run.
  */
-export function producerConnection(commandTimeoutMs: number): RedisOptions {
+export function producerConnection(commandTimeoutMs: number) {
   return {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     commandTimeout: commandTimeoutMs,
     connectTimeout: 2_000,
-    retryStrategy: (attempt) => Math.min(1_000, 50 * attempt),
-  };
+    retryStrategy: (attempt: number) => Math.min(1_000, 50 * attempt),
+  } satisfies RedisOptions;
 }
 
 /** A worker's connection: it waits for Redis for as long as it takes, as BullMQ asks for blocking commands. */
-export function workerConnection(): RedisOptions {
+export function workerConnection() {
   return {
     maxRetriesPerRequest: null,
     connectTimeout: 2_000,
-    retryStrategy: (attempt) => Math.min(1_000, 50 * attempt),
-  };
+    retryStrategy: (attempt: number) => Math.min(1_000, 50 * attempt),
+  } satisfies RedisOptions;
 }
 
 /** What BullMQ needs on top of its connection so that a queue made while Redis is away works once it is back. */
@@ -99,4 +99,8 @@ export const producerQueueOptions = { skipWaitingForReady: true, skipVersionChec
  * Timing of jobs under a worker that dies: another worker has its job within about 10 s. A job may be taken over any
  * number of times, since by default BullMQ gives it up as failed after the second.
  */
-export const workerTiming = { lockDuration: 5_000, stalledInterval: 5_000, maxStalledCount: Number.MAX_SAFE_INTEGER } as const;
+export const workerTiming = {
+  lockDuration: 5_000,
+  stalledInterval: 5_000,
+  maxStalledCount: Number.MAX_SAFE_INTEGER,
+} as const;

@@ -23,7 +23,9 @@ export async function checkRedisPolicy(redis: Redis): Promise<RedisPolicy> {
       answer = await redis.config('GET', name);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      return { warn: `Redis does not answer CONFIG GET (${why}): make sure of maxmemory-policy noeviction and appendfsync always` };
+      return {
+        warn: `Redis does not answer CONFIG GET (${why}): make sure of maxmemory-policy noeviction and appendfsync always`,
+      };
     }
     const pair = Array.isArray(answer) ? answer : Object.entries(answer as object).flat();
     config.set(name, String(pair[1] ?? ''));

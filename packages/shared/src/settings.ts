@@ -23,7 +23,11 @@ export function loadSettings<T extends z.ZodType>(schema: T, env: Record<string,
 /** A whole number between two bounds. */
 export function wholeNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
-  return z.string().regex(/^\d{1,15}$/, message).transform(Number).refine((n) => n >= min && n <= max, message);
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, message);
 }
 
 /** A port to listen on; 0 lets the system choose. */

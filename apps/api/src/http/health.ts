@@ -28,11 +28,13 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
       },
     },
     async () => {
-      if (checks.isDraining()) throw new Refusal('shutting_down', 'This process is shutting down: send requests to another one.');
+      if (checks.isDraining())
+        throw new Refusal('shutting_down', 'This process is shutting down: send requests to another one.');
       const parts = { Postgres: checks.postgres(), Redis: checks.redis() };
       const results = await Promise.allSettled(Object.values(parts));
       const down = Object.keys(parts).filter((_, index) => results[index]?.status === 'rejected');
-      if (down.length > 0) throw new Refusal('unavailable', `${down.join(' and ')} cannot be reached: check that it runs.`);
+      if (down.length > 0)
+        throw new Refusal('unavailable', `${down.join(' and ')} cannot be reached: check that it runs.`);
       return { status: 'ok' as const };
     },
   );

@@ -62,7 +62,10 @@ export function spansOfMembers(text: string, at: number): Spans {
     const raw = text.slice(position + 1, keyEnd - 1);
     const key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     if (spans.has(key)) {
-      throw new Refusal('malformed_json', `The key ${JSON.stringify(key.slice(0, 64))} stands twice in one object: send it once.`);
+      throw new Refusal(
+        'malformed_json',
+        `The key ${JSON.stringify(key.slice(0, 64))} stands twice in one object: send it once.`,
+      );
     }
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, start);

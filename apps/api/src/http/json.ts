@@ -38,7 +38,10 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
     value = sjson.parse(text, undefined, { protoAction: 'error', constructorAction: 'ignore' });
   } catch (error) {
     const why = error instanceof Error ? error.message.slice(0, 120) : 'unreadable';
-    throw new Refusal('malformed_json', text === '' ? 'The body is empty: send a JSON object.' : `The body is not JSON that can be taken: ${why}.`);
+    throw new Refusal(
+      'malformed_json',
+      text === '' ? 'The body is empty: send a JSON object.' : `The body is not JSON that can be taken: ${why}.`,
+    );
   }
   const start = skipSpace(text, 0);
   request.json = { text, members: text[start] === '{' ? spansOfMembers(text, start) : NONE };

@@ -102,7 +102,10 @@ export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply
 
 // Constraint → what a person is told. A violation that is not listed here is a defect of Weir, and a 500.
 const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
-  users_email_key: { code: 'email_taken', detail: 'An account with this email address exists: sign in, or use another address.' },
+  users_email_key: {
+    code: 'email_taken',
+    detail: 'An account with this email address exists: sign in, or use another address.',
+  },
   features_organization_id_lookup_key_key: {
     code: 'lookup_key_taken',
     detail: 'Another feature of your organization has this lookup_key: choose another one.',
@@ -148,12 +151,15 @@ function refusalOf(error: unknown): Refusal | undefined {
   const framework = FRAMEWORK[errorCodeOf(error) ?? ''];
   if (framework !== undefined) return new Refusal(framework.code, framework.detail);
   if (isUnavailable(error)) {
-    return new Refusal('unavailable', 'The database cannot answer now: try again in a moment.', { retryAfterSeconds: 2 });
+    return new Refusal('unavailable', 'The database cannot answer now: try again in a moment.', {
+      retryAfterSeconds: 2,
+    });
   }
   return undefined;
 }
 
-const BROKEN = 'Something broke on our side; it has been logged under this request_id. Try again, and tell us if it stays.';
+const BROKEN =
+  'Something broke on our side; it has been logged under this request_id. Try again, and tell us if it stays.';
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error);
@@ -182,7 +188,10 @@ export function invalidRequest(error: z.ZodError, at = ''): Refusal {
 
 export function invalidFields(errors: FieldError[]): Refusal {
   const first = errors[0];
-  const detail = first === undefined ? 'The request is not valid.' : `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
+  const detail =
+    first === undefined
+      ? 'The request is not valid.'
+      : `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
   const more = errors.length > 1 ? ` There are ${errors.length - 1} more problems in errors.` : '';
   return new Refusal('invalid_request', detail + more, { errors });
 }
@@ -217,8 +226,16 @@ function lowerFirst(text: string): string {
 export function useProblems(app: FastifyInstance): void {
   const known: { pattern: RegExp; methods: Set<string> }[] = [];
   app.addHook('onRoute', (route) => {
-    const pattern = new RegExp(`^${route.url.replace(/[.]/g, '\\.').replace(/:[^/]+/g, '[^/]+').replace(/\*$/, '.*')}$`);
-    const entry = known.find((each) => each.pattern.source === pattern.source) ?? { pattern, methods: new Set<string>() };
+    const pattern = new RegExp(
+      `^${route.url
+        .replace(/[.]/g, '\\.')
+        .replace(/:[^/]+/g, '[^/]+')
+        .replace(/\*$/, '.*')}$`,
+    );
+    const entry = known.find((each) => each.pattern.source === pattern.source) ?? {
+      pattern,
+      methods: new Set<string>(),
+    };
     if (!known.includes(entry)) known.push(entry);
     for (const method of [route.method].flat()) entry.methods.add(method);
   });
@@ -227,16 +244,25 @@ export function useProblems(app: FastifyInstance): void {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter((each) => each.pattern.test(path)).flatMap((each) => [...each.methods]);
     if (methods.length === 0) {
-      return sendProblem(reply, new Refusal('not_found', 'There is nothing at this path: see /docs for what there is.'));
+      return sendProblem(
+        reply,
+        new Refusal('not_found', 'There is nothing at this path: see /docs for what there is.'),
+      );
     }
     const allow = [...new Set(methods)].join(', ');
     void reply.header('allow', allow);
-    return sendProblem(reply, new Refusal('method_not_allowed', `This path takes ${allow}, and not ${request.method}.`));
+    return sendProblem(
+      reply,
+      new Refusal('method_not_allowed', `This path takes ${allow}, and not ${request.method}.`),
+    );
   });
 }
 
 const BROKEN_CONNECTIONS: Record<string, { code: ErrorCode; detail: string }> = {
-  HPE_HEADER_OVERFLOW: { code: 'headers_too_large', detail: 'The headers are too large together: send fewer or shorter ones.' },
+  HPE_HEADER_OVERFLOW: {
+    code: 'headers_too_large',
+    detail: 'The headers are too large together: send fewer or shorter ones.',
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', detail: 'The request did not arrive in time: send it again.' },
 };
 

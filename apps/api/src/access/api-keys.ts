@@ -1,0 +1,145 @@
+// API keys: made, listed, and revoked on every replica before the answer is given.
+
+import { deleteApiKey, insertApiKey, listApiKeys, type ApiKey } from '@weir/db/api-keys';
+import type { Database } from '@weir/db/database';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import type { QueueKeys } from '@weir/shared/queue';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import { answerPage, displayName, idInPath, nothing, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { Guards } from './authenticate.ts';
+import { KNOWN_KEY_SECONDS_MAX } from './known-keys.ts';
+import { hashSecret, newApiKey } from './secrets.ts';
+
+export interface ApiKeyParts {
+  database: Database;
+  redis: Redis;
+  keys: QueueKeys;
+  guards: Guards;
+}
+
+/** Twice as long as any process goes on using a key from memory. */
+const TOMBSTONE_SECONDS = 2 * KNOWN_KEY_SECONDS_MAX;
+
+const scopes = z
+  .array(oneOf(['usage.write', 'usage.read']))
+  .min(1, 'must hold at least one scope')
+  .refine((list) => new Set(list).size === list.length, 'must not hold a scope twice')
+  .meta({ uniqueItems: true });
+
+const apiKeyAnswer = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    scopes: z.array(z.enum(['usage.write', 'usage.read'])),
+    status: z.literal('ACTIVE'),
+    created_at: time,
+  })
+  .meta({ id: 'ApiKey' });
+
+const createdAnswer = apiKeyAnswer
+  .extend({ key: z.string().meta({ description: 'The secret. It is shown here and never again.' }) })
+  .meta({ id: 'CreatedApiKey' });
+
+const security = [{ session: [] }];
+
+export function apiKeyRoutes(app: App, { database, redis, keys, guards }: ApiKeyParts): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/api-keys',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'Create an API key',
+        description:
+          'Keep the key: only its hash is stored, so nobody can show it again. A lost one is deleted and replaced.',
+        security,
+        body: z.strictObject({ name: displayName, scopes }),
+        response: {
+          201: createdAnswer,
+          ...problemResponses('malformed_json', 'unauthenticated', 'cross_origin', 'invalid_request'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const key = newApiKey();
+      const apiKey = await insertApiKey(db, {
+        organization_id: request.caller.organizationId,
+        id: newId(),
+        key_hash: hashSecret(key),
+        ...request.body,
+      });
+      return reply.code(201).send({ ...answerApiKey(apiKey), key });
+    },
+  );
+
+  app.get(
+    '/api/v1/api-keys',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'List the API keys, newest first',
+        description: 'Never the keys themselves. A deleted key is not in the list.',
+        security,
+        querystring: z.strictObject(pageQuery),
+        response: { 200: pageSchema(apiKeyAnswer), ...problemResponses('unauthenticated', 'invalid_request') },
+      },
+    },
+    async (request) => {
+      const { rows, total } = await listApiKeys(db, request.caller.organizationId, request.query);
+      return answerPage({ rows: rows.map(answerApiKey), total }, request.query);
+    },
+  );
+
+  app.delete(
+    '/api/v1/api-keys/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'Delete an API key',
+        description: 'It is revoked at once: no request that starts after the answer is accepted, on any replica.',
+        security,
+        params: idInPath,
+        response: {
+          204: nothing,
+          ...problemResponses('unauthenticated', 'cross_origin', 'not_found', 'unavailable'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      await db.transaction().execute(async (transaction) => {
+        if (!(await deleteApiKey(transaction, request.caller.organizationId, id))) {
+          throw new Refusal('not_found', NO_SUCH_THING);
+        }
+        // Before the commit: where Redis cannot be told, the key is not deleted either, since processes that know it
+        // would go on taking it. If the commit fails after this, the key is refused without being gone, which is the
+        // side to err on, and deleting it again mends that.
+        await layTombstone(redis, keys.revoked(id));
+      });
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+/** Keeps out a deleted key that some process still has in memory. */
+async function layTombstone(redis: Redis, tombstone: string): Promise<void> {
+  try {
+    await redis.set(tombstone, '1', 'EX', TOMBSTONE_SECONDS);
+  } catch (error) {
+    const detail =
+      'Redis cannot be reached, so the key cannot be revoked everywhere: it was not deleted; try again in a moment.';
+    throw Object.assign(new Refusal('unavailable', detail), { cause: error });
+  }
+}
+
+function answerApiKey({ id, name, scopes, created_at }: ApiKey): z.output<typeof apiKeyAnswer> {
+  return { id, name, scopes, status: 'ACTIVE', created_at };
+}

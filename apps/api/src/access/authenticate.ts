@@ -1,0 +1,157 @@
+// Who is asking. Each route names the guard that opens it; a guard sets request.caller or refuses with 401 or 403.
+// Whether a thing belongs to the caller's organization is for the queries to say, all of which ask for it.
+
+import type { ApiKeyGrant } from '@weir/db/api-keys';
+import { findApiKeyGrant } from '@weir/db/api-keys';
+import { isUnavailable, type Database } from '@weir/db/database';
+import type { Scope } from '@weir/db/schema';
+import { findSession } from '@weir/db/sessions';
+import { Refusal } from '@weir/shared/errors';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { KnownKeys } from './known-keys.ts';
+import { mayActInSession } from './same-origin.ts';
+import { hashSecret, isApiKey } from './secrets.ts';
+
+/** Who sent a request: a person who is signed in, or the holder of an API key. */
+export interface Caller {
+  organizationId: string;
+  userId?: string;
+  apiKeyId?: string;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the guard of the route; a route without a guard must not ask for it. */
+    caller: Caller;
+  }
+}
+
+export interface Guards {
+  /** A session. */
+  session(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** A session, or an API key with usage.read. */
+  read(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /**
+   * An API key with usage.write. Most answers come from memory, in the same turn of the event loop; the route must ask
+   * for the key's tombstone (`keys.revoked`) before it takes anything, as admission does.
+   */
+  write(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void;
+  /** An API key with usage.write, looked up each time: for routes that ask for no tombstone. */
+  writeUncached(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+}
+
+export interface GuardParts {
+  database: Database;
+  publicUrl: string | undefined;
+  log: FastifyBaseLogger;
+}
+
+export const SESSION_COOKIE = 'access_token';
+
+const BY_KEY = 'ApiKey header="X-API-Key"';
+const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
+
+export function buildGuards(app: FastifyInstance, { database, publicUrl, log }: GuardParts): Guards {
+  // Null until a guard has run; the type says otherwise so that no route has to ask.
+  app.decorateRequest('caller', null as unknown as Caller);
+
+  const find = (keyHash: Buffer) => findApiKeyGrant(database.kysely, keyHash);
+  const known = new KnownKeys(find, log);
+
+  async function session(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const token = sessionTokenOf(request);
+    const found = token === undefined ? undefined : await findSession(database.kysely, hashSecret(token));
+    if (found === undefined) {
+      void reply.header('www-authenticate', BY_SESSION);
+      throw new Refusal('unauthenticated', noSession(request, token));
+    }
+    requireSameOrigin(request, publicUrl);
+    request.caller = { organizationId: found.organization_id, userId: found.user_id };
+  }
+
+  async function withKey(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<void> {
+    const keyHash = keyHashOf(request);
+    request.caller = callerOf(keyHash === undefined ? undefined : await find(keyHash), scope, request, reply);
+  }
+
+  return {
+    session,
+    // Someone who sends a key on purpose means the key, also from a browser that adds its cookie.
+    read: (request, reply) =>
+      request.headers['x-api-key'] === undefined ? session(request, reply) : withKey(request, reply, 'usage.read'),
+    write(request, reply, done) {
+      const settle = (grant: ApiKeyGrant | undefined) => {
+        request.caller = callerOf(grant, 'usage.write', request, reply);
+      };
+      try {
+        const keyHash = keyHashOf(request);
+        const grant = keyHash === undefined ? undefined : known.get(keyHash);
+        if (grant instanceof Promise) {
+          grant.then(settle).then(
+            () => done(),
+            (error: unknown) => done(notChecked(error)),
+          );
+          return;
+        }
+        settle(grant);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      done();
+    },
+    writeUncached: (request, reply) => withKey(request, reply, 'usage.write'),
+  };
+}
+
+/** Refuses what a page of another site may have made a browser send. */
+export function requireSameOrigin(request: FastifyRequest, publicUrl: string | undefined): void {
+  if (mayActInSession(request.method, request.headers, publicUrl)) return;
+  throw new Refusal(
+    'cross_origin',
+    'The browser says that this request comes from another site: send it from a page of Weir.',
+  );
+}
+
+/** The token in the cookie of a request. */
+export function sessionTokenOf(request: FastifyRequest): string | undefined {
+  const { cookie } = request.headers;
+  return cookie === undefined ? undefined : request.server.parseCookie(cookie)[SESSION_COOKIE];
+}
+
+function noSession(request: FastifyRequest, token: string | undefined): string {
+  if (token !== undefined) return 'The session has ended: sign in again.';
+  return request.headers['x-api-key'] === undefined
+    ? `Sign in first: this takes the cookie ${SESSION_COOKIE} of a session.`
+    : `An API key does not open this: sign in, and send the cookie ${SESSION_COOKIE} of the session.`;
+}
+
+/** The hash of the key in the header, or undefined for what cannot be one of our keys. */
+function keyHashOf(request: FastifyRequest): Buffer | undefined {
+  const key = request.headers['x-api-key'];
+  return typeof key === 'string' && isApiKey(key) ? hashSecret(key) : undefined;
+}
+
+function callerOf(grant: ApiKeyGrant | undefined, scope: Scope, request: FastifyRequest, reply: FastifyReply): Caller {
+  if (grant === undefined) {
+    void reply.header('www-authenticate', BY_KEY);
+    const detail =
+      request.headers['x-api-key'] === undefined
+        ? 'Send an API key in the header X-API-Key.'
+        : 'The API key is not valid (any more): check that it is complete, or create a new one.';
+    throw new Refusal('unauthenticated', detail);
+  }
+  if (!grant.scopes.includes(scope)) {
+    throw new Refusal('missing_scope', `This API key does not have the scope ${scope}: use or create one that has it.`);
+  }
+  return { organizationId: grant.organization_id, apiKeyId: grant.id };
+}
+
+/** A service that tracks has to know that nothing was kept when its key could not be checked. */
+function notChecked(error: unknown): Error {
+  if (isUnavailable(error)) {
+    const detail = 'The API key cannot be checked now, and nothing was kept: send the request again in a moment.';
+    return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 });
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}

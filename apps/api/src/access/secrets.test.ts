@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { hashSecret, isApiKey, newApiKey, newSessionToken, randomBase62 } from './secrets.ts';
+
+describe('an API key', () => {
+  test('is org_live_, 27 random characters of base62 and 6 of checksum', () => {
+    expect(newApiKey()).toMatch(/^org_live_[0-9A-Za-z]{33}$/);
+  });
+
+  test('is a new one every time, and always passes its own checksum', () => {
+    const keys = Array.from({ length: 1000 }, newApiKey);
+    expect(new Set(keys).size).toBe(1000);
+    expect(keys.filter((key) => !isApiKey(key))).toEqual([]);
+  });
+
+  test('with any one character mistyped is told from a real one', () => {
+    const key = newApiKey();
+    for (let at = 0; at < key.length; at += 1) {
+      const other = key[at] === 'x' ? 'y' : 'x';
+      expect(isApiKey(key.slice(0, at) + other + key.slice(at + 1)), `character ${at}`).toBe(false);
+    }
+  });
+
+  test('keeps the checksum it was published with: CRC-32 of all before it, in base62', () => {
+    expect(isApiKey('org_live_000000000000000000000000000' + '07N8JM')).toBe(true);
+  });
+
+  test('that is cut off, longer, empty or of another kind is none', () => {
+    const key = newApiKey();
+    for (const text of [
+      key.slice(0, -1),
+      `${key}0`,
+      ` ${key}`,
+      `${key}\n`,
+      '',
+      'org_live_',
+      key.replace('live', 'test'),
+    ]) {
+      expect(isApiKey(text), JSON.stringify(text)).toBe(false);
+    }
+  });
+});
+
+test('every character of base62 comes up about as often as any other', () => {
+  const counts = new Map<string, number>();
+  for (const character of randomBase62(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1);
+  expect(counts.size).toBe(62);
+  // About 1000 each, with a standard deviation of 31: 300 away is not chance. Taking bytes modulo 62 would be 200 off
+  // for eight of them, and 1300 against 1000 in the worst case of six bits.
+  for (const [character, count] of counts) expect(Math.abs(count - 1000), character).toBeLessThan(300);
+});
+
+test('a session token has 256 bits, in characters that a cookie may hold', () => {
+  expect(newSessionToken()).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  expect(newSessionToken()).not.toBe(newSessionToken());
+});
+
+test('a secret is stored as its SHA-256', () => {
+  expect(hashSecret('abc').toString('hex')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+});

@@ -1,0 +1,56 @@
+// The secrets that Weir gives out: how they are made, told from a typing mistake, and known again without being kept.
+
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+const API_KEY_PREFIX = 'org_live_';
+
+/** 27 characters of base62 hold 160.8 bits. */
+const API_KEY_RANDOM_CHARACTERS = 27;
+
+/** 62^6 is more than 2^32, so six characters hold any CRC-32. */
+const CHECKSUM_CHARACTERS = 6;
+
+const API_KEY = new RegExp(`^${API_KEY_PREFIX}[0-9A-Za-z]{${API_KEY_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+
+/** Random characters, each of the 62 as likely as any other. */
+export function randomBase62(length: number): string {
+  let text = '';
+  for (let count = 0; count < length; count += 1) text += BASE62.charAt(randomInt(BASE62.length));
+  return text;
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let checksum = '';
+  for (let count = 0; count < CHECKSUM_CHARACTERS; count += 1) {
+    checksum = BASE62.charAt(rest % BASE62.length) + checksum;
+    rest = Math.floor(rest / BASE62.length);
+  }
+  return checksum;
+}
+
+export function newApiKey(): string {
+  const unchecked = API_KEY_PREFIX + randomBase62(API_KEY_RANDOM_CHARACTERS);
+  return unchecked + checksumOf(unchecked);
+}
+
+/** Whether a text could be one of our keys: a mistyped one is refused without a look-up. */
+export function isApiKey(text: string): boolean {
+  return API_KEY.test(text) && checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
+}
+
+/** 256 random bits. */
+export function newSessionToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/**
+ * What is stored of a secret. A plain SHA-256 is enough where the secret is random: there is no list of likely ones to
+ * try, as there is for passwords.
+ */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

@@ -1,0 +1,193 @@
+// Signing up, in and out. What a session opens is decided in authenticate.ts.
+
+import type { Database } from '@weir/db/database';
+import { hasOrganization, insertOrganization, lockFirstSignup } from '@weir/db/organizations';
+import { deleteSession, insertSession, SESSION_DAYS_MAX } from '@weir/db/sessions';
+import { findAccount, findAccountByEmail, insertUser, type Account } from '@weir/db/users';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import { text } from '@weir/shared/text';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import { displayName, nothing } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { ApiSettings } from '../settings.ts';
+import { requireSameOrigin, SESSION_COOKIE, sessionTokenOf, type Guards } from './authenticate.ts';
+import { hashPassword, isPassword, newPassword } from './passwords.ts';
+import { hashSecret, newSessionToken } from './secrets.ts';
+import type { Throttle } from './throttle.ts';
+
+export interface SessionParts {
+  database: Database;
+  guards: Guards;
+  throttle: Throttle;
+  settings: Pick<ApiSettings, 'SIGNUP' | 'PUBLIC_URL'>;
+}
+
+const email = z
+  .email({ error: ({ code }) => (code === 'invalid_type' ? undefined : 'must be an email address') })
+  .max(254, 'must have at most 254 characters')
+  .toLowerCase();
+
+const signupBody = z.strictObject({ email, password: newPassword, organization_name: displayName });
+
+// Nothing is told of what a valid address or password looks like: what no account can have is answered as not right.
+const loginBody = z.strictObject({ email: text(1, 254), password: text(1, 256).meta({ format: 'password' }) });
+
+const accountAnswer = z
+  .object({
+    user: z.object({ id: z.uuid(), email: z.string() }),
+    organization: z.object({ id: z.uuid(), name: z.string() }),
+  })
+  .meta({ id: 'Account' });
+
+const SIGNUP_CLOSED = 'Sign-up is closed here: ask whoever runs this Weir for an account.';
+
+export function sessionRoutes(app: App, { database, guards, throttle, settings }: SessionParts): void {
+  const db = database.kysely;
+  const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, settings.PUBLIC_URL);
+  const cookie = {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: settings.PUBLIC_URL?.startsWith('https:') ?? false,
+  } as const;
+
+  async function startSession(reply: FastifyReply, account: Account): Promise<z.output<typeof accountAnswer>> {
+    const token = newSessionToken();
+    const { organization_id, user_id } = account;
+    await insertSession(db, { token_hash: hashSecret(token), organization_id, user_id });
+    // The server ends a session that is idle; the browser only has to forget the cookie when no session can be left.
+    void reply.setCookie(SESSION_COOKIE, token, { ...cookie, maxAge: SESSION_DAYS_MAX * 86_400 });
+    return answerAccount(account);
+  }
+
+  app.post(
+    '/api/v1/auth/signup',
+    {
+      onRequest: sameOrigin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Create an organization and its first admin, and sign in',
+        description: 'Open only until there is an organization, unless the setting SIGNUP says otherwise.',
+        security: [],
+        body: signupBody,
+        response: {
+          201: accountAnswer,
+          ...problemResponses(
+            'malformed_json',
+            'cross_origin',
+            'signup_closed',
+            'email_taken',
+            'invalid_request',
+            'rate_limited',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { email, password, organization_name } = request.body;
+      // Asked here so that a closed door costs no hashing, and again below, where two first ones take turns.
+      await requireOpenSignup(database, settings.SIGNUP);
+      // A sign-up says whether an address is taken, so trying addresses is slowed down as trying passwords is.
+      const takeBack = await throttle.count(`signup ${email}`, request.ip);
+      const password_hash = await hashPassword(password);
+      const account = { user_id: newId(), email, organization_id: newId(), organization_name };
+      const { organization_id, user_id: id } = account;
+      await db.transaction().execute(async (transaction) => {
+        if (settings.SIGNUP === 'first') {
+          await lockFirstSignup(transaction);
+          if (await hasOrganization(transaction)) throw new Refusal('signup_closed', SIGNUP_CLOSED);
+        }
+        await insertOrganization(transaction, { id: organization_id, name: organization_name });
+        await insertUser(transaction, { organization_id, id, email, password_hash });
+      });
+      await takeBack();
+      return reply.code(201).send(await startSession(reply, account));
+    },
+  );
+
+  app.post(
+    '/api/v1/auth/login',
+    {
+      onRequest: sameOrigin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Sign in',
+        description: `Sets the cookie ${SESSION_COOKIE}. A session ends after 12 hours without a request, and after 7 days.`,
+        security: [],
+        body: loginBody,
+        response: {
+          200: accountAnswer,
+          ...problemResponses('malformed_json', 'unauthenticated', 'cross_origin', 'invalid_request', 'rate_limited'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const email = request.body.email.toLowerCase();
+      const takeBack = await throttle.count(email, request.ip);
+      const account = await findAccountByEmail(db, email);
+      if (!(await isPassword(request.body.password, account?.password_hash)) || account === undefined) {
+        throw new Refusal(
+          'unauthenticated',
+          'The email address or the password is not right: check both and try again.',
+        );
+      }
+      await takeBack();
+      return await startSession(reply, account);
+    },
+  );
+
+  app.post(
+    '/api/v1/auth/logout',
+    {
+      onRequest: sameOrigin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Sign out',
+        description: 'The session ends at once. Without a session there is nothing to end, and the answer is the same.',
+        security: [{ session: [] }],
+        response: { 204: nothing, ...problemResponses('cross_origin') },
+      },
+    },
+    async (request, reply) => {
+      const token = sessionTokenOf(request);
+      if (token !== undefined) await deleteSession(db, hashSecret(token));
+      return reply.clearCookie(SESSION_COOKIE, cookie).code(204).send(null);
+    },
+  );
+
+  app.get(
+    '/api/v1/auth/me',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'Who is signed in',
+        security: [{ session: [] }],
+        response: { 200: accountAnswer, ...problemResponses('unauthenticated') },
+      },
+    },
+    async (request) => {
+      const { organizationId, userId = '' } = request.caller;
+      const account = await findAccount(db, organizationId, userId);
+      if (account === undefined)
+        throw new Refusal('unauthenticated', 'This account does not exist any more: sign in again.');
+      return answerAccount(account);
+    },
+  );
+}
+
+async function requireOpenSignup(database: Database, signup: ApiSettings['SIGNUP']): Promise<void> {
+  if (signup === 'open') return;
+  if (signup === 'closed' || (await hasOrganization(database.kysely)))
+    throw new Refusal('signup_closed', SIGNUP_CLOSED);
+}
+
+function answerAccount(account: Account): z.output<typeof accountAnswer> {
+  return {
+    user: { id: account.user_id, email: account.email },
+    organization: { id: account.organization_id, name: account.organization_name },
+  };
+}

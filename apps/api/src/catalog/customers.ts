@@ -1,0 +1,196 @@
+// Customers of the organization. A record is not needed for tracking: usage is recorded under the external_id, which a
+// record only gives a name and an address to.
+
+import { deleteCustomer, findCustomer, insertCustomer, listCustomers, updateCustomer } from '@weir/db/customers';
+import { Refusal } from '@weir/shared/errors';
+import { metadata, METADATA_BYTES_MAX } from '@weir/shared/event';
+import { newId } from '@weir/shared/ids';
+import { text } from '@weir/shared/text';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import { answerPage, changesOf, displayName, idInPath, nothing, pageQuery, pageSchema, time } from '../http/fields.ts';
+import type { JsonText } from '../http/json.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { CatalogParts } from './features.ts';
+
+const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address').meta({ format: 'email' });
+
+const customerFields = {
+  external_id: text(1, 255).meta({
+    description: 'Your own identifier of the customer. Usage stays with the external_id that it was tracked with.',
+  }),
+  name: displayName.nullable(),
+  email: email.nullable(),
+  phone: text(1, 64).nullable(),
+  billing_address_line1: text(1, 255).nullable(),
+  billing_address_city: text(1, 255).nullable(),
+  billing_address_state: text(1, 255).nullable(),
+  billing_address_country: text(1, 255).nullable(),
+  billing_address_postal_code: text(1, 32).nullable(),
+  metadata: metadata.meta({
+    description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it.',
+  }),
+};
+
+const customerBody = z.strictObject(customerFields).partial();
+const customerChanges = changesOf(customerFields);
+
+const customerAnswer = z
+  .object({
+    id: z.uuid(),
+    external_id: z.string(),
+    name: z.string().nullable(),
+    email: z.string().nullable(),
+    phone: z.string().nullable(),
+    billing_address_line1: z.string().nullable(),
+    billing_address_city: z.string().nullable(),
+    billing_address_state: z.string().nullable(),
+    billing_address_country: z.string().nullable(),
+    billing_address_postal_code: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: time,
+  })
+  .meta({ id: 'Customer' });
+
+const session = [{ session: [] }];
+const sessionOrKey = [{ session: [] }, { apiKey: [] }];
+
+export function customerRoutes(app: App, { database, guards }: CatalogParts): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/customers',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Create a customer',
+        description:
+          'Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once.',
+        security: session,
+        body: customerBody,
+        response: {
+          201: customerAnswer,
+          ...problemResponses(
+            'malformed_json',
+            'unauthenticated',
+            'cross_origin',
+            'external_id_taken',
+            'invalid_request',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      checkMetadataBytes(request.json);
+      const id = newId();
+      const { external_id = id, ...fields } = request.body;
+      const organization_id = request.caller.organizationId;
+      return reply.code(201).send(await insertCustomer(db, { ...fields, organization_id, id, external_id }));
+    },
+  );
+
+  app.get(
+    '/api/v1/customers',
+    {
+      onRequest: guards.read,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'List the customers, newest first',
+        security: sessionOrKey,
+        querystring: z.strictObject({
+          search: text(0, 255).default('').meta({ description: 'A part of the external_id, the name or the email.' }),
+          ...pageQuery,
+        }),
+        response: {
+          200: pageSchema(customerAnswer),
+          ...problemResponses('unauthenticated', 'missing_scope', 'invalid_request'),
+        },
+      },
+    },
+    async (request) => {
+      const { search, ...page } = request.query;
+      return answerPage(await listCustomers(db, request.caller.organizationId, search, page), page);
+    },
+  );
+
+  app.get(
+    '/api/v1/customers/:id',
+    {
+      onRequest: guards.read,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Read a customer',
+        security: sessionOrKey,
+        params: idInPath,
+        response: { 200: customerAnswer, ...problemResponses('unauthenticated', 'missing_scope', 'not_found') },
+      },
+    },
+    async (request) => {
+      const customer = await findCustomer(db, request.caller.organizationId, request.params.id);
+      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return customer;
+    },
+  );
+
+  app.patch(
+    '/api/v1/customers/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Change a customer',
+        description:
+          'Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that ' +
+          'is tracked with the new one, and no longer that of the old one, which nothing deletes.',
+        security: session,
+        params: idInPath,
+        body: customerChanges,
+        response: {
+          200: customerAnswer,
+          ...problemResponses(
+            'malformed_json',
+            'unauthenticated',
+            'cross_origin',
+            'not_found',
+            'external_id_taken',
+            'invalid_request',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      checkMetadataBytes(request.json);
+      const customer = await updateCustomer(db, request.caller.organizationId, request.params.id, request.body);
+      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return customer;
+    },
+  );
+
+  app.delete(
+    '/api/v1/customers/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Delete a customer',
+        description: 'The record only. Usage stays, under the external_id.',
+        security: session,
+        params: idInPath,
+        response: { 204: nothing, ...problemResponses('unauthenticated', 'cross_origin', 'not_found') },
+      },
+    },
+    async (request, reply) => {
+      if (!(await deleteCustomer(db, request.caller.organizationId, request.params.id))) {
+        throw new Refusal('not_found', NO_SUCH_THING);
+      }
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function checkMetadataBytes(json: JsonText | null): void {
+  const span = json?.members.get('metadata');
+  if (json === null || span === undefined || Buffer.byteLength(json.text.slice(...span)) <= METADATA_BYTES_MAX) return;
+  throw invalidFields([{ path: 'metadata', message: `must have at most ${METADATA_BYTES_MAX} bytes` }]);
+}

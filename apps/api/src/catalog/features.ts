@@ -1,0 +1,231 @@
+// Features: what a plan can include. Behind a feature of type meter stands a meter, which counts its usage.
+
+import type { Database } from '@weir/db/database';
+import {
+  deleteFeature,
+  findFeature,
+  insertFeature,
+  listFeatures,
+  updateFeature,
+  type Feature,
+} from '@weir/db/features';
+import { archiveMeterOfFeature, insertMeter, updateUnitOfFeature } from '@weir/db/meters';
+import type { Queries } from '@weir/db/page';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
+import { slug, text } from '@weir/shared/text';
+import { z } from 'zod';
+import type { Guards } from '../access/authenticate.ts';
+import { randomBase62 } from '../access/secrets.ts';
+import type { App } from '../app.ts';
+import { changesOf, displayName, idInPath, nothing, oneOf, time } from '../http/fields.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+
+export interface CatalogParts {
+  database: Database;
+  guards: Guards;
+}
+
+/** What a quantity counts, such as `requests` or `GB`. */
+export const unit = text(1, 64);
+
+const common = { name: displayName, lookup_key: slug };
+const featureBody = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({
+      ...common,
+      type: z.literal('meter'),
+      aggregation_type: oneOf(AGGREGATION_TYPES).meta({
+        description: 'How events become a number; it cannot be changed later.',
+      }),
+      unit: unit.nullish(),
+    }),
+    z.strictObject({ ...common, type: z.literal(['switch', 'custom']) }),
+  ],
+  { error: 'must be one of meter, switch, custom' },
+);
+
+const featureChanges = changesOf({ ...common, unit: unit.nullable() });
+
+const featureAnswer = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    lookup_key: z.string(),
+    type: z.enum(['meter', 'switch', 'custom']),
+    meter_id: z.uuid().nullable(),
+    meter_token: z.string().nullable(),
+    aggregation_type: z.enum(AGGREGATION_TYPES).nullable(),
+    unit: z.string().nullable(),
+    plan_count: z.int().meta({ description: 'Number of plans that use the feature.' }),
+    created_at: time,
+  })
+  .meta({ id: 'Feature' });
+
+const session = [{ session: [] }];
+const sessionOrKey = [{ session: [] }, { apiKey: [] }];
+
+export function featureRoutes(app: App, { database, guards }: CatalogParts): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/features',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Create a feature, and for type meter its meter',
+        description:
+          'Services track usage with the meter_token in the answer. The meter takes the name of the feature.',
+        security: session,
+        body: featureBody,
+        response: {
+          201: featureAnswer,
+          ...problemResponses(
+            'malformed_json',
+            'unauthenticated',
+            'cross_origin',
+            'lookup_key_taken',
+            'invalid_request',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId: organization_id } = request.caller;
+      const { body } = request;
+      const { name, lookup_key, type } = body;
+      const id = newId();
+      const feature = await db.transaction().execute(async (transaction) => {
+        await insertFeature(transaction, { organization_id, id, name, lookup_key, type });
+        if (body.type === 'meter') {
+          await insertMeter(transaction, {
+            organization_id,
+            id: newId(),
+            feature_id: id,
+            name,
+            meter_token: newMeterToken(),
+            aggregation_type: body.aggregation_type,
+            unit: body.unit ?? null,
+          });
+        }
+        return await getFeature(transaction, organization_id, id);
+      });
+      return reply.code(201).send(feature);
+    },
+  );
+
+  app.get(
+    '/api/v1/features',
+    {
+      onRequest: guards.read,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'List all features, oldest first',
+        security: sessionOrKey,
+        querystring: z.strictObject({}),
+        response: {
+          200: z.object({ data: z.array(featureAnswer) }),
+          ...problemResponses('unauthenticated', 'missing_scope', 'invalid_request'),
+        },
+      },
+    },
+    async (request) => ({ data: await listFeatures(db, request.caller.organizationId) }),
+  );
+
+  app.get(
+    '/api/v1/features/:id',
+    {
+      onRequest: guards.read,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Read a feature',
+        security: sessionOrKey,
+        params: idInPath,
+        response: { 200: featureAnswer, ...problemResponses('unauthenticated', 'missing_scope', 'not_found') },
+      },
+    },
+    async (request) => await getFeature(db, request.caller.organizationId, request.params.id),
+  );
+
+  app.patch(
+    '/api/v1/features/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Change a feature',
+        description:
+          'Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there.',
+        security: session,
+        params: idInPath,
+        body: featureChanges,
+        response: {
+          200: featureAnswer,
+          ...problemResponses(
+            'malformed_json',
+            'unauthenticated',
+            'cross_origin',
+            'not_found',
+            'lookup_key_taken',
+            'invalid_request',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const { id } = request.params;
+      const { unit, ...changes } = request.body;
+      return await db.transaction().execute(async (transaction) => {
+        const { type } = await getFeature(transaction, organizationId, id);
+        if (Object.keys(changes).length > 0) await updateFeature(transaction, organizationId, id, changes);
+        if (unit !== undefined && !(await updateUnitOfFeature(transaction, organizationId, id, unit))) {
+          throw invalidFields([{ path: 'unit', message: `is only for features of type meter, and this is a ${type}` }]);
+        }
+        return await getFeature(transaction, organizationId, id);
+      });
+    },
+  );
+
+  app.delete(
+    '/api/v1/features/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Delete a feature that no plan uses',
+        description: 'Its meter is archived: it takes no more events, and what it has counted stays readable.',
+        security: session,
+        params: idInPath,
+        response: {
+          204: nothing,
+          ...problemResponses('unauthenticated', 'cross_origin', 'not_found', 'feature_in_use'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.caller;
+      const { id } = request.params;
+      await db.transaction().execute(async (transaction) => {
+        // While the meter still says whose it is.
+        await archiveMeterOfFeature(transaction, organizationId, id);
+        if (!(await deleteFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
+      });
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+async function getFeature(db: Queries, organizationId: string, id: string): Promise<Feature> {
+  const feature = await findFeature(db, organizationId, id);
+  if (feature === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  return feature;
+}
+
+/** 24 characters of base62 hold 142 bits: a token that is unique over all organizations without asking any of them. */
+function newMeterToken(): string {
+  return `mtr_${randomBase62(24)}`;
+}

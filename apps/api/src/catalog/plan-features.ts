@@ -1,0 +1,128 @@
+// What a plan says about each feature that it includes.
+
+import { lockFeature } from '@weir/db/features';
+import { deletePlanFeature, insertPlanFeature } from '@weir/db/plan-features';
+import { lockPlan } from '@weir/db/plans';
+import { parseQuantity, QUANTITY_MAX } from '@weir/shared/decimal';
+import { Refusal } from '@weir/shared/errors';
+import { text } from '@weir/shared/text';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import { idInPath, nothing, oneOf, time } from '../http/fields.ts';
+import type { JsonText } from '../http/json.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { CatalogParts } from './features.ts';
+
+const resetPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
+
+const planFeatureBody = z.strictObject({
+  feature_id: z.uuid('must be the id of a feature'),
+  is_enabled: z.boolean().default(true),
+  usage_limit: z
+    .number()
+    .min(0, 'must be 0 or more')
+    .max(QUANTITY_MAX, `must be at most ${QUANTITY_MAX}`)
+    .nullable()
+    .default(null)
+    .meta({ description: 'Null: unlimited. Stored as the decimal that was sent.' }),
+  usage_reset_period: oneOf(resetPeriods)
+    .nullable()
+    .default(null)
+    .meta({ description: 'When the usage begins at 0 again; null: never.' }),
+  is_soft_limit: z.boolean().default(false).meta({ description: 'Whether usage may go on past the limit.' }),
+  static_value: text(1, 1000).nullable().default(null).meta({ description: 'The value of a feature of type custom.' }),
+});
+
+export const planFeatureAnswer = z
+  .object({
+    feature_id: z.uuid(),
+    is_enabled: z.boolean(),
+    usage_limit: z.string().nullable().meta({ description: 'A decimal; null: unlimited.' }),
+    usage_reset_period: z.enum(resetPeriods).nullable(),
+    is_soft_limit: z.boolean(),
+    static_value: z.string().nullable(),
+    created_at: time,
+  })
+  .meta({ id: 'PlanFeature' });
+
+const security = [{ session: [] }];
+
+export function planFeatureRoutes(app: App, { database, guards }: CatalogParts): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/plans/:id/features',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Put a feature into a plan',
+        description: 'To set it anew, take it out first.',
+        security,
+        params: idInPath,
+        body: planFeatureBody,
+        response: {
+          201: planFeatureAnswer,
+          ...problemResponses(
+            'malformed_json',
+            'unauthenticated',
+            'cross_origin',
+            'not_found',
+            'feature_already_in_plan',
+            'invalid_request',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId: organization_id } = request.caller;
+      const { id: plan_id } = request.params;
+      const { feature_id } = request.body;
+      const usage_limit = exactLimit(request.body.usage_limit, request.json);
+      const planFeature = await db.transaction().execute(async (transaction) => {
+        if (!(await lockPlan(transaction, organization_id, plan_id))) throw new Refusal('not_found', NO_SUCH_THING);
+        if (!(await lockFeature(transaction, organization_id, feature_id))) {
+          throw new Refusal(
+            'not_found',
+            'Your organization has no feature with this feature_id: see GET /api/v1/features.',
+          );
+        }
+        return await insertPlanFeature(transaction, { ...request.body, organization_id, plan_id, usage_limit });
+      });
+      return reply.code(201).send(planFeature);
+    },
+  );
+
+  app.delete(
+    '/api/v1/plans/:id/features/:feature_id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Take a feature out of a plan',
+        security,
+        params: idInPath.extend({ feature_id: z.uuid() }),
+        response: { 204: nothing, ...problemResponses('unauthenticated', 'cross_origin', 'not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { id, feature_id } = request.params;
+      if (!(await deletePlanFeature(db, request.caller.organizationId, id, feature_id))) {
+        throw new Refusal('not_found', NO_SUCH_THING);
+      }
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+/** The limit with all the digits that were sent, of which a float keeps only some. */
+function exactLimit(value: number | null, json: JsonText | null): string | null {
+  const span = json?.members.get('usage_limit');
+  if (value === null || json === null || span === undefined) return null;
+  const literal = json.text.slice(...span);
+  // Nothing but zeros before the exponent. Where there is something, 1e-999 say, it is too small and no zero.
+  if (value === 0 && !/[1-9]/.test(literal.replace(/e.*/i, ''))) return '0';
+  const limit = value === 0 ? { problem: 'is too small' } : parseQuantity(literal, value);
+  if ('problem' in limit) throw invalidFields([{ path: 'usage_limit', message: limit.problem }]);
+  return limit.decimal;
+}

@@ -1,0 +1,201 @@
+// Plans: what is sold, how often it is billed and in which currency. What a plan includes is in plan-features.ts.
+
+import { listPlanFeatures } from '@weir/db/plan-features';
+import { deletePlan, findPlan, insertPlan, listPlans, updatePlan } from '@weir/db/plans';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import { slug, text } from '@weir/shared/text';
+import { z } from 'zod';
+import type { App } from '../app.ts';
+import {
+  answerPage,
+  changesOf,
+  displayName,
+  idInPath,
+  nothing,
+  oneOf,
+  pageQuery,
+  pageSchema,
+  time,
+} from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { isCurrency } from './currency.ts';
+import type { CatalogParts } from './features.ts';
+import { planFeatureAnswer } from './plan-features.ts';
+
+/** A hundred years. More is a mistake, and would end the trial after the last date that Postgres knows. */
+const TRIAL_DAYS_MAX = 36_500;
+
+const planFields = {
+  name: displayName,
+  lookup_id: slug,
+  type: oneOf(['FIXED', 'USAGE', 'HYBRID']),
+  billing_interval: oneOf(['day', 'week', 'month', 'year']),
+  currency: z
+    .string()
+    .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
+    .meta({ description: 'ISO 4217, in upper case.', examples: ['USD'] }),
+  trial_days: z
+    .int('must be a whole number')
+    .min(0, 'must be 0 or more')
+    .max(TRIAL_DAYS_MAX, `must be at most ${TRIAL_DAYS_MAX}`)
+    .meta({ description: 'Number of free trial days; 0 means no trial.' }),
+  description: text(1, 2000).nullable(),
+  is_active: z.boolean().meta({ description: 'Whether the plan accepts new subscriptions.' }),
+};
+
+const planBody = z.strictObject({
+  ...planFields,
+  trial_days: planFields.trial_days.default(0),
+  description: planFields.description.default(null),
+  is_active: planFields.is_active.default(true),
+});
+
+const planChanges = changesOf(planFields);
+
+const planShape = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  lookup_id: z.string(),
+  type: z.enum(['FIXED', 'USAGE', 'HYBRID']),
+  billing_interval: z.enum(['day', 'week', 'month', 'year']),
+  currency: z.string(),
+  is_active: z.boolean(),
+  trial_days: z.int(),
+  description: z.string().nullable(),
+  created_at: time,
+});
+const planAnswer = planShape.meta({ id: 'Plan' });
+const planWithFeatures = planShape.extend({ features: z.array(planFeatureAnswer) }).meta({ id: 'PlanWithFeatures' });
+
+const planQuery = z.strictObject({
+  type: planFields.type.optional(),
+  is_active: oneOf(['true', 'false'])
+    .transform((word) => word === 'true')
+    .optional(),
+  ...pageQuery,
+});
+
+const security = [{ session: [] }];
+
+export function planRoutes(app: App, { database, guards }: CatalogParts): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/plans',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Create a plan',
+        security,
+        body: planBody,
+        response: {
+          201: planAnswer,
+          ...problemResponses(
+            'malformed_json',
+            'unauthenticated',
+            'cross_origin',
+            'lookup_id_taken',
+            'invalid_request',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const plan = { ...request.body, organization_id: request.caller.organizationId, id: newId() };
+      return reply.code(201).send(await insertPlan(db, plan));
+    },
+  );
+
+  app.get(
+    '/api/v1/plans',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'List the plans, newest first',
+        security,
+        querystring: planQuery,
+        response: { 200: pageSchema(planAnswer), ...problemResponses('unauthenticated', 'invalid_request') },
+      },
+    },
+    async (request) => {
+      const { type, is_active, ...page } = request.query;
+      return answerPage(await listPlans(db, request.caller.organizationId, { type, is_active }, page), page);
+    },
+  );
+
+  app.get(
+    '/api/v1/plans/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Read a plan and what it includes',
+        security,
+        params: idInPath,
+        response: { 200: planWithFeatures, ...problemResponses('unauthenticated', 'not_found') },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const plan = await findPlan(db, organizationId, request.params.id);
+      if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return { ...plan, features: await listPlanFeatures(db, organizationId, plan.id) };
+    },
+  );
+
+  app.patch(
+    '/api/v1/plans/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Change a plan',
+        description: 'Changes the fields that are sent; all of them can be changed.',
+        security,
+        params: idInPath,
+        body: planChanges,
+        response: {
+          200: planAnswer,
+          ...problemResponses(
+            'malformed_json',
+            'unauthenticated',
+            'cross_origin',
+            'not_found',
+            'lookup_id_taken',
+            'invalid_request',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const plan = await updatePlan(db, request.caller.organizationId, request.params.id, request.body);
+      if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return plan;
+    },
+  );
+
+  app.delete(
+    '/api/v1/plans/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Catalog'],
+        summary: 'Delete a plan',
+        description:
+          'Its features stay, and count one plan less. To keep a plan but sell it no more, set is_active to false.',
+        security,
+        params: idInPath,
+        response: { 204: nothing, ...problemResponses('unauthenticated', 'cross_origin', 'not_found') },
+      },
+    },
+    async (request, reply) => {
+      if (!(await deletePlan(db, request.caller.organizationId, request.params.id))) {
+        throw new Refusal('not_found', NO_SUCH_THING);
+      }
+      return reply.code(204).send(null);
+    },
+  );
+}

@@ -1,0 +1,61 @@
+// What the requests and answers of several nouns have in common.
+
+import type { Page, PageOf } from '@weir/db/page';
+import { text } from '@weir/shared/text';
+import { z } from 'zod';
+
+/** A name for people: whatever they like, as long as there is something to see. */
+export const displayName = text(1, 255).refine((name) => name.trim() !== '', 'must not be blank');
+
+/** One of a fixed set of words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words, {
+    error: ({ input }) => (input === undefined ? 'is required' : `must be one of ${words.join(', ')}`),
+  });
+}
+
+/** The path of one thing. What is no UUID names nothing, and is answered like an id that does not exist. */
+export const idInPath = z.strictObject({ id: z.uuid() });
+
+/** Some fields of an object, and at least one: a request that would change nothing is a mistake worth hearing about. */
+export function changesOf<Shape extends z.ZodRawShape>(fields: Shape) {
+  return z
+    .strictObject(fields)
+    .partial()
+    .refine((changes) => Object.keys(changes).length > 0, 'must hold at least one field to change');
+}
+
+/** A whole number in a query string. */
+function countOf(max: number) {
+  const message = `must be a whole number from 1 to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((n) => n >= 1 && n <= max, message);
+}
+
+/** The part of the query that says which page of a list is wanted. */
+export const pageQuery = {
+  page: countOf(1_000_000).default(1).meta({ description: 'From 1.' }),
+  page_size: countOf(100).default(20).meta({ description: 'At most 100.' }),
+};
+
+/** One page of a list, as it is answered. */
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    data: z.array(item),
+    meta: z.object({ page: z.int(), page_size: z.int(), total: z.int(), total_pages: z.int() }),
+  });
+}
+
+/** Puts one page of a list into the form of its answer. */
+export function answerPage<Row>({ rows, total }: PageOf<Row>, { page, page_size }: Page) {
+  return { data: rows, meta: { page, page_size, total, total_pages: Math.ceil(total / page_size) } };
+}
+
+/** A time in an answer: ISO 8601 UTC. */
+export const time = z.iso.datetime();
+
+/** An answer without a body. */
+export const nothing = z.null().meta({ description: 'Done; there is nothing more to say.' });

@@ -1,0 +1,125 @@
+// The moment of truth: after this step an event is on disk in Redis together with its claim, or it never was.
+// What the script says is the whole answer to the client; the job that follows (enqueue.ts) only makes it quick.
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Refusal, errorCodeOf } from '@weir/shared/errors';
+import type { QueueKeys } from '@weir/shared/queue';
+import type { Redis } from 'ioredis';
+
+/** An event at the door: judged by nobody yet. */
+export interface Candidate {
+  id: string;
+  /** The event as it is staged, in JSON. */
+  event: string;
+  /** Null for an event that is replayed: it was admitted before. */
+  apiKeyId: string | null;
+  /** Null for an event without an idempotency key. */
+  claim: { key: string; fingerprint: string } | null;
+}
+
+/** What became of a candidate. `held`: its idempotency key belongs to the event `id`. */
+export type Admission =
+  | { outcome: 'staged' }
+  | { outcome: 'held'; id: string; isSamePayload: boolean }
+  | { outcome: 'revoked' };
+
+// From `src` and from `dist` alike: the compiler does not carry the script along.
+const LUA = readFileSync(fileURLToPath(new URL('../../src/ingest/admit.lua', import.meta.url)), 'utf8');
+const SHA = createHash('sha1').update(LUA).digest('hex');
+
+const UUID_LENGTH = 36;
+const STAGED: Admission = { outcome: 'staged' };
+const REVOKED: Admission = { outcome: 'revoked' };
+
+/** Makes the script known to Redis, so that the first flush after a restart needs no second round trip. */
+export async function loadAdmitScript(redis: Redis): Promise<void> {
+  await redis.script('LOAD', LUA);
+}
+
+/**
+ * Admits the candidates of one flush under the batch's id; the answers are in their order. When Redis does not answer,
+ * throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
+ */
+export async function admit(
+  redis: Redis,
+  keys: QueueKeys,
+  batch: string,
+  candidates: readonly Candidate[],
+  claimTtlSeconds: number,
+): Promise<Admission[]> {
+  const { keyArgs, valueArgs } = argumentsOf(keys, batch, candidates, claimTtlSeconds);
+  if (redis.status !== 'ready') throw notAccepted();
+  let answers: string[];
+  try {
+    answers = await evaluate(redis, keyArgs, valueArgs);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+  return answers.map((answer, index) => admissionOf(answer, candidates[index]));
+}
+
+async function evaluate(redis: Redis, keyArgs: string[], valueArgs: (string | number)[]): Promise<string[]> {
+  try {
+    return (await redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs)) as string[];
+  } catch (error) {
+    // Redis forgets scripts when it restarts. Nothing of this one has run then.
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return (await redis.eval(LUA, keyArgs.length, ...keyArgs, ...valueArgs)) as string[];
+  }
+}
+
+function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candidate[], claimTtlSeconds: number) {
+  const keyArgs = [keys.batch(batch), keys.staged];
+  const tombstones = new Map<string, number>();
+  for (const { apiKeyId } of candidates) {
+    if (apiKeyId !== null && !tombstones.has(apiKeyId)) tombstones.set(apiKeyId, keyArgs.push(keys.revoked(apiKeyId)));
+  }
+  const valueArgs: (string | number)[] = [batch, Date.now(), claimTtlSeconds, tombstones.size];
+  for (const { apiKeyId, claim, id, event } of candidates) {
+    const tombstoneIndex = apiKeyId === null ? 0 : (tombstones.get(apiKeyId) ?? 0);
+    const claimIndex = claim === null ? 0 : keyArgs.push(claim.key);
+    valueArgs.push(tombstoneIndex, claimIndex, id, claim?.fingerprint ?? '', event);
+  }
+  return { keyArgs, valueArgs };
+}
+
+function admissionOf(answer: string, candidate: Candidate | undefined): Admission {
+  if (answer === '') return STAGED;
+  if (answer === 'revoked') return REVOKED;
+  return {
+    outcome: 'held',
+    id: answer.slice(0, UUID_LENGTH),
+    isSamePayload: answer.slice(UUID_LENGTH) === candidate?.claim?.fingerprint,
+  };
+}
+
+// Error replies that Redis gives before it runs anything of a script.
+const REFUSED_BY_REDIS = /^(OOM|LOADING|BUSY|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|NOAUTH|NOPERM|CLUSTERDOWN)\b/;
+
+function refusalOf(error: unknown): Refusal {
+  const message = error instanceof Error ? error.message : String(error);
+  const neverSent = message.includes("Stream isn't writeable") || errorCodeOf(error) === 'ECONNREFUSED';
+  if (neverSent || REFUSED_BY_REDIS.test(message)) return notAccepted(error);
+  const refusal = new Refusal(
+    'unavailable',
+    'The queue did not answer in time, so the event may have been taken or not: send it again with the same idempotency_key.',
+    { outcome: 'unknown', retryAfterSeconds: 1 },
+  );
+  refusal.cause = error;
+  return refusal;
+}
+
+function notAccepted(cause?: unknown): Refusal {
+  const refusal = new Refusal(
+    'unavailable',
+    'The queue cannot take events now, and nothing was kept: send it again in a moment.',
+    {
+      outcome: 'not_accepted',
+      retryAfterSeconds: 1,
+    },
+  );
+  refusal.cause = cause;
+  return refusal;
+}

@@ -1,0 +1,48 @@
+// The stages of the track path, put together: buffer → admit → enqueue.
+
+import type { QueueKeys } from '@weir/shared/queue';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Redis } from 'ioredis';
+import { admit, loadAdmitScript, type Admission, type Candidate } from './admit.ts';
+import { FlushBuffer } from './buffer.ts';
+import { openRecordQueue } from './enqueue.ts';
+
+/** The way into the queue. */
+export interface Ingest {
+  /** Settles when Redis has the event on disk, or has refused it; throws a Refusal when Redis does not answer. */
+  submit(candidate: Candidate): Promise<Admission>;
+  /** Events that wait in memory for a flush. */
+  depth(): number;
+  /** Takes no more events and waits until all that were handed in are answered. */
+  close(): Promise<void>;
+}
+
+export interface IngestOptions {
+  claimTtlSeconds: number;
+  onEnqueueFailure: () => void;
+}
+
+export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger, options: IngestOptions): Ingest {
+  const queue = openRecordQueue(redis, keys, log, options.onEnqueueFailure);
+  const load = () => {
+    loadAdmitScript(redis).catch((error: unknown) =>
+      log.warn({ err: error }, 'the admit script will be sent with the first flush'),
+    );
+  };
+  if (redis.status === 'ready') load();
+  redis.on('ready', load);
+  const buffer = new FlushBuffer((batch, candidates) => {
+    const admissions = admit(redis, keys, batch, candidates, options.claimTtlSeconds);
+    // In the same turn as the script, so that both share a round trip. Redis runs them in this order.
+    queue.enqueue(batch);
+    return admissions;
+  });
+  return {
+    submit: (candidate) => buffer.submit(candidate),
+    depth: () => buffer.depth,
+    async close() {
+      await buffer.drain();
+      await queue.close();
+    },
+  };
+}

@@ -1,0 +1,130 @@
+// From the body of a request to an event that can be staged: exact digits, exact time, known meter. What is wrong here
+// is wrong for good, so it is refused before anything is kept. Next: buffer.ts.
+
+import { createHash } from 'node:crypto';
+import { parseQuantity } from '@weir/shared/decimal';
+import { Refusal, type FieldError } from '@weir/shared/errors';
+import { METADATA_BYTES_MAX, type StagedEvent, type TrackBody } from '@weir/shared/event';
+import { newId } from '@weir/shared/ids';
+import { instantOf, parseInstant } from '@weir/shared/instant';
+import { hash128, type QueueKeys } from '@weir/shared/queue';
+import { invalidFields } from '../http/problem.ts';
+import type { Spans } from '../http/json-spans.ts';
+import type { Candidate } from './admit.ts';
+import type { KnownMeter } from './known-meters.ts';
+
+/** No event is older than the service could be; it also keeps years that Postgres and JavaScript read differently out. */
+const EARLIEST_EPOCH_MS = Date.UTC(2000, 0, 1);
+
+/** The part of a request that one event came in. */
+export interface EventSource {
+  body: TrackBody;
+  /** The text of the request, and where in it the members of the event stand. */
+  text: string;
+  members: Spans;
+  organizationId: string;
+  apiKeyId: string;
+}
+
+export interface ReadOptions {
+  keys: QueueKeys;
+  timestampAheadSeconds: number;
+}
+
+/** An event ready to be admitted, and what its sender is told when it is. */
+export interface ReadEvent {
+  candidate: Candidate;
+  id: string;
+  timestamp: string;
+}
+
+/** Reads one event, or throws the Refusal that says what is wrong with it. */
+export function readEvent(source: EventSource, meter: KnownMeter, options: ReadOptions): ReadEvent {
+  if (meter.status === 'ARCHIVED') {
+    throw new Refusal(
+      'meter_archived',
+      'The meter is archived and takes no events: make it ACTIVE again, or use another meter.',
+    );
+  }
+  const { body, text, members, organizationId } = source;
+  const now = Date.now();
+  const errors: FieldError[] = [];
+  const id = newId(now);
+  const quantity = readQuantity(body, textOf(text, members, 'quantity') ?? '', errors);
+  const timestamp = readTimestamp(body, now, options.timestampAheadSeconds, errors);
+  const metadata = readMetadata(textOf(text, members, 'metadata'), errors);
+  if (errors.length > 0) throw invalidFields(errors);
+  const event: StagedEvent = {
+    id,
+    organization_id: organizationId,
+    meter_id: meter.id,
+    customer_external_id: body.customer_external_id,
+    quantity,
+    timestamp,
+    ...(body.idempotency_key !== undefined && { idempotency_key: body.idempotency_key }),
+    ...(metadata !== undefined && { metadata }),
+  };
+  const claim =
+    body.idempotency_key === undefined
+      ? null
+      : {
+          key: options.keys.claim(organizationId, hash128(body.idempotency_key)),
+          fingerprint: fingerprintOf(event, body),
+        };
+  return { candidate: { id, event: JSON.stringify(event), apiKeyId: source.apiKeyId, claim }, id, timestamp };
+}
+
+function textOf(text: string, members: Spans, key: string): string | undefined {
+  const span = members.get(key);
+  return span === undefined ? undefined : text.slice(span[0], span[1]);
+}
+
+function readQuantity(body: TrackBody, literal: string, errors: FieldError[]): string {
+  const result = parseQuantity(literal, body.quantity);
+  if ('decimal' in result) return result.decimal;
+  errors.push({ path: 'quantity', message: result.problem });
+  return '';
+}
+
+function readTimestamp(body: TrackBody, now: number, aheadSeconds: number, errors: FieldError[]): string {
+  if (body.timestamp === undefined) return instantOf(now).text;
+  const instant = parseInstant(body.timestamp);
+  if ('problem' in instant) errors.push({ path: 'timestamp', message: instant.problem });
+  else if (instant.epochMs < EARLIEST_EPOCH_MS)
+    errors.push({ path: 'timestamp', message: 'must be in the year 2000 or later' });
+  else if (instant.epochMs > now + aheadSeconds * 1000) {
+    errors.push({ path: 'timestamp', message: `must be at most ${aheadSeconds / 3600} hours ahead of now` });
+  } else return instant.text;
+  return '';
+}
+
+function readMetadata(text: string | undefined, errors: FieldError[]): string | undefined {
+  if (text !== undefined && Buffer.byteLength(text) > METADATA_BYTES_MAX) {
+    errors.push({ path: 'metadata', message: `must take at most ${METADATA_BYTES_MAX} bytes` });
+  }
+  return text;
+}
+
+/**
+ * What makes two requests with one idempotency key the same event. A timestamp that was left out is no part of it, since
+ * the retry of such a request comes later; neither are white space and the order of keys in metadata.
+ */
+function fingerprintOf(event: StagedEvent, body: TrackBody): string {
+  const payload = [
+    event.meter_id,
+    event.customer_external_id,
+    event.quantity,
+    body.timestamp === undefined ? null : event.timestamp,
+    body.metadata === undefined ? null : inKeyOrder(body.metadata),
+  ];
+  return createHash('sha256').update(JSON.stringify(payload)).digest('base64url').slice(0, 22);
+}
+
+// Metadata was found to be at most 5 levels deep, so the recursion is.
+function inKeyOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inKeyOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, child]) => [key, inKeyOrder(child)]);
+}

@@ -1,0 +1,226 @@
+// The front door. A request is read (read-event.ts), gathered with others (buffer.ts), admitted (admit.ts), and answered
+// from what the admission said. Its event is counted by a worker (apps/worker/src/persist.ts).
+
+import { Refusal } from '@weir/shared/errors';
+import { BATCH_ITEMS_MAX, trackBody } from '@weir/shared/event';
+import { isStorable } from '@weir/shared/text';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Guards } from '../access/authenticate.ts';
+import type { App } from '../app.ts';
+import { skipSpace, spansOfMembers, startsOfItems } from '../http/json-spans.ts';
+import { invalidFields, invalidRequest, problemResponses, statusOf } from '../http/problem.ts';
+import type { Metrics } from '../http/metrics.ts';
+import type { Admission } from './admit.ts';
+import type { Ingest } from './ingest.ts';
+import type { KnownMeters } from './known-meters.ts';
+import { readEvent, type EventSource, type ReadOptions } from './read-event.ts';
+
+export interface TrackParts {
+  guards: Guards;
+  ingest: Ingest;
+  meters: KnownMeters;
+  metrics: Metrics;
+  read: ReadOptions;
+  batchBodyBytesMax: number;
+}
+
+const accepted = z.object({ id: z.uuid(), timestamp: z.iso.datetime() }).meta({ id: 'AcceptedEvent' });
+const batchEnvelope = z.strictObject({
+  events: z
+    .array(z.unknown())
+    .min(1, 'must hold at least one event')
+    .max(BATCH_ITEMS_MAX, `must hold at most ${BATCH_ITEMS_MAX} events`),
+});
+// What the document shows; the envelope is what is checked for the request as a whole, since every item is judged by itself.
+const batchBody = z.strictObject({ events: z.array(trackBody).min(1).max(BATCH_ITEMS_MAX) });
+const batchItem = z
+  .object({ status: z.int(), id: z.uuid().optional(), code: z.string().optional(), detail: z.string().optional() })
+  .meta({ id: 'BatchItemResult' });
+const batchAnswer = z.object({ data: z.array(batchItem) });
+type BatchItem = z.output<typeof batchItem>;
+
+const security = [{ apiKey: [] }];
+const refusals = problemResponses(
+  'malformed_json',
+  'malformed_request',
+  'unauthenticated',
+  'missing_scope',
+  'payload_too_large',
+  'unsupported_media_type',
+  'invalid_request',
+  'unavailable',
+  'shutting_down',
+);
+
+export function trackRoutes(app: App, parts: TrackParts): void {
+  app.post(
+    '/api/v1/sdk/track',
+    {
+      onRequest: parts.guards.write,
+      schema: {
+        tags: ['Tracking'],
+        summary: 'Track one usage event',
+        description:
+          'A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key ' +
+          '(in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already.',
+        security,
+        body: trackBody,
+        response: {
+          201: accepted,
+          ...refusals,
+          ...problemResponses(
+            'meter_not_found',
+            'duplicate_event',
+            'invalid_request',
+            'idempotency_key_reused',
+            'meter_archived',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { json } = request;
+      if (json === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
+      const body = withHeaderKey(request.body, request);
+      const event = await track(parts, request, { body, text: json.text, members: json.members });
+      return reply.code(201).send(event);
+    },
+  );
+
+  app.post(
+    '/api/v1/sdk/track/batch',
+    {
+      onRequest: parts.guards.write,
+      bodyLimit: parts.batchBodyBytesMax,
+      validatorCompiler: () => (data) => {
+        const result = batchEnvelope.safeParse(data);
+        return result.success ? { value: result.data } : { error: invalidRequest(result.error) };
+      },
+      schema: {
+        tags: ['Tracking'],
+        summary: 'Track up to 1000 usage events',
+        description:
+          'Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent.',
+        security,
+        body: batchBody,
+        response: { 201: batchAnswer, 207: batchAnswer, ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { json } = request;
+      const span = json?.members.get('events');
+      if (json === null || span === undefined)
+        throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
+      const starts = startsOfItems(json.text, span[0]);
+      const items: unknown[] = request.body.events;
+      const results = await Promise.all(
+        items.map((item, index) => trackItem(parts, request, item, starts[index] ?? 0)),
+      );
+      const refused = results.filter((result) => result instanceof Refusal);
+      // When there is no item that could be taken now, the request as a whole is what has to be sent again.
+      if (refused.length === results.length && refused[0] !== undefined && refused.every(isAboutTheRequest))
+        throw refused[0];
+      const data = results.map((result) =>
+        result instanceof Refusal ? refusedItem(result) : { status: 201, id: result.id },
+      );
+      return reply.code(refused.length === 0 ? 201 : 207).send({ data });
+    },
+  );
+}
+
+/** Refusals that say nothing about the event itself, so that they would be the same for any other one. */
+function isAboutTheRequest({ code }: Refusal): boolean {
+  return code === 'unavailable' || code === 'shutting_down' || code === 'unauthenticated';
+}
+
+function refusedItem(refusal: Refusal): BatchItem {
+  const { id } = refusal.fields;
+  return {
+    status: statusOf(refusal.code),
+    ...(id !== undefined && { id }),
+    code: refusal.code,
+    detail: refusal.message,
+  };
+}
+
+async function trackItem(
+  parts: TrackParts,
+  request: FastifyRequest,
+  item: unknown,
+  start: number,
+): Promise<{ id: string } | Refusal> {
+  const text = request.json?.text ?? '';
+  try {
+    const result = trackBody.safeParse(item);
+    if (!result.success) return invalidRequest(result.error);
+    return await track(parts, request, {
+      body: result.data,
+      text,
+      members: spansOfMembers(text, skipSpace(text, start)),
+    });
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+type Source = Pick<EventSource, 'body' | 'text' | 'members'>;
+
+async function track(parts: TrackParts, request: FastifyRequest, source: Source): Promise<z.output<typeof accepted>> {
+  const { organizationId, apiKeyId } = request.caller;
+  if (apiKeyId === undefined) throw new Error('the write guard lets API keys through and nothing else');
+  const found = parts.meters.get(organizationId, source.body.meter_token);
+  const meter = found instanceof Promise ? await found : found;
+  const event = readEvent({ ...source, organizationId, apiKeyId }, meter, parts.read);
+  const admission = await parts.ingest.submit(event.candidate);
+  parts.metrics.admissions.inc({ outcome: admission.outcome });
+  const refusal = refusalOf(admission);
+  if (refusal !== undefined) throw refusal;
+  return { id: event.id, timestamp: event.timestamp };
+}
+
+function refusalOf(admission: Admission): Refusal | undefined {
+  switch (admission.outcome) {
+    case 'staged':
+      return undefined;
+    case 'revoked':
+      return new Refusal('unauthenticated', 'The API key was deleted: use another one.');
+    case 'held':
+      return admission.isSamePayload
+        ? new Refusal(
+            'duplicate_event',
+            'An event with this idempotency_key is already accepted: nothing is left to do.',
+            {
+              id: admission.id,
+            },
+          )
+        : new Refusal(
+            'idempotency_key_reused',
+            'This idempotency_key belongs to an event with another payload: use a new key for a new event.',
+            { id: admission.id },
+          );
+  }
+}
+
+/** The header Idempotency-Key means the same as the field; both may be sent when they agree. */
+function withHeaderKey(body: EventSource['body'], request: FastifyRequest): EventSource['body'] {
+  const values = request.raw.headersDistinct['idempotency-key'];
+  if (values === undefined) return body;
+  // Node reads header bytes as Latin-1; a key in UTF-8 must be the same key in the header and in the body.
+  const keys = values.map((value) => Buffer.from(value, 'latin1').toString('utf8'));
+  const [key = ''] = keys;
+  const agree = keys.every((each) => each === key) && (body.idempotency_key ?? key) === key;
+  if (!agree) {
+    throw invalidFields([
+      {
+        path: 'idempotency_key',
+        message: 'is not the same in the body and in the header Idempotency-Key: send one of them',
+      },
+    ]);
+  }
+  if (key.length < 1 || key.length > 255 || !isStorable(key)) {
+    throw invalidFields([{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }]);
+  }
+  return { ...body, idempotency_key: key };
+}

@@ -1,0 +1,92 @@
+// Opens the API and closes it again, last opened first: the door shuts, what is inside is answered, then the rest goes.
+
+import { openDatabase } from '@weir/db/database';
+import { Closer } from '@weir/shared/closer';
+import { errorCodeOf } from '@weir/shared/errors';
+import type { Logger } from '@weir/shared/log';
+import { producerConnection, queueKeys } from '@weir/shared/queue';
+import { checkRedisPolicy } from '@weir/shared/redis-policy';
+import { SettingsError } from '@weir/shared/settings';
+import { Redis } from 'ioredis';
+import { once } from 'node:events';
+import { buildApp } from './app.ts';
+import { buildMetrics } from './http/metrics.ts';
+import { openIngest } from './ingest/ingest.ts';
+import type { ApiSettings } from './settings.ts';
+
+/** An API that listens. */
+export interface RunningApi {
+  url: string;
+  /** Stops listening, answers every request that is inside, and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** How long a start waits for Redis before it goes on without: the API then answers 503 until Redis is there. */
+const REDIS_WAIT_MS = 2_000;
+
+/** Starts the API. Throws a SettingsError for a port that is taken, and for a Redis that would lose events. */
+export async function serveApi(settings: ApiSettings, log: Logger): Promise<RunningApi> {
+  const closer = new Closer();
+  let isDraining = false;
+  try {
+    const keys = queueKeys(settings.QUEUE_PREFIX);
+    const database = openDatabase(settings.DATABASE_URL, {
+      connectionsMax: settings.DATABASE_CONNECTIONS,
+      statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
+      onIdleError: (error) => log.warn({ err: error }, 'an idle connection to Postgres was lost'),
+    });
+    closer.add('the database', () => database.close());
+
+    const redis = new Redis(settings.REDIS_URL, producerConnection(settings.REDIS_COMMAND_TIMEOUT_MS));
+    redis.on('error', (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
+    closer.add('Redis', () => redis.disconnect());
+    await checkPolicy(redis, log);
+
+    const metrics = buildMetrics(() => ingest.depth());
+    const ingest = openIngest(redis, keys, log, {
+      claimTtlSeconds: settings.IDEMPOTENCY_CLAIM_SECONDS,
+      onEnqueueFailure: () => metrics.enqueueFailures.inc(),
+    });
+    closer.add('the buffer', () => ingest.close());
+
+    const app = await buildApp({ settings, database, redis, keys, log, metrics, ingest, isDraining: () => isDraining });
+    closer.add('the server', () => app.close());
+    const url = await listen(app, settings);
+    return {
+      url,
+      async close() {
+        isDraining = true;
+        await closer.close();
+      },
+    };
+  } catch (error) {
+    await closer.close();
+    throw error;
+  }
+}
+
+async function checkPolicy(redis: Redis, log: Logger): Promise<void> {
+  try {
+    if (redis.status !== 'ready') await once(redis, 'ready', { signal: AbortSignal.timeout(REDIS_WAIT_MS) });
+  } catch {
+    log.warn('Redis cannot be reached yet: tracking answers 503 until it can');
+    return;
+  }
+  const policy = await checkRedisPolicy(redis);
+  if (policy.refuse !== undefined) throw new SettingsError(`Cannot start: ${policy.refuse}.`);
+  if (policy.warn !== undefined) log.warn(policy.warn);
+}
+
+async function listen(
+  app: { listen(at: { port: number; host: string }): Promise<string> },
+  settings: ApiSettings,
+): Promise<string> {
+  try {
+    return await app.listen({ port: settings.PORT, host: settings.HOST });
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EADDRINUSE') throw error;
+    throw new SettingsError(
+      `Cannot start: port ${settings.PORT} of ${settings.HOST} is taken: stop what listens there, or set PORT.`,
+    );
+  }
+}

@@ -1,0 +1,194 @@
+// What became of an event: its receipt, the list of rejected ones, and the way back into the count for those.
+
+import type { Database } from '@weir/db/database';
+import { findStoredEvent, listStoredEvents, type StoredEvent } from '@weir/db/events';
+import { Refusal } from '@weir/shared/errors';
+import { METADATA_BYTES_MAX, metadata, receivedAt, type StagedEvent } from '@weir/shared/event';
+import { epochMsOfId } from '@weir/shared/ids';
+import type { QueueKeys } from '@weir/shared/queue';
+import { text } from '@weir/shared/text';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { Guards } from '../access/authenticate.ts';
+import type { App } from '../app.ts';
+import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
+import type { Ingest } from '../ingest/ingest.ts';
+import { findStagedEvent } from './staged-events.ts';
+
+export interface EventParts {
+  guards: Guards;
+  database: Database;
+  redis: Redis;
+  keys: QueueKeys;
+  ingest: Ingest;
+}
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+const DAY_MS = 86_400_000;
+
+const receipt = z
+  .object({
+    id: z.uuid(),
+    status: z.enum(['queued', 'recorded', 'rejected', 'duplicate']),
+    reason: z.string().optional().meta({ description: 'Why the event is not counted; for rejected events.' }),
+    duplicate_of: z
+      .uuid()
+      .optional()
+      .meta({ description: 'The event that holds the idempotency key; for duplicates.' }),
+    meter_id: z.uuid(),
+    customer_external_id: z.string(),
+    quantity: z.string(),
+    timestamp: z.string(),
+    received_at: z.string(),
+    idempotency_key: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'EventReceipt' });
+
+const eventId = z.object({ id: z.uuid() });
+const read = [{ session: [] }, { apiKey: [] }];
+
+export function eventRoutes(app: App, parts: EventParts): void {
+  app.get(
+    '/api/v1/events/:id',
+    {
+      onRequest: parts.guards.read,
+      schema: {
+        tags: ['Usage'],
+        summary: 'The receipt of an event: what became of it',
+        security: read,
+        params: eventId,
+        response: { 200: receipt, ...problemResponses('unauthenticated', 'missing_scope', 'not_found', 'unavailable') },
+      },
+    },
+    (request) => getReceipt(parts, request.caller.organizationId, request.params.id),
+  );
+
+  app.get(
+    '/api/v1/events',
+    {
+      onRequest: parts.guards.read,
+      schema: {
+        tags: ['Usage'],
+        summary: 'Events that have left the queue, newest first',
+        description:
+          'Follow meta.next_cursor until it is null. An event that still waits in the queue is not listed yet.',
+        security: read,
+        querystring: z.strictObject({
+          status: z.enum(['recorded', 'rejected', 'duplicate']).optional(),
+          meter_id: z.uuid('must be the id of a meter').optional(),
+          customer_external_id: text(1, 255).optional(),
+          cursor: z.uuid('must be the next_cursor of the page before').optional(),
+          limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+        }),
+        response: {
+          200: z.object({ data: z.array(receipt), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
+          ...problemResponses('unauthenticated', 'missing_scope', 'invalid_request', 'unavailable'),
+        },
+      },
+    },
+    async (request) => {
+      const { status, meter_id: meterId, customer_external_id: customerExternalId, cursor, limit } = request.query;
+      if (cursor !== undefined && !isEventId(cursor)) {
+        throw invalidFields([{ path: 'cursor', message: 'must be the next_cursor of the page before' }]);
+      }
+      const filter = { status, meterId, customerExternalId, before: cursor, limit: limit + 1 };
+      const events = await listStoredEvents(parts.database, request.caller.organizationId, filter);
+      const page = events.slice(0, limit);
+      const next = events.length > limit ? page.at(-1)?.event.id : undefined;
+      return { data: page.map(receiptOf), meta: { next_cursor: next ?? null } };
+    },
+  );
+
+  app.post(
+    '/api/v1/events/:id/replay',
+    {
+      onRequest: parts.guards.session,
+      schema: {
+        tags: ['Usage'],
+        summary: 'Send a rejected event again, with corrected metadata if given',
+        description:
+          'The event keeps its id and its timestamp. However often it is replayed, it is counted at most once.',
+        security: [{ session: [] }],
+        params: eventId,
+        body: z.strictObject({ metadata: metadata.optional() }).nullish(),
+        response: {
+          202: z.object({ id: z.uuid(), status: z.literal('queued') }),
+          ...problemResponses(
+            'unauthenticated',
+            'cross_origin',
+            'not_found',
+            'not_replayable',
+            'invalid_request',
+            'unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.caller;
+      const { id } = request.params;
+      const stored = isEventId(id) ? await findStoredEvent(parts.database, organizationId, id) : undefined;
+      if (stored?.status !== 'rejected') {
+        const { status } = await getReceipt(parts, organizationId, id);
+        throw new Refusal('not_replayable', `The event is ${status}: only rejected events can be replayed.`);
+      }
+      const span = request.json?.members.get('metadata');
+      const corrected = span === undefined ? undefined : request.json?.text.slice(...span);
+      if (corrected !== undefined && Buffer.byteLength(corrected) > METADATA_BYTES_MAX) {
+        throw invalidFields([{ path: 'metadata', message: `must take at most ${METADATA_BYTES_MAX} bytes` }]);
+      }
+      const event: StagedEvent = {
+        ...stored.event,
+        ...(corrected !== undefined && { metadata: corrected }),
+        replayed: true,
+      };
+      await parts.ingest.submit({ id, event: JSON.stringify(event), apiKeyId: null, claim: null });
+      return reply.code(202).send({ id, status: 'queued' as const });
+    },
+  );
+}
+
+/** Whether an id can be an event's: a UUIDv7 of the past. It keeps times out that Postgres cannot hold. */
+function isEventId(id: string): boolean {
+  return id.charAt(14) === '7' && epochMsOfId(id) <= Date.now() + DAY_MS;
+}
+
+async function getReceipt(parts: EventParts, organizationId: string, id: string): Promise<z.output<typeof receipt>> {
+  const { database, redis, keys } = parts;
+  if (!isEventId(id)) throw new Refusal('not_found', NO_SUCH_THING);
+  const stored = await findStoredEvent(database, organizationId, id);
+  if (stored !== undefined) return receiptOf(stored);
+  const staged = await findStagedEvent(redis, keys, id);
+  if (staged?.organization_id === organizationId) return { ...fieldsOf(staged), status: 'queued' };
+  // Between the two looks above the worker may have moved it from Redis to Postgres.
+  const moved = staged === undefined ? await findStoredEvent(database, organizationId, id) : undefined;
+  if (moved === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  return receiptOf(moved);
+}
+
+function receiptOf({ status, event, reason, duplicate_of }: StoredEvent): z.output<typeof receipt> {
+  return {
+    ...fieldsOf(event),
+    status,
+    ...(reason !== undefined && { reason }),
+    ...(duplicate_of !== undefined && { duplicate_of }),
+  };
+}
+
+function fieldsOf(event: StagedEvent): Omit<z.output<typeof receipt>, 'status'> {
+  return {
+    id: event.id,
+    meter_id: event.meter_id,
+    customer_external_id: event.customer_external_id,
+    quantity: event.quantity,
+    timestamp: event.timestamp.replace(/(\.\d{3})000Z$/, '$1Z'),
+    received_at: receivedAt(event.id),
+    idempotency_key: event.idempotency_key ?? null,
+    metadata:
+      event.metadata === undefined || event.metadata === null
+        ? null
+        : (JSON.parse(event.metadata) as Record<string, unknown>),
+  };
+}

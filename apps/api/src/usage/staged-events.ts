@@ -1,0 +1,22 @@
+import type { StagedEvent } from '@weir/shared/event';
+import { epochMsOfId } from '@weir/shared/ids';
+import type { QueueKeys } from '@weir/shared/queue';
+import type { Redis } from 'ioredis';
+
+/** An event is staged at most this long after it got its id: the client has given up long before. */
+const STAGED_WITHIN_MS = 30_000;
+
+/** Clocks of several API machines differ; the batch's time is from the same machine as the id, so a little is enough. */
+const CLOCK_SLACK_MS = 1_000;
+
+/**
+ * The event with this id, if it waits in the queue. There is no index for this: the id holds the time of receipt, and
+ * only the few batches that were staged right after it can hold the event.
+ */
+export async function findStagedEvent(redis: Redis, keys: QueueKeys, id: string): Promise<StagedEvent | undefined> {
+  const receivedAt = epochMsOfId(id);
+  const batches = await redis.zrangebyscore(keys.staged, receivedAt - CLOCK_SLACK_MS, receivedAt + STAGED_WITHIN_MS);
+  const found = await Promise.all(batches.map((batch) => redis.hget(keys.batch(batch), id)));
+  const event = found.find((each) => each !== null);
+  return event === undefined || event === null ? undefined : (JSON.parse(event) as StagedEvent);
+}

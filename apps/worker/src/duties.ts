@@ -1,0 +1,108 @@
+// What has to be done again and again, by any one worker: BullMQ keeps the schedule, so ten workers do it as often as one.
+
+import { makePartitions } from '@weir/db/partitions';
+import type { Database } from '@weir/db/database';
+import {
+  DUTIES,
+  DUTY_QUEUE,
+  RECORD_QUEUE,
+  workerConnection,
+  workerTiming,
+  type Duty,
+  type QueueKeys,
+  type RecordJob,
+} from '@weir/shared/queue';
+import type { Logger } from '@weir/shared/log';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import type { WorkerMetrics } from './metrics.ts';
+import { sweep } from './sweep.ts';
+
+/** Partitions are made months ahead, so looking a few times a day is plenty. */
+const PARTITIONS_INTERVAL_MS = 6 * 3_600_000;
+
+/** Redis may lose its memory, and the schedule with it; each worker writes it anew this often. */
+const RESCHEDULE_INTERVAL_MS = 30_000;
+
+export interface DutyOptions {
+  redisUrl: string;
+  keys: QueueKeys;
+  database: Database;
+  sweepIntervalMs: number;
+  sweepAgeMs: number;
+  log: Logger;
+  metrics: WorkerMetrics;
+}
+
+export interface Duties {
+  /** Stops doing duties and waits for the one under way. The schedule stays for other workers. */
+  close(): Promise<void>;
+}
+
+export function openDuties(options: DutyOptions): Duties {
+  const { redisUrl, keys, log } = options;
+  const connection = new Redis(redisUrl, workerConnection());
+  connection.on('error', (error) => log.warn({ err: error }, 'the duties lost their connection to Redis'));
+  const records = new Queue<RecordJob>(RECORD_QUEUE, { connection, prefix: keys.prefix });
+  const duties = new Queue<unknown, unknown, Duty>(DUTY_QUEUE, { connection, prefix: keys.prefix });
+  const worker = new Worker<unknown, unknown, Duty>(
+    DUTY_QUEUE,
+    (job) => perform(job.name, options, connection, records),
+    {
+      connection,
+      prefix: keys.prefix,
+      ...workerTiming,
+    },
+  );
+  const onError = (error: Error) => log.warn({ err: error }, 'the duties met an error');
+  records.on('error', onError);
+  duties.on('error', onError);
+  worker.on('error', onError);
+  worker.on('failed', (job, error) =>
+    log.error({ err: error, duty: job?.name }, 'a duty failed; it will be done again'),
+  );
+
+  const schedule = () => {
+    scheduleAll(duties, options.sweepIntervalMs).catch((error: unknown) =>
+      log.warn({ err: error }, 'the duties could not be scheduled'),
+    );
+  };
+  schedule();
+  const timer = setInterval(schedule, RESCHEDULE_INTERVAL_MS);
+  return {
+    async close() {
+      clearInterval(timer);
+      await worker.close();
+      await duties.close();
+      await records.close();
+      connection.disconnect();
+    },
+  };
+}
+
+async function scheduleAll(queue: Queue<unknown, unknown, Duty>, sweepIntervalMs: number): Promise<void> {
+  const every = { sweep: sweepIntervalMs, partitions: PARTITIONS_INTERVAL_MS } satisfies Record<Duty, number>;
+  const opts = { removeOnComplete: true, removeOnFail: true };
+  for (const duty of DUTIES)
+    await queue.upsertJobScheduler(duty, { every: every[duty] }, { name: duty, data: {}, opts });
+}
+
+async function perform(duty: Duty, options: DutyOptions, redis: Redis, records: Queue<RecordJob>): Promise<void> {
+  switch (duty) {
+    case 'sweep': {
+      const swept = await sweep(redis, options.keys, records, options.sweepAgeMs);
+      options.metrics.sweptBatches.inc(swept);
+      if (swept > 0) options.log.info({ batches: swept }, 'batches without a job were enqueued again');
+      return;
+    }
+    case 'partitions': {
+      const client = await options.database.pool.connect();
+      try {
+        const made = await makePartitions(client, new Date());
+        if (made.length > 0) options.log.info({ partitions: made }, 'partitions were made');
+      } finally {
+        client.release();
+      }
+    }
+  }
+}

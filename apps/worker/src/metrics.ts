@@ -1,0 +1,40 @@
+import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** What Prometheus reads from a worker. */
+export interface WorkerMetrics {
+  registry: Registry;
+  events: Counter<'outcome'>;
+  batchSeconds: Histogram;
+  batchFailures: Counter;
+  sweptBatches: Counter;
+}
+
+export function buildWorkerMetrics(): WorkerMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    events: new Counter({
+      name: 'weir_events_total',
+      help: 'Events that left the queue, by what became of them: recorded, duplicates or rejected.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    batchSeconds: new Histogram({
+      name: 'weir_batch_seconds',
+      help: 'Time from loading a batch to taking it off Redis.',
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      registers: [registry],
+    }),
+    batchFailures: new Counter({
+      name: 'weir_batch_failures_total',
+      help: 'Attempts at a batch that failed and will be made again.',
+      registers: [registry],
+    }),
+    sweptBatches: new Counter({
+      name: 'weir_swept_batches_total',
+      help: 'Staged batches that had no live job for some seconds and were enqueued again.',
+      registers: [registry],
+    }),
+  };
+}

@@ -1,0 +1,85 @@
+// One batch, from Redis to Postgres: load → judge → record → reject → unlink. Whatever dies in between, the batch is still
+// in Redis and comes again, and recording it again changes nothing. Only after the commit is it taken off Redis.
+
+import { isBadData, type Database } from '@weir/db/database';
+import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type RejectedEvent } from '@weir/db/record';
+import type { StagedEvent } from '@weir/shared/event';
+import type { QueueKeys } from '@weir/shared/queue';
+import type { Redis } from 'ioredis';
+import { judge } from './judge.ts';
+import type { Aggregations } from './aggregations.ts';
+
+export interface PersistParts {
+  database: Database;
+  redis: Redis;
+  keys: QueueKeys;
+  aggregations: Aggregations;
+}
+
+/** What became of the events of a batch; those that an earlier delivery had recorded are in no number. */
+export interface Persisted {
+  recorded: number;
+  duplicates: number;
+  rejected: number;
+}
+
+/** Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away. */
+export async function persist(parts: PersistParts, batch: string): Promise<Persisted> {
+  const { database, redis, keys } = parts;
+  const staged = await redis.hvals(keys.batch(batch));
+  const events = staged.map((text) => JSON.parse(text) as StagedEvent);
+
+  const { accepted, rejected } = await judgeAll(parts.aggregations, events);
+  const { recorded, duplicates, refused } = await recordOrBisect(database, accepted);
+  await rejectEvents(database.pool, [...rejected, ...refused]);
+  const notCounted = new Set([...rejected, ...refused].map(({ event }) => event.id));
+  await deleteRejected(
+    database.pool,
+    events.filter((event) => event.replayed === true && !notCounted.has(event.id)),
+  );
+
+  // From here on the batch's events are in Postgres for good, so Redis may forget them.
+  await redis.multi().unlink(keys.batch(batch)).zrem(keys.staged, batch).exec();
+  return { recorded, duplicates, rejected: notCounted.size };
+}
+
+async function judgeAll(aggregations: Aggregations, events: StagedEvent[]) {
+  const accepted: RecordableEvent[] = [];
+  const rejected: RejectedEvent[] = [];
+  for (const event of events) {
+    const aggregation = await aggregations.find(event.organization_id, event.meter_id);
+    const judgement = judge(event, aggregation);
+    if (judgement.outcome === 'accepted') accepted.push({ event, countsUniqueValues: aggregation === 'UNIQUE_COUNT' });
+    else rejected.push({ event, reason: judgement.reason });
+  }
+  return { accepted, rejected };
+}
+
+/** Records events; where Postgres will not take one, halves the batch until that one is alone, and refuses only it. */
+async function recordOrBisect(
+  database: Database,
+  events: RecordableEvent[],
+): Promise<{ recorded: number; duplicates: number; refused: RejectedEvent[] }> {
+  try {
+    return { ...(await recordEvents(database.pool, events)), refused: [] };
+  } catch (error) {
+    const [first] = events;
+    if (!isBadData(error) || first === undefined) throw error;
+    if (events.length === 1) {
+      const why = error instanceof Error ? error.message : String(error);
+      return {
+        recorded: 0,
+        duplicates: 0,
+        refused: [{ event: first.event, reason: `Postgres does not take it: ${why}` }],
+      };
+    }
+  }
+  const middle = Math.ceil(events.length / 2);
+  const left = await recordOrBisect(database, events.slice(0, middle));
+  const right = await recordOrBisect(database, events.slice(middle));
+  return {
+    recorded: left.recorded + right.recorded,
+    duplicates: left.duplicates + right.duplicates,
+    refused: [...left.refused, ...right.refused],
+  };
+}

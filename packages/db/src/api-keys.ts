@@ -1,0 +1,51 @@
+import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { Scope } from './schema.ts';
+
+/** An API key without its secret, which nobody can read again. */
+export interface ApiKey {
+  id: string;
+  name: string;
+  scopes: Scope[];
+  created_at: string;
+}
+
+/** What a key opens, and for whom. */
+export interface ApiKeyGrant {
+  id: string;
+  organization_id: string;
+  scopes: Scope[];
+}
+
+const columns = ['id', 'name', 'scopes', 'created_at'] as const;
+
+export async function insertApiKey(
+  db: Queries,
+  key: { organization_id: string; id: string; name: string; key_hash: Buffer; scopes: Scope[] },
+): Promise<ApiKey> {
+  return await db.insertInto('api_keys').values(key).returning(columns).executeTakeFirstOrThrow();
+}
+
+/** The key with this SHA-256, whichever organization it belongs to. */
+export async function findApiKeyGrant(db: Queries, keyHash: Buffer): Promise<ApiKeyGrant | undefined> {
+  return await db
+    .selectFrom('api_keys')
+    .select(['id', 'organization_id', 'scopes'])
+    .where('key_hash', '=', keyHash)
+    .executeTakeFirst();
+}
+
+/** Newest first. */
+export async function listApiKeys(db: Queries, organizationId: string, page: Page): Promise<PageOf<ApiKey>> {
+  const query = db.selectFrom('api_keys').select(columns).where('organization_id', '=', organizationId);
+  return await selectPage(query.orderBy('id', 'desc'), page);
+}
+
+/** Answers whether there was such a key. */
+export async function deleteApiKey(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('api_keys')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

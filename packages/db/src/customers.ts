@@ -1,0 +1,109 @@
+import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+
+/** A customer without what identifies it in Weir. */
+export interface CustomerFields {
+  /** The identifier in the organization's own systems; usage is recorded under it. */
+  external_id: string;
+  name: string | null;
+  email: string | null;
+  phone: string | null;
+  billing_address_line1: string | null;
+  billing_address_city: string | null;
+  billing_address_state: string | null;
+  billing_address_country: string | null;
+  billing_address_postal_code: string | null;
+  metadata: Record<string, unknown>;
+}
+
+export interface Customer extends CustomerFields {
+  id: string;
+  created_at: string;
+}
+
+/** What can be changed of a customer: everything but its id. */
+export type CustomerChanges = { [Field in keyof CustomerFields]?: CustomerFields[Field] | undefined };
+
+const columns = [
+  'id',
+  'external_id',
+  'name',
+  'email',
+  'phone',
+  'billing_address_line1',
+  'billing_address_city',
+  'billing_address_state',
+  'billing_address_country',
+  'billing_address_postal_code',
+  'metadata',
+  'created_at',
+] as const;
+
+/** What is not given is null, or empty. Violates `customers_organization_id_external_id_key` when the external_id is taken. */
+export async function insertCustomer(
+  db: Queries,
+  {
+    metadata = {},
+    ...customer
+  }: CustomerChanges & Pick<CustomerFields, 'external_id'> & { organization_id: string; id: string },
+): Promise<Customer> {
+  return await db
+    .insertInto('customers')
+    .values({ ...customer, metadata: JSON.stringify(metadata) })
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+}
+
+/** Newest first; with `search`, those whose external_id, name or email holds it, in whatever case. */
+export async function listCustomers(
+  db: Queries,
+  organizationId: string,
+  search: string,
+  page: Page,
+): Promise<PageOf<Customer>> {
+  let query = db.selectFrom('customers').select(columns).where('organization_id', '=', organizationId);
+  if (search !== '') {
+    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+    query = query.where(({ eb, or }) =>
+      or([eb('external_id', 'ilike', pattern), eb('name', 'ilike', pattern), eb('email', 'ilike', pattern)]),
+    );
+  }
+  return await selectPage(query.orderBy('id', 'desc'), page);
+}
+
+export async function findCustomer(db: Queries, organizationId: string, id: string): Promise<Customer | undefined> {
+  return await db
+    .selectFrom('customers')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/**
+ * Changes what is given, of which there must be at least one thing, and answers the customer if there is such a one.
+ * Violates `customers_organization_id_external_id_key` when the external_id is taken.
+ */
+export async function updateCustomer(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  { metadata, ...changes }: CustomerChanges,
+): Promise<Customer | undefined> {
+  return await db
+    .updateTable('customers')
+    .set({ ...changes, ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }) })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirst();
+}
+
+/** Answers whether there was such a customer. Its usage stays, under its external_id. */
+export async function deleteCustomer(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('customers')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

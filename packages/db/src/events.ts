@@ -1,0 +1,172 @@
+import type { StagedEvent } from '@weir/shared/event';
+import { receivedAt } from '@weir/shared/event';
+import type { AggregationType, MeterStatus } from '@weir/shared/meter';
+import { sql, type SqlBool } from 'kysely';
+import type { Database } from './database.ts';
+
+/** What the track path knows of a meter, by its token. Undefined when no organization has it. */
+export async function findMeterByToken(
+  database: Database,
+  token: string,
+): Promise<{ id: string; organizationId: string; status: MeterStatus } | undefined> {
+  const { rows } = await database.pool.query<{ id: string; organizationId: string; status: MeterStatus }>({
+    name: 'meter-by-token',
+    text: 'SELECT id, organization_id AS "organizationId", status FROM meters WHERE meter_token = $1',
+    values: [token],
+  });
+  return rows[0];
+}
+
+/** How a meter counts. Undefined when the organization has no such meter. It never changes while the meter exists. */
+export async function findAggregation(
+  database: Database,
+  organizationId: string,
+  meterId: string,
+): Promise<AggregationType | undefined> {
+  const row = await database.kysely
+    .selectFrom('meters')
+    .select('aggregation_type')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', meterId)
+    .executeTakeFirst();
+  return row?.aggregation_type;
+}
+
+export type EventStatus = 'recorded' | 'rejected' | 'duplicate';
+
+/** An event that has left the queue, whatever became of it. */
+export interface StoredEvent {
+  status: EventStatus;
+  event: StagedEvent;
+  reason?: string;
+  duplicate_of?: string;
+}
+
+/** Which events to list, newest first. `before` is the id that the page before ended with. */
+export interface EventFilter {
+  status?: EventStatus | undefined;
+  meterId?: string | undefined;
+  customerExternalId?: string | undefined;
+  before?: string | undefined;
+  limit: number;
+}
+
+interface StoredRow {
+  status: EventStatus;
+  id: string;
+  event: string;
+  reason: string | null;
+  duplicate_of: string | null;
+}
+
+// An event that was recorded (or found to be a duplicate) after a replay may for a moment still stand among the
+// rejected ones; what counted comes first.
+const RECORDED = (
+  e: string,
+) => sql<SqlBool>`EXISTS (SELECT FROM events r WHERE r.organization_id = ${sql.ref(`${e}.organization_id`)}
+  AND r.id = ${sql.ref(`${e}.id`)})`;
+
+/** One event of an organization that has left the queue. */
+export async function findStoredEvent(
+  database: Database,
+  organizationId: string,
+  id: string,
+): Promise<StoredEvent | undefined> {
+  const rows = await Promise.all([
+    recordedRows(database, organizationId).where('id', '=', id).where('received_at', '=', receivedAt(id)).execute(),
+    duplicateRows(database, organizationId).where('id', '=', id).execute(),
+    rejectedRows(database, organizationId).where('id', '=', id).execute(),
+  ]);
+  const row = rows.flat()[0];
+  return row === undefined ? undefined : storedEvent(row);
+}
+
+/** The events of an organization that have left the queue, newest first by id, at most `filter.limit`. */
+export async function listStoredEvents(
+  database: Database,
+  organizationId: string,
+  filter: EventFilter,
+): Promise<StoredEvent[]> {
+  const { status, meterId, customerExternalId, before, limit } = filter;
+  const pages: Promise<StoredRow[]>[] = [];
+  if (status === undefined || status === 'recorded') {
+    let query = recordedRows(database, organizationId);
+    if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
+    if (customerExternalId !== undefined) query = query.where('customer_external_id', '=', customerExternalId);
+    if (before !== undefined) query = query.where('id', '<', before).where('received_at', '<=', receivedAt(before));
+    pages.push(query.orderBy('id', 'desc').limit(limit).execute());
+  }
+  if (status === undefined || status === 'duplicate') {
+    let query = duplicateRows(database, organizationId);
+    if (meterId !== undefined) query = query.where(sql<string>`event::json ->> 'meter_id'`, '=', meterId);
+    if (customerExternalId !== undefined)
+      query = query.where(sql<string>`event::json ->> 'customer_external_id'`, '=', customerExternalId);
+    if (before !== undefined) query = query.where('id', '<', before);
+    pages.push(query.orderBy('id', 'desc').limit(limit).execute());
+  }
+  if (status === undefined || status === 'rejected') {
+    let query = rejectedRows(database, organizationId);
+    if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
+    if (customerExternalId !== undefined) query = query.where('customer_external_id', '=', customerExternalId);
+    if (before !== undefined) query = query.where('id', '<', before);
+    pages.push(query.orderBy('id', 'desc').limit(limit).execute());
+  }
+  const rows = (await Promise.all(pages)).flat();
+  return rows
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, limit)
+    .map(storedEvent);
+}
+
+function recordedRows({ kysely }: Database, organizationId: string) {
+  // A person's JSON text, as it was staged: numeric and jsonb keep every digit, and timestamps come out in UTC.
+  return kysely
+    .selectFrom('events')
+    .where('organization_id', '=', organizationId)
+    .select([
+      sql<EventStatus>`'recorded'`.as('status'),
+      'id',
+      sql<string>`json_build_object('id', id, 'organization_id', organization_id, 'meter_id', meter_id,
+        'customer_external_id', customer_external_id, 'quantity', trim_scale(quantity)::text,
+        'timestamp', to_char("timestamp" AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        'idempotency_key', idempotency_key, 'metadata', metadata::text)::text`.as('event'),
+      sql<string | null>`NULL`.as('reason'),
+      sql<string | null>`NULL`.as('duplicate_of'),
+    ]);
+}
+
+function duplicateRows({ kysely }: Database, organizationId: string) {
+  return kysely
+    .selectFrom('duplicate_events')
+    .where('organization_id', '=', organizationId)
+    .select([
+      sql<EventStatus>`'duplicate'`.as('status'),
+      'id',
+      'event',
+      sql<string | null>`NULL`.as('reason'),
+      'duplicate_of',
+    ]);
+}
+
+function rejectedRows({ kysely }: Database, organizationId: string) {
+  return kysely
+    .selectFrom('rejected_events')
+    .where('organization_id', '=', organizationId)
+    .where(sql<SqlBool>`NOT ${RECORDED('rejected_events')}`)
+    .select([
+      sql<EventStatus>`'rejected'`.as('status'),
+      'id',
+      'event',
+      'reason',
+      sql<string | null>`NULL`.as('duplicate_of'),
+    ]);
+}
+
+function storedEvent(row: StoredRow): StoredEvent {
+  return {
+    status: row.status,
+    event: JSON.parse(row.event) as StagedEvent,
+    ...(row.reason !== null && { reason: row.reason }),
+    ...(row.duplicate_of !== null && { duplicate_of: row.duplicate_of }),
+  };
+}

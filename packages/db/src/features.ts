@@ -1,0 +1,111 @@
+import type { AggregationType } from '@weir/shared/meter';
+import type { Queries } from './page.ts';
+import type { FeatureType } from './schema.ts';
+
+/** A feature, with the meter behind it where its type is `meter`, and the number of plans that use it. */
+export interface Feature {
+  id: string;
+  name: string;
+  lookup_key: string;
+  type: FeatureType;
+  meter_id: string | null;
+  meter_token: string | null;
+  aggregation_type: AggregationType | null;
+  unit: string | null;
+  plan_count: number;
+  created_at: string;
+}
+
+/** What can be changed of a feature. */
+export interface FeatureChanges {
+  name?: string | undefined;
+  lookup_key?: string | undefined;
+}
+
+function selectFeatures(db: Queries, organizationId: string) {
+  return db
+    .selectFrom('features')
+    .leftJoin('meters', (join) =>
+      join
+        .onRef('meters.organization_id', '=', 'features.organization_id')
+        .onRef('meters.feature_id', '=', 'features.id'),
+    )
+    .select([
+      'features.id',
+      'features.name',
+      'features.lookup_key',
+      'features.type',
+      'meters.id as meter_id',
+      'meters.meter_token',
+      'meters.aggregation_type',
+      'meters.unit',
+      'features.created_at',
+    ])
+    .select(({ selectFrom, cast }) =>
+      cast<number>(
+        selectFrom('plan_features')
+          .whereRef('plan_features.organization_id', '=', 'features.organization_id')
+          .whereRef('plan_features.feature_id', '=', 'features.id')
+          .select(({ fn }) => fn.countAll().as('count')),
+        'integer',
+      ).as('plan_count'),
+    )
+    .where('features.organization_id', '=', organizationId);
+}
+
+/** Violates `features_organization_id_lookup_key_key` when the lookup_key is taken. */
+export async function insertFeature(
+  db: Queries,
+  feature: { organization_id: string; id: string; name: string; lookup_key: string; type: FeatureType },
+): Promise<void> {
+  await db.insertInto('features').values(feature).execute();
+}
+
+/** All of them, oldest first. */
+export async function listFeatures(db: Queries, organizationId: string): Promise<Feature[]> {
+  return await selectFeatures(db, organizationId).orderBy('features.id').execute();
+}
+
+export async function findFeature(db: Queries, organizationId: string, id: string): Promise<Feature | undefined> {
+  return await selectFeatures(db, organizationId).where('features.id', '=', id).executeTakeFirst();
+}
+
+/** Whether there is such a feature; where there is, it is not deleted before this transaction ends. */
+export async function lockFeature(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
+  const found = await transaction
+    .selectFrom('features')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Changes what is given; at least one thing must be. */
+export async function updateFeature(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  changes: FeatureChanges,
+): Promise<void> {
+  await db
+    .updateTable('features')
+    .set(changes)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/**
+ * Answers whether there was such a feature. Violates `plan_features_organization_id_feature_id_fkey` while a plan uses
+ * it. The meter behind it stays; see `archiveMeterOfFeature`.
+ */
+export async function deleteFeature(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('features')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

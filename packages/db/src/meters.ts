@@ -1,0 +1,104 @@
+import type { AggregationType, MeterStatus } from '@weir/shared/meter';
+import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+
+export interface Meter {
+  id: string;
+  name: string;
+  meter_token: string;
+  aggregation_type: AggregationType;
+  unit: string | null;
+  status: MeterStatus;
+  /** Null once the feature was deleted. */
+  feature_id: string | null;
+  created_at: string;
+}
+
+/** What can be changed of a meter. Its aggregation cannot: it is what recorded usage means. */
+export interface MeterChanges {
+  name?: string | undefined;
+  unit?: string | null | undefined;
+  status?: MeterStatus | undefined;
+}
+
+const columns = [
+  'id',
+  'name',
+  'meter_token',
+  'aggregation_type',
+  'unit',
+  'status',
+  'feature_id',
+  'created_at',
+] as const;
+
+export async function insertMeter(
+  db: Queries,
+  meter: {
+    organization_id: string;
+    id: string;
+    feature_id: string;
+    name: string;
+    meter_token: string;
+    aggregation_type: AggregationType;
+    unit: string | null;
+  },
+): Promise<void> {
+  await db.insertInto('meters').values(meter).execute();
+}
+
+/** Newest first. */
+export async function listMeters(db: Queries, organizationId: string, page: Page): Promise<PageOf<Meter>> {
+  const query = db.selectFrom('meters').select(columns).where('organization_id', '=', organizationId);
+  return await selectPage(query.orderBy('id', 'desc'), page);
+}
+
+export async function findMeter(db: Queries, organizationId: string, id: string): Promise<Meter | undefined> {
+  return await db
+    .selectFrom('meters')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Changes what is given, of which there must be at least one thing, and answers the meter if there is such a one. */
+export async function updateMeter(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  changes: MeterChanges,
+): Promise<Meter | undefined> {
+  return await db
+    .updateTable('meters')
+    .set(changes)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirst();
+}
+
+/** Changes the unit of the meter behind a feature. Answers whether there is a meter behind it. */
+export async function updateUnitOfFeature(
+  db: Queries,
+  organizationId: string,
+  featureId: string,
+  unit: string | null,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('meters')
+    .set({ unit })
+    .where('organization_id', '=', organizationId)
+    .where('feature_id', '=', featureId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Closes the meter behind a feature, if there is one, for new events. What it has counted stays readable. */
+export async function archiveMeterOfFeature(db: Queries, organizationId: string, featureId: string): Promise<void> {
+  await db
+    .updateTable('meters')
+    .set({ status: 'ARCHIVED' })
+    .where('organization_id', '=', organizationId)
+    .where('feature_id', '=', featureId)
+    .execute();
+}

@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import type { Queries } from './page.ts';
+
+// Any fixed number will do, as long as nothing else in this database locks it.
+const FIRST_SIGNUP_LOCK = 7_339_221_553;
+
+export interface Organization {
+  id: string;
+  name: string;
+}
+
+/** Lets one transaction at a time decide whether there is an organization yet; held until that transaction ends. */
+export async function lockFirstSignup(transaction: Queries): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(${FIRST_SIGNUP_LOCK})`.execute(transaction);
+}
+
+/** Whether anybody has signed up here. */
+export async function hasOrganization(db: Queries): Promise<boolean> {
+  return (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
+export async function insertOrganization(db: Queries, organization: Organization): Promise<void> {
+  await db.insertInto('organizations').values(organization).execute();
+}

@@ -1,0 +1,60 @@
+import type { Queries } from './page.ts';
+import type { UsageResetPeriod } from './schema.ts';
+
+/** What a plan says about one feature. */
+export interface PlanFeature {
+  feature_id: string;
+  is_enabled: boolean;
+  /** A plain decimal; null: unlimited. */
+  usage_limit: string | null;
+  usage_reset_period: UsageResetPeriod | null;
+  is_soft_limit: boolean;
+  static_value: string | null;
+  created_at: string;
+}
+
+const columns = [
+  'feature_id',
+  'is_enabled',
+  'usage_limit',
+  'usage_reset_period',
+  'is_soft_limit',
+  'static_value',
+  'created_at',
+] as const;
+
+/** Violates `plan_features_pkey` when the plan has the feature already. */
+export async function insertPlanFeature(
+  db: Queries,
+  planFeature: Omit<PlanFeature, 'created_at'> & { organization_id: string; plan_id: string },
+): Promise<PlanFeature> {
+  return await db.insertInto('plan_features').values(planFeature).returning(columns).executeTakeFirstOrThrow();
+}
+
+/** All features of a plan, in the order in which they were put there. */
+export async function listPlanFeatures(db: Queries, organizationId: string, planId: string): Promise<PlanFeature[]> {
+  return await db
+    .selectFrom('plan_features')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('plan_id', '=', planId)
+    .orderBy('created_at')
+    .orderBy('feature_id')
+    .execute();
+}
+
+/** Answers whether the plan had the feature. */
+export async function deletePlanFeature(
+  db: Queries,
+  organizationId: string,
+  planId: string,
+  featureId: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('plan_features')
+    .where('organization_id', '=', organizationId)
+    .where('plan_id', '=', planId)
+    .where('feature_id', '=', featureId)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

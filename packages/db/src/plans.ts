@@ -1,0 +1,106 @@
+import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { BillingInterval, PlanType } from './schema.ts';
+
+/** A plan without what identifies it: what is given when it is made, and can all be changed later. */
+export interface PlanFields {
+  name: string;
+  lookup_id: string;
+  type: PlanType;
+  billing_interval: BillingInterval;
+  /** An ISO 4217 code. */
+  currency: string;
+  /** 0: no trial. */
+  trial_days: number;
+  description: string | null;
+  /** Whether it takes new subscriptions. */
+  is_active: boolean;
+}
+
+export interface Plan extends PlanFields {
+  id: string;
+  created_at: string;
+}
+
+/** What can be changed of a plan: everything but its id. */
+export type PlanChanges = { [Field in keyof PlanFields]?: PlanFields[Field] | undefined };
+
+const columns = [
+  'id',
+  'name',
+  'lookup_id',
+  'type',
+  'billing_interval',
+  'currency',
+  'is_active',
+  'trial_days',
+  'description',
+  'created_at',
+] as const;
+
+/** Violates `plans_organization_id_lookup_id_key` when the lookup_id is taken. */
+export async function insertPlan(
+  db: Queries,
+  plan: PlanFields & { organization_id: string; id: string },
+): Promise<Plan> {
+  return await db.insertInto('plans').values(plan).returning(columns).executeTakeFirstOrThrow();
+}
+
+/** Those that match all that is given, newest first. */
+export async function listPlans(
+  db: Queries,
+  organizationId: string,
+  filter: { type?: PlanType | undefined; is_active?: boolean | undefined },
+  page: Page,
+): Promise<PageOf<Plan>> {
+  let query = db.selectFrom('plans').select(columns).where('organization_id', '=', organizationId);
+  if (filter.type !== undefined) query = query.where('type', '=', filter.type);
+  if (filter.is_active !== undefined) query = query.where('is_active', '=', filter.is_active);
+  return await selectPage(query.orderBy('id', 'desc'), page);
+}
+
+export async function findPlan(db: Queries, organizationId: string, id: string): Promise<Plan | undefined> {
+  return await db
+    .selectFrom('plans')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Whether there is such a plan; where there is, it is not deleted before this transaction ends. */
+export async function lockPlan(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
+  const found = await transaction
+    .selectFrom('plans')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Changes what is given, of which there must be at least one thing, and answers the plan if there is such a one. */
+export async function updatePlan(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  changes: PlanChanges,
+): Promise<Plan | undefined> {
+  return await db
+    .updateTable('plans')
+    .set(changes)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirst();
+}
+
+/** Answers whether there was such a plan. What it said about features goes with it; the features stay. */
+export async function deletePlan(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('plans')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

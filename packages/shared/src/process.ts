@@ -1,0 +1,37 @@
+import closeWithGrace from 'close-with-grace';
+import type { Logger } from './log.ts';
+import { SettingsError } from './settings.ts';
+
+/** Something that runs until the process is told to stop. */
+export interface Running {
+  log: Logger;
+  /** Where it listens; told to the parent process, if there is an IPC channel, once it does. */
+  url: string;
+  /** Milliseconds after which a stop is no longer waited for: the process exits with code 1. */
+  drainTimeoutMs: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs a process: starts it, and closes it on SIGTERM, SIGINT, an error nobody caught, or the end of the parent that
+ * started it with an IPC channel. Bad settings end it with one line on standard error and exit code 1.
+ */
+export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
+  let running: Running;
+  try {
+    running = await start();
+  } catch (error) {
+    console.error(error instanceof SettingsError ? error.message : error);
+    process.exit(1);
+  }
+  const { log } = running;
+  const grace = closeWithGrace({ delay: running.drainTimeoutMs, logger: log }, async ({ signal, err }) => {
+    if (err) log.fatal({ err }, 'an error that nobody caught');
+    else log.info({ signal }, 'stopping');
+    await running.close();
+    log.info('stopped');
+  });
+  process.send?.({ url: running.url });
+  // A launcher that was killed leaves no orphan behind that holds its port.
+  process.once('disconnect', () => grace.close());
+}
