@@ -180,7 +180,7 @@ async function send(baseUrl: string, method: string, path: string, options: Requ
   const response = await fetch(baseUrl + path, {
     method,
     headers,
-    ...(body !== undefined && { body: body as BodyInit }),
+    ...(body !== undefined && { body: body as NonNullable<RequestInit['body']> }),
   });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '');

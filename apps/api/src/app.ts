@@ -2,6 +2,7 @@
 
 import cookie from '@fastify/cookie';
 import fastify, {
+  LogController,
   type FastifyBaseLogger,
   type FastifyInstance,
   type RawReplyDefaultExpression,
@@ -33,6 +34,7 @@ import { KnownMeters } from './ingest/known-meters.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
 import { eventRoutes } from './usage/events.ts';
+import { usageRoutes } from './usage/usage.ts';
 
 /** What the API is made of; opened and closed by the caller. */
 export interface AppParts {
@@ -61,9 +63,10 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const app = fastify({
     loggerInstance: log,
     // One line per request costs almost half of the throughput; slow and failed requests are logged on their own.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
+    trustProxy: settings.TRUST_PROXY ?? false,
     bodyLimit: settings.BODY_BYTES_MAX,
     requestTimeout: settings.REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: 512 },
@@ -105,5 +108,6 @@ export async function buildApp(parts: AppParts): Promise<App> {
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
   eventRoutes(app, { guards, database, redis, keys, ingest });
+  usageRoutes(app, { database, guards });
   return app;
 }

@@ -10,6 +10,10 @@ export const apiSettings = z.object({
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be the address people use, such as https://billing.example.com' })
     .optional(),
+  TRUST_PROXY: z
+    .string()
+    .regex(/^[0-9a-fA-F.:/, ]+$/, 'must be the addresses of your proxies, such as 10.0.0.0/8, 127.0.0.1')
+    .optional(),
   SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'must be first, open or closed' }).default('first'),
   LOG_LEVEL: logLevel.default('info'),
   DATABASE_CONNECTIONS: wholeNumber(1, 1000).default(10),

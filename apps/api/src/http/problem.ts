@@ -192,7 +192,7 @@ export function invalidFields(errors: FieldError[]): Refusal {
     first === undefined
       ? 'The request is not valid.'
       : `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
-  const more = errors.length > 1 ? ` There are ${errors.length - 1} more problems in errors.` : '';
+  const more = errors.length > 1 ? ` All ${errors.length} problems are listed in errors.` : '';
   return new Refusal('invalid_request', detail + more, { errors });
 }
 

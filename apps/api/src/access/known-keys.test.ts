@@ -1,0 +1,88 @@
+import type { ApiKeyGrant } from '@weir/db/api-keys';
+import { createLog } from '@weir/shared/log';
+import { beforeEach, expect, test } from 'vitest';
+import { KNOWN_KEY_SECONDS_MAX, KnownKeys } from './known-keys.ts';
+
+const hash = Buffer.from('hash of a key');
+const grant: ApiKeyGrant = { id: 'key', organization_id: 'organization', scopes: ['usage.write'] };
+
+let now: number;
+let lookUps: number;
+let answer: () => Promise<ApiKeyGrant | undefined>;
+let known: KnownKeys;
+
+beforeEach(() => {
+  now = 1_000;
+  lookUps = 0;
+  answer = async () => grant;
+  const find = () => {
+    lookUps += 1;
+    return answer();
+  };
+  known = new KnownKeys(find, createLog('test', 'silent'), () => now);
+});
+
+/** Lets everything that waits for the look-up run. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a key is looked up once, and then answered from memory in the same turn', async () => {
+  expect(await known.get(hash)).toBe(grant);
+  expect(known.get(hash)).toBe(grant);
+  now += 10_000;
+  expect(known.get(hash)).toBe(grant);
+  expect(lookUps).toBe(1);
+});
+
+test('requests that come at the same time share one look-up', async () => {
+  const answers = await Promise.all([known.get(hash), known.get(hash), known.get(hash)]);
+  expect(answers).toEqual([grant, grant, grant]);
+  expect(lookUps).toBe(1);
+});
+
+test('a key that is not there is asked for each time, so that it works as soon as it is', async () => {
+  answer = async () => undefined;
+  expect(await known.get(hash)).toBeUndefined();
+  answer = async () => grant;
+  expect(await known.get(hash)).toBe(grant);
+});
+
+test('after 10 seconds a key is looked up again beside the request, and forgotten if it is gone', async () => {
+  await known.get(hash);
+  answer = async () => undefined;
+  now += 10_001;
+  expect(known.get(hash)).toBe(grant);
+  await settled();
+  expect(await known.get(hash)).toBeUndefined();
+});
+
+test('while Postgres is away a key in use goes on working, and Postgres is asked once a second', async () => {
+  await known.get(hash);
+  answer = () => Promise.reject(new Error('away'));
+  now += 10_001;
+  for (let request = 0; request < 5; request += 1) {
+    expect(known.get(hash)).toBe(grant);
+    await settled();
+  }
+  expect(lookUps).toBe(2);
+  now += 1_001;
+  expect(known.get(hash)).toBe(grant);
+  await settled();
+  expect(lookUps).toBe(3);
+});
+
+test('a key that was not looked up for an hour is not used from memory any more', async () => {
+  await known.get(hash);
+  answer = () => Promise.reject(new Error('away'));
+  now += KNOWN_KEY_SECONDS_MAX * 1_000 + 1;
+  await expect(known.get(hash)).rejects.toThrow('away');
+});
+
+test('an answer is as old as its question: one that took too long is not used again', async () => {
+  answer = async () => {
+    now += KNOWN_KEY_SECONDS_MAX * 1_000 + 1;
+    return grant;
+  };
+  await known.get(hash);
+  await known.get(hash);
+  expect(lookUps).toBe(2);
+});

@@ -1,0 +1,38 @@
+import { StoppedError } from './errors.ts';
+
+/** A line as it stands in the file, without its line feed; `endByte` is where the next one begins. */
+export interface Line {
+  /** From 1. */
+  number: number;
+  text: string;
+  endByte: number;
+}
+
+/** No row of usage is near this long; a file without line feeds must not fill the memory. */
+const lineBytesMax = 1_048_576;
+
+/** Lines end at `\n` (a `\r` before it stays); the last may lack it. Throws a StoppedError at a line longer than 1 MiB. */
+export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let number = 0;
+  let endByte = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  const line = (bytes: Buffer): Line => {
+    number += 1;
+    const text = bytes.toString('utf8');
+    return { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text, endByte };
+  };
+  for await (const chunk of chunks) {
+    const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = data.indexOf(10); end >= 0; end = data.indexOf(10, start)) {
+      endByte += end + 1 - start;
+      yield line(data.subarray(start, end));
+      start = end + 1;
+    }
+    rest = data.subarray(start);
+    if (rest.length > lineBytesMax)
+      throw new StoppedError(`Line ${number + 1} is longer than 1 MiB: not a file of rows`);
+  }
+  endByte += rest.length;
+  if (rest.length > 0) yield line(rest);
+}

@@ -1,0 +1,171 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parseOptions } from './options.ts';
+import { runImport } from './run.ts';
+
+interface SentEvent {
+  idempotency_key: string;
+  quantity: number;
+}
+
+let server: Server;
+let requests: SentEvent[][];
+/** Answers a request itself and returns true, or leaves it to a service that takes everything once. */
+let interfere: (events: SentEvent[], response: ServerResponse) => boolean;
+
+beforeEach(async () => {
+  const accepted = new Set<string>();
+  requests = [];
+  interfere = () => false;
+  server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => (text += chunk));
+    request.on('end', () => {
+      const { events } = JSON.parse(text) as { events: SentEvent[] };
+      requests.push(events);
+      if (interfere(events, response)) return;
+      const data = events.map(({ idempotency_key: id }) => {
+        if (accepted.has(id)) return { status: 409, code: 'duplicate_event', id };
+        accepted.add(id);
+        return { status: 201, id };
+      });
+      response.writeHead(207).end(JSON.stringify({ data }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const rows = (count: number, value = (row: number) => String(row)) =>
+  `user,tokens\n${Array.from({ length: count }, (_, index) => `ann,${value(index + 1)}\n`).join('')}`;
+
+async function run(text: string, argv: string[] = [], stop = new AbortController().signal) {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const args = [
+    '--file',
+    'u.csv',
+    '--name',
+    'u',
+    '--meter',
+    'm',
+    '--customer',
+    'user',
+    '--quantity',
+    'tokens',
+    '--url',
+    url,
+  ];
+  const options = parseOptions([...args, '--key', 'k', ...argv], {});
+  if (!options) throw new Error('expected options');
+  let log = '';
+  let result = '';
+  const done = runImport(
+    options,
+    { stream: Readable.from([Buffer.from(text)]), sizeBytes: text.length },
+    { write: (part) => (log += part) },
+    { write: (part) => (result += part) },
+    stop,
+  );
+  const tally = await done.catch((error: unknown) => error);
+  return { tally, log, result };
+}
+
+const refuse = (response: ServerResponse, status: number, body = {}) => {
+  response.writeHead(status).end(JSON.stringify(body));
+  return true;
+};
+
+test('all rows arrive in batches, and a second run finds them there', async () => {
+  const first = await run(rows(1234));
+  expect(first.tally).toEqual({ accepted: 1234, alreadyThere: 0, bad: 0 });
+  expect(requests.map((events) => events.length).toSorted()).toEqual([234, 500, 500]);
+  expect(first.result).toMatch(/^1,234 rows in .* 1,234 accepted, 0 already there, 0 bad\.\n$/);
+  expect((await run(rows(1234))).tally).toEqual({ accepted: 0, alreadyThere: 1234, bad: 0 });
+});
+
+test('bad rows are listed with their lines and the rest goes in', async () => {
+  const { tally, log } = await run(rows(10, (row) => (row === 3 ? 'many' : String(row))));
+  expect(tally).toEqual({ accepted: 9, alreadyThere: 0, bad: 1 });
+  expect(log).toContain('line 4: quantity "many" is not a decimal number\n');
+});
+
+test('a row that makes the service refuse its whole request is found, and costs no other', async () => {
+  interfere = (events, response) =>
+    events.some(({ quantity }) => quantity === 77) && refuse(response, 400, { code: 'bad_json', detail: 'Not JSON' });
+  const { tally, log } = await run(rows(100));
+  expect(tally).toEqual({ accepted: 99, alreadyThere: 0, bad: 1 });
+  expect(log).toContain('line 78: Not JSON (bad_json)\n');
+});
+
+test('no more requests than asked for are open at once', async () => {
+  let open = 0;
+  let most = 0;
+  interfere = (_events, response) => {
+    most = Math.max(most, ++open);
+    response.on('finish', () => (open -= 1));
+    return false;
+  };
+  await run(rows(200), ['--batch-size', '10', '--concurrency', '3']);
+  expect(most).toBeLessThanOrEqual(3);
+  expect(requests).toHaveLength(20);
+});
+
+test('an outage is waited for and said once', async () => {
+  let outages = 3;
+  interfere = (_events, response) => outages-- > 0 && refuse(response, 503, { detail: 'Redis is down' });
+  const { tally, log } = await run(rows(20), ['--batch-size', '20']);
+  expect(tally).toMatchObject({ accepted: 20 });
+  expect(log.match(/Redis is down/g)).toHaveLength(1);
+});
+
+test('an outage that is longer than asked for ends the import', async () => {
+  interfere = (_events, response) => refuse(response, 503, { detail: 'Redis is down' });
+  const { tally } = await run(rows(20), ['--retry-for', '1']);
+  expect(tally).toMatchObject({ message: 'Gave up after 1 s: Redis is down' });
+});
+
+test('a refused key ends the import at once', async () => {
+  interfere = (_events, response) => refuse(response, 401, { code: 'unauthorized', detail: 'This key is not valid' });
+  const { tally, result } = await run(rows(2000));
+  expect(tally).toMatchObject({ message: 'unauthorized: This key is not valid' });
+  expect(requests.length).toBeLessThanOrEqual(2);
+  expect(result).toContain('0 accepted');
+});
+
+test('an import in which nothing is right ends after a thousand bad rows', async () => {
+  const { tally, log } = await run(rows(5000, () => 'x'));
+  expect(tally).toMatchObject({ message: expect.stringContaining('1000 rows are bad and none is good') });
+  expect(log.match(/^line/gm)).toHaveLength(1000);
+});
+
+test('a stopped import waits for the answers under way, and the next run goes on from there', async () => {
+  const stop = new AbortController();
+  interfere = () => {
+    if (requests.length === 4) stop.abort();
+    return false;
+  };
+  const { tally, result } = await run(rows(1000), ['--batch-size', '50'], stop.signal);
+  const { accepted } = tally as { accepted: number };
+  expect(accepted).toBe(requests.flat().length);
+  expect(accepted).toBeLessThan(1000);
+  expect(result).toContain('Run the same command again');
+  expect((await run(rows(1000))).tally).toEqual({ accepted: 1000 - accepted, alreadyThere: accepted, bad: 0 });
+});
+
+test('a dry run shows the first events and sends none', async () => {
+  const { result, log } = await run(
+    rows(9, (row) => (row === 2 ? '' : '0.10')),
+    ['--dry-run'],
+  );
+  expect(result.split('\n')).toHaveLength(5);
+  expect(result).toContain('"quantity":0.10}');
+  expect(log).toContain('line 3: has no quantity');
+  expect(requests).toHaveLength(0);
+});

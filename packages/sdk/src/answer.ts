@@ -1,0 +1,76 @@
+import { WeirError } from './error.ts';
+import { parseRetryAfter } from './retry.ts';
+
+/** What the service said, about a request or about one event of a batch. */
+export interface Answer {
+  status: number;
+  /** Empty when the body was no JSON object. */
+  body: Record<string, unknown>;
+  requestId: string | undefined;
+  retryAfterMs: number | undefined;
+}
+
+export interface Tracked {
+  /** The event's id; for a duplicate the id of the event that was accepted first. */
+  id: string;
+  /** True when an event with this key had been accepted before: nothing was added. */
+  duplicate: boolean;
+}
+
+/** Rejects like `response.text()` when the connection breaks before the end of the body. */
+export async function readAnswer(response: Response): Promise<Answer> {
+  const body = parseObject(await response.text());
+  return {
+    status: response.status,
+    body,
+    requestId: text(body.request_id) ?? response.headers.get('x-request-id') ?? undefined,
+    retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
+  };
+}
+
+/** The answers to the single events of a batch, in the order sent; a WeirError unless there is one for each. */
+export function splitAnswer(answer: Answer, idempotencyKeys: readonly string[]): Answer[] {
+  if (answer.status !== 201 && answer.status !== 207) throw refusal(answer, idempotencyKeys);
+  const items = Array.isArray(answer.body.data) ? answer.body.data.filter(isObject) : [];
+  if (items.length !== idempotencyKeys.length) throw refusal(answer, idempotencyKeys);
+  return items.map((body) => ({ ...answer, status: Number(body.status), body }));
+}
+
+/** The event's place in the service; a WeirError when the event was not kept. */
+export function settle(answer: Answer, idempotencyKey: string): Tracked {
+  const id = text(answer.body.id);
+  const duplicate = answer.status === 409 && answer.body.code === 'duplicate_event';
+  if (id !== undefined && (answer.status === 201 || duplicate)) return { id, duplicate };
+  throw refusal(answer, [idempotencyKey]);
+}
+
+/** A success that cannot be read counts as no answer: whether the events were kept is found out by sending them again. */
+function refusal(answer: Answer, idempotencyKeys: readonly string[]): WeirError {
+  const { status, body, requestId, retryAfterMs } = answer;
+  const refused = status >= 300;
+  return new WeirError({
+    status: refused ? status : 0,
+    code: refused ? (text(body.code) ?? `http_${status}`) : 'bad_response',
+    detail: text(body.detail) ?? `The service answered ${status} with a body that this client does not understand`,
+    requestId,
+    retryAfterMs,
+    idempotencyKeys,
+  });
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

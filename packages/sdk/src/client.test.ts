@@ -1,0 +1,240 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { WeirClient, type WeirClientOptions } from './client.ts';
+import { WeirError } from './error.ts';
+
+interface Received {
+  url: string;
+  headers: IncomingMessage['headers'];
+  text: string;
+}
+type Reply = (response: ServerResponse, received: Received) => void;
+
+let server: Server;
+let received: Received[];
+let replies: Reply[];
+
+beforeEach(async () => {
+  received = [];
+  replies = [];
+  server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => (text += chunk));
+    request.on('end', () => {
+      const entry = { url: request.url ?? '', headers: request.headers, text };
+      received.push(entry);
+      (replies.shift() ?? json(500, { code: 'no_reply_planned' }))(response, entry);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const event = { meter_token: 'tokens', customer_external_id: 'acme', quantity: 3 };
+
+function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return (response) => response.writeHead(status, headers).end(JSON.stringify(body));
+}
+
+function client(options: Partial<WeirClientOptions> = {}): WeirClient {
+  const { port } = server.address() as AddressInfo;
+  return new WeirClient({ baseUrl: `http://127.0.0.1:${port}/`, apiKey: 'org_live_x', ...options });
+}
+
+function key(entry: Received | undefined): string {
+  return JSON.parse(entry?.text ?? '{}').idempotency_key;
+}
+
+async function failure(promise: Promise<unknown>): Promise<WeirError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof WeirError) return error;
+  throw new Error('expected a WeirError', { cause: error });
+}
+
+describe('track', () => {
+  test('sends the event with the key of the client and a new idempotency key', async () => {
+    replies = [json(201, { id: 'e1' })];
+    await expect(client().track(event)).resolves.toEqual({ id: 'e1', duplicate: false });
+    expect(received[0]).toMatchObject({
+      url: '/api/v1/sdk/track',
+      headers: { 'x-api-key': 'org_live_x', 'content-type': 'application/json' },
+    });
+    expect(key(received[0])).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('sends a decimal literal digit for digit', async () => {
+    replies = [json(201, { id: 'e1' })];
+    await client().track({ ...event, quantity: '0.1234567890123456789' });
+    expect(received[0]?.text).toContain('"quantity":0.1234567890123456789}');
+  });
+
+  test('refuses a quantity that is no JSON number, before sending anything', async () => {
+    for (const quantity of ['abc', '', '1,5', '.5', '1}', NaN, Infinity]) {
+      await expect(client().track({ ...event, quantity })).rejects.toThrow(RangeError);
+    }
+    expect(received).toHaveLength(0);
+  });
+
+  test('a 503 is repeated with the same key', async () => {
+    replies = [json(503, { code: 'unavailable' }), json(201, { id: 'e1' })];
+    await expect(client().track(event)).resolves.toEqual({ id: 'e1', duplicate: false });
+    expect(key(received[1])).toBe(key(received[0]));
+  });
+
+  test('an event that was accepted before counts as done and has the first id', async () => {
+    replies = [json(409, { code: 'duplicate_event', detail: 'Already accepted', id: 'first' })];
+    await expect(client().track(event)).resolves.toEqual({ id: 'first', duplicate: true });
+  });
+
+  test('waits at least as long as Retry-After says', async () => {
+    replies = [json(429, {}, { 'retry-after': '1' }), json(201, { id: 'e1' })];
+    const waits: number[] = [];
+    const started = performance.now();
+    await client({ onRetry: (_error, delayMs) => waits.push(delayMs) }).track(event);
+    expect(waits).toEqual([1000]);
+    expect(performance.now() - started).toBeGreaterThan(990);
+  });
+
+  test('gives a Retry-After of more than a minute back to the caller', async () => {
+    replies = [json(503, { code: 'maintenance' }, { 'retry-after': '3600' })];
+    const error = await failure(client().track(event));
+    expect(error).toMatchObject({ code: 'maintenance', retryAfterMs: 3_600_000, transient: true });
+  });
+
+  test('an attempt without an answer ends at the time limit and is repeated', async () => {
+    replies = [() => undefined, json(201, { id: 'e1' })];
+    const errors: WeirError[] = [];
+    await client({ timeoutMs: 50, onRetry: (error) => errors.push(error) }).track(event);
+    expect(errors).toMatchObject([{ status: 0, code: 'timeout' }]);
+    expect(key(received[1])).toBe(key(received[0]));
+  });
+
+  test('an answer that stops halfway ends at the time limit too', async () => {
+    replies = [(response) => response.writeHead(201).write('{"id"'), json(409, { code: 'duplicate_event', id: 'e1' })];
+    await expect(client({ timeoutMs: 50 }).track(event)).resolves.toEqual({
+      id: 'e1',
+      duplicate: true,
+    });
+  });
+
+  test('a broken connection and an unreadable success are repeated', async () => {
+    replies = [
+      (response) => response.socket?.destroy(),
+      (response) => response.writeHead(201).end('<html>'),
+      json(201, { id: 'e1' }),
+    ];
+    await expect(client().track(event)).resolves.toEqual({ id: 'e1', duplicate: false });
+  });
+
+  test('a refusal is not repeated and says what, why and where to look', async () => {
+    replies = [json(422, { code: 'invalid', detail: 'quantity must be more than 0', request_id: 'r1' })];
+    const error = await failure(client().track({ ...event, quantity: 0, idempotency_key: 'k1' }));
+    expect(error).toMatchObject({
+      status: 422,
+      code: 'invalid',
+      detail: 'quantity must be more than 0',
+      requestId: 'r1',
+      transient: false,
+      idempotencyKeys: ['k1'],
+    });
+    expect(received).toHaveLength(1);
+  });
+
+  test('the key does not follow a redirect', async () => {
+    replies = [json(307, {}, { location: 'http://127.0.0.1:9/elsewhere' })];
+    await expect(failure(client().track(event))).resolves.toMatchObject({
+      status: 307,
+      code: 'http_307',
+    });
+  });
+
+  test('after the last retry the error carries the generated key, so that sending again is safe', async () => {
+    replies = [json(503, {}), json(503, {})];
+    const error = await failure(client({ retries: 1 }).track(event));
+    expect(error).toMatchObject({ status: 503, idempotencyKeys: [key(received[0])] });
+    expect(received).toHaveLength(2);
+  });
+
+  test('says what failed when nothing listens', async () => {
+    const orphan = client({ retries: 0 });
+    await new Promise((resolve) => server.close(resolve));
+    const error = await failure(orphan.track(event));
+    expect(error).toMatchObject({ status: 0, code: 'network_error', transient: true });
+    expect(error.detail).toMatch(/^Cannot reach http:.*ECONNREFUSED/);
+  });
+
+  test('a signal ends the call with its reason, in an attempt and between attempts', async () => {
+    const during = new AbortController();
+    replies = [() => during.abort('enough')];
+    await expect(client().track(event, { signal: during.signal })).rejects.toBe('enough');
+
+    const between = new AbortController();
+    replies = [json(503, {}, { 'retry-after': '50' })];
+    const onRetry = () => between.abort('enough');
+    await expect(client({ onRetry }).track(event, { signal: between.signal })).rejects.toBe('enough');
+  });
+});
+
+describe('trackBatch', () => {
+  const events = ['a', 'b', 'c', 'd'].map((idempotency_key) => ({ ...event, idempotency_key }));
+  const sentKeys = () =>
+    received.map(({ text }) =>
+      JSON.parse(text).events.map((item: { idempotency_key: string }) => item.idempotency_key),
+    );
+
+  test('sends only the events again that the service could not take, and keeps the order', async () => {
+    const items = [
+      { status: 201, id: '1' },
+      { status: 503, code: 'unavailable', detail: 'later' },
+      { status: 422, code: 'invalid', detail: 'no' },
+      { status: 503, code: 'unavailable', detail: 'later' },
+    ];
+    replies = [
+      json(207, { data: items }),
+      json(207, {
+        data: [
+          { status: 409, code: 'duplicate_event', id: '2' },
+          { status: 201, id: '4' },
+        ],
+      }),
+    ];
+    const outcomes = await client().trackBatch(events);
+    expect(outcomes).toMatchObject([
+      { id: '1', duplicate: false },
+      { id: '2', duplicate: true },
+      { error: { status: 422, detail: 'no', idempotencyKeys: ['c'] } },
+      { id: '4', duplicate: false },
+    ]);
+    expect(sentKeys()).toEqual([
+      ['a', 'b', 'c', 'd'],
+      ['b', 'd'],
+    ]);
+  });
+
+  test('events that stay refused for now have their error after the last retry', async () => {
+    replies = [json(207, { data: events.map(() => ({ status: 503, code: 'unavailable' })) }), json(503, {})];
+    const outcomes = await client({ retries: 1 }).trackBatch(events);
+    expect(outcomes).toMatchObject(events.map(() => ({ error: { code: 'unavailable', transient: true } })));
+  });
+
+  test('rejects when the request fails as a whole', async () => {
+    replies = [json(401, { code: 'unauthorized', detail: 'This key is not valid' })];
+    const error = await failure(client().trackBatch(events));
+    expect(error).toMatchObject({ status: 401, idempotencyKeys: ['a', 'b', 'c', 'd'] });
+  });
+
+  test('does not believe an answer that leaves events out', async () => {
+    replies = [json(201, { data: [{ status: 201, id: '1' }] })];
+    const error = await failure(client({ retries: 0 }).trackBatch(events));
+    expect(error).toMatchObject({ code: 'bad_response', transient: true });
+  });
+});

@@ -1,0 +1,38 @@
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** One usage event, in the words of the request body. */
+export interface UsageEvent {
+  meter_token: string;
+  /** Your own identifier of the customer. */
+  customer_external_id: string;
+  /**
+   * More than 0. A string is a decimal literal (`'0.1234567890123456789'`) and arrives digit for digit; a number
+   * arrives as JavaScript prints it.
+   */
+  quantity: number | string;
+  /** When it happened; the time of receipt when left out. A string is ISO 8601 with an offset. */
+  timestamp?: string | Date | undefined;
+  /** Counts the event once however often it is sent. A UUID is made when left out. */
+  idempotency_key?: string | undefined;
+  /** For a UNIQUE_COUNT meter, `user_id` is the value to count. */
+  metadata?: Record<string, JsonValue> | undefined;
+}
+
+export type KeyedEvent = UsageEvent & { idempotency_key: string };
+
+/**
+ * The event as JSON text. The text is put together here because `JSON.stringify` cannot write a number that a double
+ * does not hold. Throws a RangeError when the quantity is no JSON number.
+ */
+export function encodeEvent(event: KeyedEvent): string {
+  const { quantity, ...rest } = event;
+  return `${JSON.stringify(rest).slice(0, -1)},"quantity":${encodeQuantity(quantity)}}`;
+}
+
+function encodeQuantity(quantity: number | string): string {
+  const literal = String(quantity);
+  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(literal)) {
+    throw new RangeError(`quantity must be a finite number or a decimal literal, not ${JSON.stringify(literal)}`);
+  }
+  return literal;
+}

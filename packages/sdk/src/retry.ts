@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WeirError } from './error.ts';
+
+const delayFirstMs = 250;
+const delayMaxMs = 10_000;
+/** A service that asks for more patience than this gets its caller to decide. */
+const retryAfterMaxMs = 60_000;
+
+export interface RetryPolicy {
+  retries: number;
+  onRetry?: ((error: WeirError, delayMs: number) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs `attempt` until it succeeds, waiting between tries. Throws what `attempt` threw when that is not transient, when
+ * the retries are used up or when the service asks for more than a minute; throws the signal's reason once aborted.
+ */
+export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    policy.signal?.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof WeirError) || !error.transient || tries >= policy.retries) throw error;
+      const askedMs = error.retryAfterMs ?? 0;
+      if (askedMs > retryAfterMaxMs) throw error;
+      const delayMs = Math.max(askedMs, backoffMs(tries));
+      policy.onRetry?.(error, delayMs);
+      await pause(delayMs, policy.signal);
+    }
+  }
+}
+
+/** Full jitter: any time up to the exponential limit, so that clients stopped together do not come back together. */
+export function backoffMs(tries: number): number {
+  return Math.random() * Math.min(delayMaxMs, delayFirstMs * 2 ** tries);
+}
+
+/** The header's wait in milliseconds: whole seconds or an HTTP date; undefined when absent or unreadable. */
+export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d+$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+async function pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(delayMs, undefined, { signal });
+  } catch {
+    // Sleep fails only by abort, but with a reason of its own: the loop throws the caller's.
+  }
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { open, readFile, rename } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { isCode } from './processes.ts';
+
+/** Where an embedded server listens on 127.0.0.1, and the password that opens it. */
+export interface Connection {
+  port: number;
+  password: string;
+}
+
+/**
+ * The connection kept in `file`, made on first use. The port stays the same from run to run, so that a bookmark in a database
+ * client keeps working, until something else has taken it.
+ */
+export async function loadConnection(file: string): Promise<Connection> {
+  const kept = await readConnection(file);
+  if (kept !== undefined && (await isPortFree(kept.port))) return kept;
+  const connection = {
+    port: await findFreePort(),
+    password: kept?.password ?? randomBytes(24).toString('base64url'),
+  };
+  await writePrivateFile(file, `${JSON.stringify(connection)}\n`);
+  return connection;
+}
+
+async function readConnection(file: string): Promise<Connection | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Connection;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw new Error(`${file} holds the password of an embedded server, and cannot be read.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Writes a file that only its owner can read. A reader, even after a power cut, finds the old content or the new. */
+export async function writePrivateFile(file: string, content: string): Promise<void> {
+  const draft = await open(`${file}.new`, 'w', 0o600);
+  try {
+    await draft.writeFile(content);
+    await draft.sync();
+  } finally {
+    await draft.close();
+  }
+  await rename(`${file}.new`, file);
+}
+
+/** A port of 127.0.0.1 that nothing listened on a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const port = await listenOnce(0, '127.0.0.1');
+  if (port === undefined) throw new Error('No free port was found on 127.0.0.1.');
+  return port;
+}
+
+/** Whether a server could listen on this port now. */
+export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return (await listenOnce(port, host)) !== undefined;
+}
+
+function listenOnce(port: number, host: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(undefined));
+    server.listen({ port, host, exclusive: true }, () => {
+      const address = server.address();
+      const taken = typeof address === 'object' && address !== null ? address.port : port;
+      server.close(() => resolve(taken));
+    });
+  });
+}

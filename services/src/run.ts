@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+
+/** The system's numbers of a user; a server is started under them when Weir itself runs as root. */
+export interface User {
+  uid: number;
+  gid: number;
+}
+
+export interface RunOptions {
+  /** After this time the program is killed, and the run counts as failed. */
+  seconds: number;
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  user?: User | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs one program to its end. Never throws: a program that is missing, fails, or takes too long answers `ok: false`, with
+ * the reason in `output` behind whatever it printed.
+ */
+export function run(program: string, args: string[], options: RunOptions): Promise<{ ok: boolean; output: string }> {
+  const { seconds, user, ...rest } = options;
+  return new Promise((resolve) => {
+    execFile(
+      program,
+      args,
+      {
+        ...rest,
+        ...user,
+        timeout: seconds * 1000,
+        killSignal: 'SIGKILL',
+        maxBuffer: 64 * 1024 * 1024,
+      },
+      (error, stdout, stderr) => {
+        const output = `${stdout}${stderr}`.trim();
+        if (!error) return resolve({ ok: true, output });
+        const reason = error.killed ? `${program} was stopped after ${seconds} s` : error.message;
+        resolve({ ok: false, output: output === '' ? reason : output });
+      },
+    );
+  });
+}

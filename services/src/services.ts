@@ -1,0 +1,71 @@
+import { stopFormerApps } from './apps.ts';
+import { type Home, makeHome } from './home.ts';
+import { lockHome } from './lock.ts';
+import { openPostgres } from './postgres.ts';
+import { openRedis } from './redis.ts';
+
+export interface ServicesOptions {
+  /** The folder in which the embedded services keep their data, from run to run. Made when it is missing. */
+  home: string;
+  /** Where programs are kept that had to be fetched or copied; sharing it among homes saves the work. Default: `home`. */
+  cacheHome?: string;
+  /** A Postgres that runs already; used as it is. */
+  databaseUrl?: string | undefined;
+  /** A Redis that runs already; used as it is. */
+  redisUrl?: string | undefined;
+  log: (line: string) => void;
+  /** Aborted while it opens: what takes long is given up, and the call rejects. */
+  signal?: AbortSignal;
+}
+
+/** A real Postgres and a real Redis. An embedded one that dies is started again at the same address. */
+export interface Services {
+  databaseUrl: string;
+  redisUrl: string;
+  /** Stops what was brought up, leaves the data, and gives the home back. Given services are left alone. */
+  close(): Promise<void>;
+}
+
+/**
+ * Answers the given services, and brings up an embedded one for each that is missing. A home belongs to one process at a
+ * time: while another one holds it, this rejects and names its pid. What a killed run left behind is stopped first.
+ * When one service does not start, the other is stopped again and the error tells why.
+ */
+export async function openServices(options: ServicesOptions): Promise<Services> {
+  const path = await makeHome(options.home);
+  const programs = options.cacheHome === undefined ? path : await makeHome(options.cacheHome);
+  const home: Home = { path, programs, log: options.log, signal: options.signal };
+  const unlock = await lockHome(path);
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    const closed = await Promise.allSettled(closers.map((closeOne) => closeOne()));
+    await unlock();
+    throwFirst(closed);
+  };
+  try {
+    // They still write to the services of their time, which are stopped next.
+    await stopFormerApps(path, options.log);
+    const addresses = { databaseUrl: options.databaseUrl ?? '', redisUrl: options.redisUrl ?? '' };
+    const opened = await Promise.allSettled([
+      addresses.databaseUrl ||
+        openPostgres(home).then(({ databaseUrl, stop }) => {
+          addresses.databaseUrl = databaseUrl;
+          closers.push(stop);
+        }),
+      addresses.redisUrl ||
+        openRedis(home).then(({ redisUrl, stop }) => {
+          addresses.redisUrl = redisUrl;
+          closers.push(stop);
+        }),
+    ]);
+    throwFirst(opened);
+    return { ...addresses, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function throwFirst(results: PromiseSettledResult<unknown>[]): void {
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { queryOnce, withDatabase } from './query.ts';
+
+/** An empty, migrated database of a test file's own. */
+export interface TestDatabase {
+  url: string;
+  /** Removes it. Fails when a connection was left open: some pool was not closed. */
+  drop(): Promise<void>;
+}
+
+/** Clones the template, which takes some 25 ms. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const admin = inject('databaseUrl');
+  const name = `weir_test_${randomBytes(6).toString('hex')}`;
+  await queryOnce(admin, `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`);
+  return {
+    url: withDatabase(admin, name),
+    drop: async () => {
+      try {
+        // Postgres gives connections that are just closing up to five seconds before it refuses.
+        await queryOnce(admin, `DROP DATABASE ${name}`);
+      } catch (error) {
+        await queryOnce(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+        throw new Error('A connection to the test database was left open.', { cause: error });
+      }
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { defaultExclude, defineConfig } from 'vitest/config';
+
+/** Packages of this repository are tested from their sources: no build comes before the tests. */
+const conditions = ['@weir/source', 'module', 'node', 'development|production'];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: ['@weir/source'] } },
+  test: {
+    exclude: [...defaultExclude, '**/dist/**'],
+    // The machine it has to run on has two cores, and each file has a database and processes of its own.
+    maxWorkers: 2,
+    // The first run fetches programs and starts two servers.
+    teardownTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/**/*.test.ts', 'apps/**/*.test.ts', 'services/**/*.test.ts'],
+          testTimeout: 10_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/setup/services.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
