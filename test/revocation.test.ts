@@ -28,8 +28,8 @@ const track = (apiKey: string, meter_token: string, baseUrl: string) =>
 const read = (apiKey: string, baseUrl: string) => weir.request('GET', '/api/v1/features', { apiKey, baseUrl });
 
 async function stagedEvents(): Promise<number> {
-  const batches = await weir.redis.zrange(weir.keys.staged, 0, -1);
-  const counts = await Promise.all(batches.map((batch) => weir.redis.hlen(weir.keys.batch(batch))));
+  const batches = await weir.redis.zrange(weir.keys.staged, 0, '-1');
+  const counts: number[] = await Promise.all(batches.map((batch) => weir.redis.hlen(weir.keys.batch(batch))));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 

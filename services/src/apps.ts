@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { type KeptServer, keepRunning } from './keep-running.ts';
 import { type StopStep, findProcesses, stopProcess } from './processes.ts';
 import { type Server, type ServerPlan, startServer } from './server.ts';
@@ -65,7 +65,7 @@ export async function stopFormerApps(home: string, log: (line: string) => void):
 
 /** Addressed to nobody but those who read the list of processes. */
 function markOf(home: string): string {
-  return join(`--weir-home=${home}`, '/');
+  return `--weir-home=${home}/`;
 }
 
 /** An app sends its address as soon as it listens: `{ url }`. */

@@ -102,7 +102,8 @@ async function createData(at: Installation, { password }: Connection, log: Log):
   const draft = await mkdtemp(join(at.folder, 'new-'));
   const passwordFile = join(draft, 'password');
   await writeFile(passwordFile, password, { mode: 0o600 });
-  if (at.user) await Promise.all([draft, passwordFile].map((path) => chown(path, at.user!.uid, at.user!.gid)));
+  const { user } = at;
+  if (user) await Promise.all([draft, passwordFile].map((path) => chown(path, user.uid, user.gid)));
   const made = await run(
     join(at.programs, 'initdb'),
     [
@@ -110,7 +111,7 @@ async function createData(at: Installation, { password }: Connection, log: Log):
       ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C'],
       ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--no-instructions'],
     ],
-    { seconds: 120, cwd: at.folder, env: environment(), user: at.user },
+    { seconds: 120, cwd: at.folder, env: environment(), user },
   );
   if (!made.ok) throw new Error(`The data of Postgres could not be made in ${at.folder}:\n${made.output}`);
   await rename(join(draft, 'data'), at.data);

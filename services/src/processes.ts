@@ -23,13 +23,17 @@ export async function startedAt(pid: number): Promise<string | undefined> {
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
     ]);
-    // The second field is the program's name in parentheses, and may itself hold spaces and parentheses.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const fields = statusFields(stat);
     // A zombie has ended; only its parent has not taken note yet.
     return fields[0] === 'Z' ? undefined : `${boot.trim()} ${fields[19]}`;
   } catch {
     return undefined;
   }
+}
+
+/** The words of `/proc/<pid>/stat` from the third on: the second is the program's name, which may hold anything. */
+export function statusFields(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { average } from '@weir/shared/decimal';
 import { AGGREGATION_TYPES, type AggregationType, type MeterStatus, usageOfNothing } from '@weir/shared/meter';
-import type { Window } from '@weir/shared/window';
+import type { Bucket, Window } from '@weir/shared/window';
 import type pg from 'pg';
 import type { Page, PageOf } from './page.ts';
 
@@ -26,8 +26,7 @@ export interface UsageQuestion {
 export interface MeterUsage {
   total: Usage;
   uniqueCustomers: number;
-  /** One for each bucket of the window. */
-  buckets: Usage[];
+  buckets: (Bucket & Usage)[];
 }
 
 export interface CustomerUsage extends Usage {
@@ -156,7 +155,7 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
   return {
     total: usageOf(aggregation, byKey.get(0)),
     uniqueCustomers: Number(rows[0]?.customers ?? 0),
-    buckets: window.buckets.map((_, index) => usageOf(aggregation, byKey.get(index + 1))),
+    buckets: window.buckets.map((bucket, index) => ({ ...bucket, ...usageOf(aggregation, byKey.get(index + 1)) })),
   };
 }
 

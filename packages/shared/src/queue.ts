@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JobsOptions } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
 
@@ -34,7 +34,7 @@ export function queueKeys(prefix: string): QueueKeys {
 
 /** The first 128 bits of a text's SHA-256. Postgres and Redis both know an idempotency key by this. */
 export function hash128(text: string): Buffer {
-  return createHash('sha256').update(text).digest().subarray(0, 16);
+  return hash('sha256', text, 'buffer').subarray(0, 16);
 }
 
 /** The queue of batches to record. */

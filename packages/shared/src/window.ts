@@ -30,7 +30,7 @@ export interface Bucket {
   /** `2026-11`, `2026-W47`, `2026-11-20`, or an hour with its offset: `2026-11-01T01:00-04:00`. */
   period: string;
   /** The first instant of the calendar period, ISO 8601 UTC; the window may begin later. */
-  start: string;
+  period_start: string;
 }
 
 /**
@@ -88,12 +88,12 @@ export function planWindow(query: WindowQuery, now: number): Window | { problem:
       `would make more than ${BUCKETS_MAX} buckets: ask for a shorter window or longer periods`,
     );
   }
-  const buckets = periods.map(({ at, label }) => ({ period: label(), start: iso(at) }));
+  const buckets = periods.map(({ at, label }) => ({ period: label(), period_start: iso(at) }));
   return {
     start: iso(start),
     end: iso(end),
     buckets,
-    boundaries: [iso(start), ...buckets.slice(1).map((bucket) => bucket.start)],
+    boundaries: [iso(start), ...buckets.slice(1).map((bucket) => bucket.period_start)],
     ...splitHours(
       start,
       periods.slice(1).map(({ at }) => at),

@@ -33,6 +33,10 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
   }
   if (!isUtf8(body)) throw new Refusal('malformed_json', 'The body is not valid UTF-8: encode it as UTF-8.');
   const text = body.toString('utf8');
+  // The parser would skip it without a word, and what looks for numbers in the text would stumble over it.
+  if (text.startsWith('\ufeff')) {
+    throw new Refusal('malformed_json', 'The body begins with a byte order mark: send it without one.');
+  }
   let value: unknown;
   try {
     value = sjson.parse(text, undefined, { protoAction: 'error', constructorAction: 'ignore' });

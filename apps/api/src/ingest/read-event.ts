@@ -1,7 +1,7 @@
 // From the body of a request to an event that can be staged: exact digits, exact time, known meter. What is wrong here
 // is wrong for good, so it is refused before anything is kept. Next: buffer.ts.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { parseQuantity } from '@weir/shared/decimal';
 import { Refusal, type FieldError } from '@weir/shared/errors';
 import { METADATA_BYTES_MAX, type StagedEvent, type TrackBody } from '@weir/shared/event';
@@ -117,7 +117,7 @@ function fingerprintOf(event: StagedEvent, body: TrackBody): string {
     body.timestamp === undefined ? null : event.timestamp,
     body.metadata === undefined ? null : inKeyOrder(body.metadata),
   ];
-  return createHash('sha256').update(JSON.stringify(payload)).digest('base64url').slice(0, 22);
+  return hash('sha256', JSON.stringify(payload), 'base64url').slice(0, 22);
 }
 
 // Metadata was found to be at most 5 levels deep, so the recursion is.

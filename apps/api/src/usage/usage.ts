@@ -32,19 +32,16 @@ const windowQuery = {
   timezone: z.string().default('UTC').meta({ description: 'A time zone of the IANA database, such as Europe/Berlin.' }),
 };
 
-const meterUsageQuery = {
+const usageQuery = z.strictObject({
   ...windowQuery,
   group_by: oneOf(GROUPINGS).default('day').meta({ description: 'Weeks are those of ISO 8601: they begin on Monday.' }),
   customer_id: z.guid('must be the id of a customer record').optional().meta({ description: 'The id of the record.' }),
   customer_external_id: text(1, 255).optional().meta({ description: 'Your own identifier; no record is needed.' }),
-};
+});
 
-const usage = z
-  .string()
-  .nullable()
-  .meta({
-    description: 'An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.',
-  });
+const usage = z.string().nullable().meta({
+  description: 'An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.',
+});
 
 const meterUsage = z
   .object({
@@ -118,17 +115,9 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
       unique_customers: uniqueCustomers,
       period_start: window.start,
       period_end: window.end,
-      grouped_data: window.buckets.map(({ period, start }, index) => ({
-        period,
-        period_start: start,
-        usage: null,
-        event_count: 0,
-        ...buckets[index],
-      })),
+      grouped_data: buckets,
     };
   }
-
-  const usageQuery = z.strictObject(meterUsageQuery);
 
   app.get(
     '/api/v1/meters/:id/usage',
@@ -157,7 +146,7 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
         summary: 'The same as the usage of a meter, by its meter_token',
         description: `Periods without events are filled in; at most ${BUCKETS_MAX} periods. ${EXACT}`,
         security,
-        querystring: z.strictObject({ meter_token: text(1, 255), ...meterUsageQuery }),
+        querystring: usageQuery.extend({ meter_token: text(1, 255) }),
         response: {
           200: meterUsage,
           ...problemResponses(

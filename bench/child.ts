@@ -1,0 +1,75 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** The root of the repository, from `bench/dist`. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Longer than the drain of any process that is started here. */
+const STOP_SECONDS_MAX = 20;
+
+/** A process that is ready. It also ends by itself when this one does. */
+export interface Child {
+  url: string;
+  process: ChildProcess;
+  /** Rejects when the process ends before it was asked to. */
+  failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/** Starts a program of the repository as in production, and waits until it has told over IPC where it listens. */
+export async function startChild(program: string, env: Record<string, string>, signal: AbortSignal): Promise<Child> {
+  signal.throwIfAborted();
+  const child = fork(program, {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...profiled(program), NODE_ENV: 'production', ...env },
+    // Only what goes wrong is logged; it must not come between the results.
+    stdio: ['ignore', 2, 2, 'ipc'],
+    execArgv: [],
+    // In a group of its own: Ctrl-C reaches this process only, which then stops the others in order.
+    detached: true,
+  });
+  let isStopping = false;
+  const gone = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, endedBy) => resolve(endedBy ?? `exit code ${code}`));
+  });
+  const failed = gone.then((how): Promise<never> => {
+    if (isStopping) return new Promise(() => {});
+    throw new Error(`${program} ended by itself (${how})`);
+  });
+  // It may fail while nobody waits for it; who does next is told.
+  failed.catch(() => {});
+  const stop = async () => {
+    isStopping = true;
+    child.kill('SIGTERM');
+    const isGone = await Promise.race([gone.then(() => true), delay(STOP_SECONDS_MAX * 1_000, false, { ref: false })]);
+    if (!isGone) child.kill('SIGKILL');
+    await gone;
+  };
+  try {
+    const ready = new Promise<{ url: string }>((resolve) =>
+      child.once('message', (message) => resolve(message as { url: string })),
+    );
+    const { url } = await Promise.race([ready, failed, rejectOnAbort(signal)]);
+    return { url, process: child, failed, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** BENCH_NODE_OPTIONS reaches Weir and its rivals only, such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
+function profiled(program: string): Record<string, string> {
+  const options = process.env['BENCH_NODE_OPTIONS'];
+  return options === undefined || program.includes('/load/') ? {} : { NODE_OPTIONS: options };
+}
+
+/** Rejects when the signal does, and never resolves. */
+export function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  aborted.catch(() => {});
+  return aborted;
+}

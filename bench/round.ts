@@ -1,0 +1,162 @@
+// One pattern, once: fresh ground → its processes → warm-up → drain → load → count → drain → check.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { rejectOnAbort, startChild, type Child } from './child.ts';
+import type { Ground, RoundDatabase } from './ground.ts';
+import type { LoadMessage, LoadPlan, LoadResult } from './load/plan.ts';
+import type { Pattern, Target } from './patterns.ts';
+
+/** After this a queue that does not get empty is taken for one that never will. */
+const DRAIN_SECONDS_MAX = 300;
+
+/** Answers under way at the end of the load are waited for, and the processes get some time around that. */
+const LOAD_SECONDS_EXTRA = 60;
+
+export interface RoundSettings {
+  seconds: number;
+  warmupSeconds: number;
+  connections: number;
+}
+
+export interface RoundResult {
+  requestsPerSecond: number;
+  acceptedPerSecond: number;
+  /** Events that were in Postgres when the load ended; null for a pattern that keeps nothing. */
+  recordedPerSecond: number | null;
+  /** Events that were accepted by then and not in Postgres. */
+  backlog: number | null;
+  latencyMs: LoadResult['latencyMs'];
+  errors: Record<string, number>;
+  firstError?: string | undefined;
+  /** Share of one core that making the load took. */
+  loadCpu: number;
+}
+
+/** What was accepted is not what was recorded. Nothing that was measured is worth anything then. */
+export class WrongCount extends Error {}
+
+/** Runs a round. Throws a WrongCount, and whatever a process of the pattern died of. */
+export async function runRound(
+  pattern: Pattern,
+  ground: Ground,
+  settings: RoundSettings,
+  signal: AbortSignal,
+): Promise<RoundResult> {
+  const database = await ground.clear();
+  const children: Child[] = [];
+  try {
+    const target = await pattern.start(ground, database, children, signal);
+    const load = await startChild('bench/dist/load/load-main.js', {}, signal);
+    children.push(load);
+    return await measure(pattern, target, load, database, settings, signal);
+  } finally {
+    await Promise.all(children.map((child) => child.stop()));
+    await database.drop();
+  }
+}
+
+async function measure(
+  pattern: Pattern,
+  target: Target,
+  load: Child,
+  database: RoundDatabase,
+  settings: RoundSettings,
+  signal: AbortSignal,
+): Promise<RoundResult> {
+  const plan: LoadPlan = {
+    url: target.url,
+    path: target.path,
+    headers: { 'x-api-key': target.apiKey },
+    meterToken: target.meterToken,
+    eventsPerRequest: pattern.eventsPerRequest,
+    connections: settings.connections,
+    seconds: settings.warmupSeconds,
+  };
+  const failed = Promise.race([...target.children.map((child) => child.failed), load.failed, rejectOnAbort(signal)]);
+  failed.catch(() => {});
+  const warmup = await Promise.race([runPlan(load, plan, async () => {}), failed]);
+  await Promise.race([drain(target), failed]);
+  const before = await countEvents(database);
+
+  let during = before;
+  const countAtEnd = async () => {
+    during = await countEvents(database);
+  };
+  const result = await Promise.race([runPlan(load, { ...plan, seconds: settings.seconds }, countAtEnd), failed]);
+  await Promise.race([drain(target), failed]);
+  if (pattern.records) await check(pattern, database, warmup, result);
+
+  const accepted = result.requests * pattern.eventsPerRequest;
+  const recorded = during - before;
+  return {
+    requestsPerSecond: result.requests / result.seconds,
+    acceptedPerSecond: accepted / result.seconds,
+    recordedPerSecond: pattern.records ? recorded / result.seconds : null,
+    // Some requests are answered after the load has ended, and their events may have been quicker than their answers.
+    backlog: pattern.records ? Math.max(0, accepted - recorded) : null,
+    latencyMs: result.latencyMs,
+    errors: result.errors,
+    firstError: result.firstError,
+    loadCpu: result.cpu,
+  };
+}
+
+/** Has the load made; `onEnded` runs at the moment its time is over. */
+async function runPlan(load: Child, plan: LoadPlan, onEnded: () => Promise<void>): Promise<LoadResult> {
+  const { process: loader } = load;
+  const limit = AbortSignal.timeout((plan.seconds + LOAD_SECONDS_EXTRA) * 1_000);
+  let ended: Promise<void> | undefined;
+  const result = new Promise<LoadResult>((resolve) => {
+    loader.on('message', (message: LoadMessage) => {
+      if (message.kind === 'ended') ended = onEnded();
+      else resolve(message);
+    });
+  });
+  try {
+    loader.send(plan);
+    const answer = await Promise.race([result, rejectOnAbort(limit)]);
+    await ended;
+    return answer;
+  } finally {
+    loader.removeAllListeners('message');
+  }
+}
+
+async function drain(target: Target): Promise<void> {
+  const deadline = Date.now() + DRAIN_SECONDS_MAX * 1_000;
+  while ((await target.pending()) > 0) {
+    if (Date.now() > deadline) throw new WrongCount(`the queue was not empty after ${DRAIN_SECONDS_MAX} s`);
+    await delay(50);
+  }
+}
+
+async function countEvents({ client }: RoundDatabase): Promise<number> {
+  const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM events');
+  return rows[0]?.count ?? 0;
+}
+
+/** Every event that was answered with 201 is recorded once, and the rollups add up to the same. */
+async function check(pattern: Pattern, { client }: RoundDatabase, ...results: LoadResult[]): Promise<void> {
+  const sum = (of: (result: LoadResult) => number) => results.reduce((total, result) => total + of(result), 0);
+  const accepted = sum((result) => result.accepted);
+  const unclear = sum((result) => result.unclear);
+  const quantity = sum((result) => result.acceptedQuantity);
+  const { rows } = await client.query<Record<'events' | 'keys' | 'rolled' | 'quantity' | 'rolled_quantity', number>>(`
+    SELECT (SELECT count(*) FROM events)::int AS events, (SELECT count(*) FROM idempotency_keys)::int AS keys,
+           (SELECT coalesce(sum(event_count), 0) FROM usage_rollups)::int AS rolled,
+           (SELECT coalesce(sum(quantity), 0) FROM events)::float8 AS quantity,
+           (SELECT coalesce(sum(quantity_sum), 0) FROM usage_rollups)::float8 AS rolled_quantity`);
+  const [found] = rows;
+  const isRight =
+    found !== undefined &&
+    found.events >= accepted &&
+    found.events <= accepted + unclear &&
+    found.keys === found.events &&
+    found.rolled === found.events &&
+    found.rolled_quantity === found.quantity &&
+    (unclear > 0 || found.quantity === quantity);
+  if (isRight) return;
+  throw new WrongCount(
+    `${pattern.name}: accepted ${accepted} events (${unclear} unclear) of quantity ${quantity}, found ${JSON.stringify(found)}`,
+  );
+}

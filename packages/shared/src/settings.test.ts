@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { SettingsError, databaseUrl, host, loadSettings, logLevel, port, redisUrl, wholeNumber } from './settings.ts';
+
+const schema = z.object({
+  DATABASE_URL: databaseUrl,
+  REDIS_URL: redisUrl,
+  PORT: port.default(3000),
+  HOST: host.default('127.0.0.1'),
+  LOG_LEVEL: logLevel.default('info'),
+  LIMIT: wholeNumber(1, 10).default(5),
+});
+const good = { DATABASE_URL: 'postgres://u:p@db:5432/weir', REDIS_URL: 'redis://:p@cache:6379/0' };
+
+function load(env: Record<string, string | undefined>): unknown {
+  try {
+    return loadSettings(schema, { ...good, ...env });
+  } catch (error) {
+    return error;
+  }
+}
+
+test('what is not set takes its default, and other variables of the environment are left alone', () => {
+  expect(load({ PATH: '/bin' })).toEqual({
+    ...good,
+    PORT: 3000,
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'info',
+    LIMIT: 5,
+  });
+});
+
+test('an empty value counts as not set', () => {
+  expect(load({ PORT: '', LIMIT: '' })).toMatchObject({ PORT: 3000, LIMIT: 5 });
+});
+
+describe('a bad setting is named in one line that says what to do', () => {
+  test.each([
+    [{ DATABASE_URL: undefined }, 'DATABASE_URL is not set: must be an address such as postgres://'],
+    [{ DATABASE_URL: '' }, 'DATABASE_URL is not set: must be an address such as postgres://'],
+    [{ DATABASE_URL: 'mysql://u@db/weir' }, 'DATABASE_URL: must be an address such as postgres://'],
+    [{ DATABASE_URL: 'db:5432' }, 'DATABASE_URL: must be an address such as postgres://'],
+    [{ REDIS_URL: 'http://cache' }, 'REDIS_URL: must be an address such as redis://'],
+    [{ PORT: '65536' }, 'PORT: must be a whole number from 0 to 65535'],
+    [{ PORT: '-1' }, 'PORT: must be a whole number from 0 to 65535'],
+    [{ PORT: '80.5' }, 'PORT: must be a whole number from 0 to 65535'],
+    [{ PORT: '0x50' }, 'PORT: must be a whole number from 0 to 65535'],
+    [{ PORT: '3000 ' }, 'PORT: must be a whole number from 0 to 65535'],
+    [{ HOST: 'a host' }, 'HOST: must be a host name or an address'],
+    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
+    [{ LIMIT: '0' }, 'LIMIT: must be a whole number from 1 to 10'],
+    [{ LIMIT: '11' }, 'LIMIT: must be a whole number from 1 to 10'],
+  ])('%j', (env, line) => {
+    const error = load(env);
+    expect(error).toBeInstanceOf(SettingsError);
+    expect((error as Error).message).toContain(line);
+    expect((error as Error).message).not.toContain('\n');
+  });
+
+  test('and so are several at once', () => {
+    expect((load({ PORT: 'x', LIMIT: 'y' }) as Error).message).toBe(
+      'Cannot start: PORT: must be a whole number from 0 to 65535; LIMIT: must be a whole number from 1 to 10. See docs/configuration.md.',
+    );
+  });
+
+  test('which never shows the secrets that are in an address', () => {
+    expect((load({ DATABASE_URL: 'mysql://root:hunter2@db/weir' }) as Error).message).not.toContain('hunter2');
+  });
+});

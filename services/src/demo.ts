@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename } from 'node:fs/promises';
+import { writePrivateFile } from './connection.ts';
+import { type Answer, request } from './demo-request.ts';
+import { isCode } from './processes.ts';
+
+export interface DemoMeter {
+  name: string;
+  meter_token: string;
+  meter_id: string;
+  aggregation_type: string;
+}
+
+/** What it takes to try Weir: kept in `demo.json`, shown at every start. */
+export interface Demo {
+  base_url: string;
+  email: string;
+  password: string;
+  api_key: string;
+  meters: DemoMeter[];
+}
+
+/** The file while the demo is being made: the sign-in is written down before it is used. */
+type Draft = Pick<Demo, 'base_url' | 'email' | 'password'> & Partial<Demo>;
+
+/** One meter for every aggregation there is. */
+export const demoFeatures = [
+  { name: 'API calls', lookup_key: 'api-calls', aggregation_type: 'COUNT', unit: 'call' },
+  { name: 'Tokens', lookup_key: 'tokens', aggregation_type: 'SUM', unit: 'token' },
+  { name: 'Peak memory', lookup_key: 'peak-memory', aggregation_type: 'MAX', unit: 'MiB' },
+  { name: 'Lowest balance', lookup_key: 'lowest-balance', aggregation_type: 'MIN', unit: 'credit' },
+  { name: 'Response time', lookup_key: 'response-time', aggregation_type: 'AVG', unit: 'ms' },
+  { name: 'Seats', lookup_key: 'seats', aggregation_type: 'LAST', unit: 'seat' },
+  { name: 'Active users', lookup_key: 'active-users', aggregation_type: 'UNIQUE_COUNT', unit: 'user' },
+];
+
+/**
+ * The demo organization of this Weir, made through its HTTP API: with an admin, an API key and a meter of every kind. What is
+ * there already is used, so a run that was cut short is continued by the next. Answers `undefined`, and makes
+ * nothing, when there is an organization that is not the demo's. Throws when the API refuses what it should not.
+ */
+export async function openDemo(file: string, baseUrl: string, log: (line: string) => void): Promise<Demo | undefined> {
+  const kept = await readDraft(file);
+  if (isComplete(kept) && (await opens(baseUrl, kept.api_key))) {
+    return kept.base_url === baseUrl ? kept : save(file, { ...kept, base_url: baseUrl });
+  }
+  const draft = kept ?? newDraft(baseUrl);
+  await save(file, draft);
+  const session = await signIn(baseUrl, draft);
+  if (session === undefined) {
+    // It belongs to another database; this one has its own accounts.
+    await rename(file, `${file}.old`);
+    log(
+      'There is an organization here already, and it is not the demo: nothing was added. Sign in with your own account.',
+    );
+    return undefined;
+  }
+  const meters = await makeMeters(baseUrl, session);
+  const key = await request(baseUrl, 'POST', '/api-keys', session, {
+    name: 'Demo',
+    scopes: ['usage.write', 'usage.read'],
+  });
+  const { key: api_key } = expectStatus(key, 201) as { key: string };
+  return save(file, { ...draft, base_url: baseUrl, api_key, meters });
+}
+
+function newDraft(base_url: string): Draft {
+  return { base_url, email: 'demo@example.com', password: randomBytes(18).toString('base64url') };
+}
+
+async function readDraft(file: string): Promise<Draft | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Draft;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw new Error(`${file} cannot be read: mend or remove it.`, { cause: error });
+  }
+}
+
+async function save<T extends Draft>(file: string, demo: T): Promise<T> {
+  await writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`);
+  return demo;
+}
+
+function isComplete(draft: Draft | undefined): draft is Demo {
+  return draft?.api_key !== undefined && draft.meters !== undefined;
+}
+
+async function opens(baseUrl: string, apiKey: string): Promise<boolean> {
+  const answer = await request(baseUrl, 'GET', '/features', { 'x-api-key': apiKey });
+  if (answer.status === 401) return false;
+  expectStatus(answer, 200);
+  return true;
+}
+
+/** The headers of a session; `undefined` when this account is not, and cannot be, made here. */
+async function signIn(baseUrl: string, draft: Draft): Promise<{ cookie: string } | undefined> {
+  const { email, password } = draft;
+  const login = await request(baseUrl, 'POST', '/auth/login', {}, { email, password });
+  if (login.status === 200) return sessionOf(login);
+  if (login.status !== 401) expectStatus(login, 200);
+  const organization_name = 'Demo';
+  const signup = await request(baseUrl, 'POST', '/auth/signup', {}, { email, password, organization_name });
+  // 403: sign-up is closed, there is an organization; 409: there is such an account, with another password.
+  if (signup.status === 403 || signup.status === 409) return undefined;
+  expectStatus(signup, 201);
+  return sessionOf(signup);
+}
+
+function sessionOf(answer: Answer): { cookie: string } {
+  const cookie = answer.cookies
+    .map((header) => header.split(';')[0] ?? '')
+    .find((pair) => pair.startsWith('access_token='));
+  if (cookie === undefined) throw new Error(`${answer.request} set no cookie access_token.`);
+  return { cookie };
+}
+
+async function makeMeters(baseUrl: string, session: { cookie: string }): Promise<DemoMeter[]> {
+  interface Feature extends DemoMeter {
+    lookup_key: string;
+  }
+  const list = expectStatus(await request(baseUrl, 'GET', '/features', session), 200) as { data: Feature[] };
+  const meters: DemoMeter[] = [];
+  for (const wanted of demoFeatures) {
+    const feature =
+      list.data.find(({ lookup_key }) => lookup_key === wanted.lookup_key) ??
+      (expectStatus(
+        await request(baseUrl, 'POST', '/features', session, { ...wanted, type: 'meter' }),
+        201,
+      ) as Feature);
+    const { meter_token, meter_id, aggregation_type } = feature;
+    meters.push({ name: wanted.name, meter_token, meter_id, aggregation_type });
+  }
+  return meters;
+}
+
+function expectStatus(answer: Answer, status: number): unknown {
+  if (answer.status === status) return answer.body;
+  throw new Error(
+    `The demo could not be made: ${answer.request} answered ${answer.status} ${JSON.stringify(answer.body)}`,
+  );
+}

@@ -1,0 +1,137 @@
+// npm start: brings up the services, migrates, runs the API and a worker, and takes everything down again when it is told to
+// stop. It keeps what it brought up running (keep-running.ts). When it is killed itself, the API and the worker
+// notice, drain and end; the services stay until the next start stops and replaces them (services.ts).
+
+import { once } from 'node:events';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type App, openApp } from './apps.ts';
+import { findFreePort, isPortFree } from './connection.ts';
+import { openDemo } from './demo.ts';
+import { watchNpm } from './npm-parent.ts';
+import { run } from './run.ts';
+import { openServices } from './services.ts';
+import { tellWelcome } from './welcome.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const env = process.env;
+const stopping = new AbortController();
+const closers: (() => Promise<void>)[] = [];
+
+try {
+  listenForStop();
+  await start();
+  await once(stopping.signal, 'abort');
+} catch (error) {
+  // Told to stop while it was starting: whatever broke off then is no failure.
+  if (!stopping.signal.aborted) {
+    console.error(`\n${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
+} finally {
+  await closeAll();
+}
+// A request that is kept alive, or a pipe, would hold the process for seconds.
+process.exit();
+
+async function start(): Promise<void> {
+  const home = resolve(root, env.WEIR_HOME || '.weir');
+  const { signal } = stopping;
+  const services = await openServices({
+    home,
+    databaseUrl: env.DATABASE_URL || undefined,
+    redisUrl: env.REDIS_URL || undefined,
+    log,
+    signal,
+  });
+  closers.push(() => services.close());
+  signal.throwIfAborted();
+  const settings = { ...env, DATABASE_URL: services.databaseUrl, REDIS_URL: services.redisUrl };
+  await migrate(settings);
+
+  const port = await choosePort(env.PORT, 3000);
+  const workerPort = await choosePort(env.WORKER_PORT, port === '3001' ? 3002 : 3001);
+  // When one cannot start, the other is not waited for.
+  const failing = new AbortController();
+  const open = (name: string, app: string, setting: NodeJS.ProcessEnv): Promise<App> =>
+    openApp({
+      name: `The ${name}`,
+      script: join(root, 'apps', app, 'dist', 'main.js'),
+      logPath: join(home, 'log', `${app}.log`),
+      env: { ...settings, ...setting },
+      home,
+      log,
+      signal: AbortSignal.any([signal, failing.signal]),
+    }).catch((error: unknown) => {
+      failing.abort(error);
+      throw error;
+    });
+  const apps = await Promise.allSettled([
+    open('API', 'api', { PORT: port }),
+    open('worker', 'worker', { WORKER_PORT: workerPort }),
+  ]);
+  const opened = apps.flatMap((app) => (app.status === 'fulfilled' ? [app.value] : []));
+  // One closer for both: they drain at the same time, and before the services go.
+  closers.push(async () => {
+    await Promise.all(opened.map((app) => app.stop()));
+  });
+  failing.signal.throwIfAborted();
+  const [api] = opened;
+  if (api === undefined) throw new Error('The API did not start.');
+
+  const baseUrl = reachable(api.url);
+  const demo = await openDemo(join(home, 'demo.json'), baseUrl, log);
+  log(tellWelcome(baseUrl, demo, shorten(home)));
+}
+
+async function migrate(settings: NodeJS.ProcessEnv): Promise<void> {
+  const script = join(root, 'packages/db/dist/migrate-main.js');
+  const { ok, output } = await run(process.execPath, [script], {
+    seconds: 600,
+    env: settings,
+    signal: stopping.signal,
+  });
+  if (!ok) throw new Error(`The database could not be migrated:\n${output}`);
+}
+
+/** A port that is set is taken at its word; where none is set and the usual one is taken, any free one will do. */
+async function choosePort(set: string | undefined, usual: number): Promise<string> {
+  if (set) return set;
+  return String((await isPortFree(usual, env.HOST || '127.0.0.1')) ? usual : await findFreePort());
+}
+
+/** Listening on every address is not an address one can open. */
+function reachable(url: string): string {
+  return url.replace(/\/$/, '').replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
+}
+
+/** Ctrl-C and its like may come more than once, from the terminal and again from npm: only the first one matters. */
+function listenForStop(): void {
+  const stop = (): void => {
+    if (!stopping.signal.aborted) log('\nStopping …');
+    stopping.abort();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+  // A terminal that is gone cannot be written to; that must not keep anything from being stopped.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  void watchNpm('services/start.mjs', stop);
+}
+
+/** Last opened, first closed. What cannot be closed is told, and keeps nothing else from being closed. */
+async function closeAll(): Promise<void> {
+  for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
+    await close().catch((error: unknown) => {
+      console.error(error instanceof Error ? error.message : String(error));
+      process.exitCode = 1;
+    });
+  }
+}
+
+function shorten(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
+}
+
+function log(line: string): void {
+  console.log(line);
+}

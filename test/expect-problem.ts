@@ -1,0 +1,18 @@
+import { expect } from 'vitest';
+import type { Answer } from './harness.ts';
+
+/** Every answer that is not a success is a problem document (RFC 9457) with a detail to act on and a code to switch on. */
+export function expectProblem(answer: Answer, status: number, code: string): void {
+  expect({ status: answer.status, code: answer.body.code, detail: answer.body.detail }).toEqual({
+    status,
+    code,
+    detail: expect.stringMatching(/\S/),
+  });
+  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(answer.body).toMatchObject({
+    status,
+    type: expect.stringMatching(/\S/),
+    title: expect.stringMatching(/\S/),
+    request_id: expect.stringMatching(/\S/),
+  });
+}
