@@ -17,15 +17,23 @@ export interface Child {
   stop(): Promise<void>;
 }
 
+export interface ChildOptions {
+  env: Record<string, string>;
+  signal: AbortSignal;
+  /** Where a profile of its CPU time is written when it ends. */
+  profileFolder?: string | undefined;
+}
+
 /** Starts a program of the repository as in production, and waits until it has told over IPC where it listens. */
-export async function startChild(program: string, env: Record<string, string>, signal: AbortSignal): Promise<Child> {
+export async function startChild(program: string, options: ChildOptions): Promise<Child> {
+  const { env, signal, profileFolder } = options;
   signal.throwIfAborted();
   const child = fork(program, {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...profiled(program), NODE_ENV: 'production', ...env },
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
     // Only what goes wrong is logged; it must not come between the results.
     stdio: ['ignore', 2, 2, 'ipc'],
-    execArgv: [],
+    execArgv: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
     // In a group of its own: Ctrl-C reaches this process only, which then stops the others in order.
     detached: true,
   });
@@ -57,12 +65,6 @@ export async function startChild(program: string, env: Record<string, string>, s
     await stop();
     throw error;
   }
-}
-
-/** BENCH_NODE_OPTIONS reaches Weir and its rivals only, such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
-function profiled(program: string): Record<string, string> {
-  const options = process.env['BENCH_NODE_OPTIONS'];
-  return options === undefined || program.includes('/load/') ? {} : { NODE_OPTIONS: options };
 }
 
 /** Rejects when the signal does, and never resolves. */

@@ -1,5 +1,6 @@
 // npm run bench: the same load on Weir and on what else could have been built, in turn, on one machine.
 
+import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { openGround, type Ground } from './ground.ts';
 import { describeMachine, isTemporaryFolderInMemory } from './machine.ts';
@@ -83,6 +84,8 @@ try {
   if (options === undefined) console.log(USAGE);
   else {
     const stopping = new AbortController();
+    // Each wait of each round listens to it.
+    setMaxListeners(0, stopping.signal);
     for (const name of ['SIGINT', 'SIGTERM'] as const) {
       process.once(name, () => {
         log('Stopping …');

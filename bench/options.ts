@@ -11,15 +11,18 @@ export interface Options {
   patterns: Pattern[];
   /** Where the results are written as JSON. */
   json: string | undefined;
+  /** Where a CPU profile of each process is written; profiling costs some of the performance. */
+  profileFolder: string | undefined;
 }
 
 export const USAGE = `npm run bench -- [options]
   --rounds N        rounds of every pattern, in turn (3)
   --seconds N       length of a round (8)
   --warmup N        seconds of load before each round (3)
-  --connections N   connections that always have one request under way (64)
+  --connections N   connections that always have one request under way (100)
   --only NAMES      some of the patterns: ${PATTERNS.map(({ name }) => name).join(',')}
-  --json FILE       write the results there as well`;
+  --json FILE       write the results there as well
+  --profile DIR     write a CPU profile of each process there, for Chrome's developer tools`;
 
 /** Options that make no sense; the message says which. */
 export class OptionsError extends Error {}
@@ -41,6 +44,7 @@ export function parseOptions(args: string[]): Options | undefined {
     connections: wholeNumber('connections', values.connections, 1, 10_000),
     patterns,
     json: values.json,
+    profileFolder: values.profile,
   };
 }
 
@@ -52,9 +56,10 @@ function parse(args: string[]) {
         rounds: { type: 'string', default: '3' },
         seconds: { type: 'string', default: '8' },
         warmup: { type: 'string', default: '3' },
-        connections: { type: 'string', default: '64' },
+        connections: { type: 'string', default: '100' },
         only: { type: 'string' },
         json: { type: 'string' },
+        profile: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     });

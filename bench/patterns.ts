@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { queueKeys } from '@weir/shared/queue';
 import { Queue } from 'bullmq';
-import { startChild, type Child } from './child.ts';
+import type { Child } from './child.ts';
 import type { Ground, RoundDatabase } from './ground.ts';
 import { EVENT_QUEUE } from './rivals/event-job.ts';
 import { signUp } from './sign-up.ts';
@@ -14,19 +14,27 @@ export interface Target {
   path: string;
   apiKey: string;
   meterToken: string;
-  children: Child[];
   /** What was accepted and is not in Postgres yet, in whatever unit; 0 means that everything is. */
   pending(): Promise<number>;
+}
+
+/** Where a pattern is started. */
+export interface Stage {
+  ground: Ground;
+  database: RoundDatabase;
+  /** Starts a process that the round stops at its end, also when a later one fails. */
+  run(program: string, env: Record<string, string>): Promise<Child>;
 }
 
 export interface Pattern {
   name: string;
   title: string;
   eventsPerRequest: number;
+  /** Of the connections that were asked for. A batch takes less of them, as each holds its events until all are answered. */
+  connectionShare: number;
   /** False for the floor, which keeps nothing. */
   records: boolean;
-  /** Adds each process to `children` as soon as it runs, so that they can be stopped when a later one fails. */
-  start(ground: Ground, database: RoundDatabase, children: Child[], signal: AbortSignal): Promise<Target>;
+  start(stage: Stage): Promise<Target>;
 }
 
 export const PATTERNS: readonly Pattern[] = [
@@ -34,9 +42,9 @@ export const PATTERNS: readonly Pattern[] = [
     name: 'floor',
     title: 'a bare Fastify route that does nothing',
     eventsPerRequest: 1,
+    connectionShare: 1,
     records: false,
-    start: (ground, database, children, signal) =>
-      startRivals(['floor-main'], ground, database, children, signal, async () => 0),
+    start: (stage) => startRivals(stage, ['floor-main'], async () => 0),
   },
   weir('weir-single', 'Weir, one event a request', '/api/v1/sdk/track', 1),
   weir('weir-batch', 'Weir, 100 events a request', '/api/v1/sdk/track/batch', 100),
@@ -44,8 +52,10 @@ export const PATTERNS: readonly Pattern[] = [
     name: 'job-per-request',
     title: 'SET NX and one BullMQ job a request',
     eventsPerRequest: 1,
+    connectionShare: 1,
     records: true,
-    async start(ground, database, children, signal) {
+    async start(stage) {
+      const { ground } = stage;
       const pending = async () => {
         const queue = new Queue(EVENT_QUEUE, { connection: ground.redis, prefix: ground.prefix });
         try {
@@ -54,16 +64,16 @@ export const PATTERNS: readonly Pattern[] = [
           await queue.close();
         }
       };
-      return startRivals(['job-api-main', 'job-worker-main'], ground, database, children, signal, pending);
+      return startRivals(stage, ['job-api-main', 'job-worker-main'], pending);
     },
   },
   {
     name: 'insert-per-request',
     title: 'one transaction a request, no queue',
     eventsPerRequest: 1,
+    connectionShare: 1,
     records: true,
-    start: (ground, database, children, signal) =>
-      startRivals(['insert-main'], ground, database, children, signal, async () => 0),
+    start: (stage) => startRivals(stage, ['insert-main'], async () => 0),
   },
 ];
 
@@ -72,34 +82,31 @@ function weir(name: string, title: string, path: string, eventsPerRequest: numbe
     name,
     title,
     eventsPerRequest,
+    connectionShare: eventsPerRequest === 1 ? 1 : 1 / 8,
     records: true,
-    async start(ground, database, children, signal) {
+    async start({ ground, database, run }) {
       const env = {
         DATABASE_URL: database.url,
         REDIS_URL: ground.redisUrl,
         QUEUE_PREFIX: ground.prefix,
         PORT: '0',
         WORKER_PORT: '0',
-        LOG_LEVEL: 'warn',
+        LOG_LEVEL: 'error',
         SIGNUP: 'open',
       };
-      const api = await startChild('apps/api/dist/main.js', env, signal);
-      children.push(api);
-      children.push(await startChild('apps/worker/dist/main.js', env, signal));
-      const { apiKey, meterToken } = await signUp(api.url);
+      const { url } = await run('apps/api/dist/main.js', env);
+      await run('apps/worker/dist/main.js', env);
+      const { apiKey, meterToken } = await signUp(url);
       const { staged } = queueKeys(ground.prefix);
-      return { url: api.url, path, apiKey, meterToken, children, pending: () => ground.redis.zcard(staged) };
+      return { url, path, apiKey, meterToken, pending: () => ground.redis.zcard(staged) };
     },
   };
 }
 
 /** Starts the named programs in order; the first is the one that takes requests. */
 async function startRivals(
-  programs: string[],
-  ground: Ground,
-  database: RoundDatabase,
-  children: Child[],
-  signal: AbortSignal,
+  { ground, database, run }: Stage,
+  [door, ...others]: [string, ...string[]],
   pending: () => Promise<number>,
 ): Promise<Target> {
   const apiKey = `org_live_${randomBytes(20).toString('hex')}`;
@@ -113,8 +120,8 @@ async function startRivals(
     METER_ID: randomUUID(),
     ORGANIZATION_ID: randomUUID(),
   };
-  for (const program of programs) children.push(await startChild(`bench/dist/rivals/${program}.js`, env, signal));
-  const [door] = children;
-  if (door === undefined) throw new Error('a pattern needs a program');
-  return { url: door.url, path: '/track', apiKey, meterToken, children, pending };
+  const start = (program: string) => run(`bench/dist/rivals/${program}.js`, env);
+  const { url } = await start(door);
+  for (const other of others) await start(other);
+  return { url, path: '/track', apiKey, meterToken, pending };
 }

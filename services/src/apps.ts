@@ -31,7 +31,10 @@ export interface App extends KeptServer {
   url: string;
 }
 
-/** Starts an app and resolves when its `/readyz` says that it can serve. Rejects with the end of its log when it ends before that. */
+/**
+ * Starts an app and resolves when its `/readyz` says that it can serve. Rejects with the end of its log when it ends
+ * before that.
+ */
 export async function openApp(plan: AppPlan): Promise<App> {
   let url = '';
   const start = (): Promise<Server> => {

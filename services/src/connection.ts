@@ -10,8 +10,8 @@ export interface Connection {
 }
 
 /**
- * The connection kept in `file`, made on first use. The port stays the same from run to run, so that a bookmark in a database
- * client keeps working, until something else has taken it.
+ * The connection kept in `file`, made on first use. The port stays the same from run to run, so that a bookmark in a
+ * database client keeps working, until something else has taken it.
  */
 export async function loadConnection(file: string): Promise<Connection> {
   const kept = await readConnection(file);

@@ -10,9 +10,9 @@ export interface KeptServer {
 }
 
 /**
- * Starts a server and, whenever it ends by itself, starts it again, with a line in the log: at first at once, then after pauses that
- * grow to half a minute, for ever. What made it end (a full disk, too little memory) may pass, and its users can wait for it.
- * Rejects when the first start fails.
+ * Starts a server and, whenever it ends by itself, starts it again, with a line in the log: at first at once, then
+ * after pauses that grow to half a minute, for ever. What made it end (a full disk, too little memory) may pass, and
+ * its users can wait for it. Rejects when the first start fails.
  */
 export async function keepRunning(
   name: string,
@@ -39,7 +39,7 @@ export async function keepRunning(
   };
   const watch = async (): Promise<void> => {
     const ends: number[] = [];
-    for (;;) {
+    while (!closing.signal.aborted) {
       const how = await server.ended;
       if (closing.signal.aborted) return;
       log(`${name} ended by itself (${how}); starting it again.`);
@@ -59,7 +59,10 @@ export async function keepRunning(
   };
 }
 
-/** Milliseconds to wait before the next start: more with every end within the last two minutes, the present one included. */
+/**
+ * Milliseconds to wait before the next start: more with every end within the last two minutes, the present one
+ * included.
+ */
 export function pauseAfter(ends: number[], now: number): number {
   const recent = ends.filter((end) => end > now - 120 * second).length;
   return recent <= 1 ? 0 : Math.min(2 ** (recent - 2), 30) * second;

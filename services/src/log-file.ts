@@ -1,7 +1,10 @@
 import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** A log above this size is set aside at the next start, so that the log folder stays below twice this for each program. */
+/**
+ * A log above this size is set aside at the next start, so that the log folder stays below twice this for each
+ * program.
+ */
 const logBytesMax = 20 * 1024 * 1024;
 
 /** A file that a program's output is appended to. */
@@ -15,7 +18,10 @@ export interface LogFile {
   close(): Promise<void>;
 }
 
-/** Opens a log to append to, and makes its folder. A large one is first renamed to end in `.1`, in place of the one before. */
+/**
+ * Opens a log to append to, and makes its folder. A large one is first renamed to end in `.1`, in place of the one
+ * before.
+ */
 export async function openLogFile(path: string): Promise<LogFile> {
   await mkdir(dirname(path), { recursive: true });
   const size = await stat(path).then(

@@ -5,8 +5,9 @@ import { run } from './run.ts';
 const pollMilliseconds = 500;
 
 /**
- * Calls `gone` once when the npm that runs us is no more. npm that is killed takes nobody with it and says nothing; the system only
- * gives its child another parent. The child is this process, or a shell between npm and us. Does nothing when not run by npm.
+ * Calls `gone` once when the npm that runs us is no more. npm that is killed takes nobody with it and says nothing;
+ * the system only gives its child another parent. The child is this process, or a shell between npm and us. Does
+ * nothing when not run by npm.
  */
 export async function watchNpm(script: string, gone: () => void): Promise<void> {
   if (process.env.npm_lifecycle_event === undefined) return;

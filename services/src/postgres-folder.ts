@@ -14,10 +14,10 @@ export interface PostgresFolder {
 }
 
 /**
- * Settles where Postgres keeps its data: `postgres` in the home. Postgres refuses to run as root, so root starts it as another
- * user, and when that user cannot get into the home the data goes to /var/lib/weir; the file `postgres-folder` in the home then
- * holds the path, and is obeyed from then on, whoever starts Weir. Throws when no user is fit, and rather than to start
- * with empty data where there is some that cannot be reached.
+ * Settles where Postgres keeps its data: `postgres` in the home. Postgres refuses to run as root, so root starts it
+ * as another user, and when that user cannot get into the home the data goes to /var/lib/weir; the file
+ * `postgres-folder` in the home then holds the path, and is obeyed from then on, whoever starts Weir. Throws when no
+ * user is fit, and rather than to start with empty data where there is some that cannot be reached.
  */
 export async function settlePostgresFolder(home: string, log: (line: string) => void): Promise<PostgresFolder> {
   const pointer = join(home, 'postgres-folder');
@@ -45,8 +45,8 @@ export async function settlePostgresFolder(home: string, log: (line: string) => 
 }
 
 /**
- * A folder for programs that `user` has to run: `folder` itself when the user can enter it, else one under /var/lib/weir.
- * Unlike data it can be made again at any time, so nothing needs to remember it.
+ * A folder for programs that `user` has to run: `folder` itself when the user can enter it, else one under
+ * /var/lib/weir. Unlike data it can be made again at any time, so nothing needs to remember it.
  */
 export async function settleProgramFolder(folder: string, user: User | undefined): Promise<string> {
   await mkdir(folder, { recursive: true });

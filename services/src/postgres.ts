@@ -17,7 +17,10 @@ const databaseName = 'weir';
 /** After a crash Postgres replays its log before it answers: up to `max_wal_size` of it. */
 const startSeconds = 120;
 
-/** SIGINT ends the connections and writes a checkpoint, SIGQUIT leaves that to the next start. Both lose nothing committed. */
+/**
+ * SIGINT ends the connections and writes a checkpoint, SIGQUIT leaves that to the next start. Both lose nothing
+ * committed.
+ */
 const stopSteps: StopStep[] = [
   ['SIGINT', 60],
   ['SIGQUIT', 10],
@@ -25,8 +28,8 @@ const stopSteps: StopStep[] = [
 ];
 
 /**
- * For one small machine. What makes a commit durable (`fsync`, `synchronous_commit`, `full_page_writes`) stays as Postgres
- * ships it: on.
+ * For one small machine. What makes a commit durable (`fsync`, `synchronous_commit`, `full_page_writes`) stays as
+ * Postgres ships it: on.
  */
 const settings: Record<string, string> = {
   listen_addresses: '127.0.0.1',
@@ -57,8 +60,8 @@ interface Installation extends PostgresFolder {
 }
 
 /**
- * Brings up a Postgres of its own, reachable from this machine only, with the database `weir`; its data stays in the home. Takes the
- * place of one that an earlier run left behind. The caller holds the lock of the home.
+ * Brings up a Postgres of its own, reachable from this machine only, with the database `weir`; its data stays in the
+ * home. Takes the place of one that an earlier run left behind. The caller holds the lock of the home.
  */
 export async function openPostgres(home: Home): Promise<Postgres> {
   const { path, log } = home;
@@ -84,13 +87,16 @@ export async function openPostgres(home: Home): Promise<Postgres> {
 
 /** Ends the Postgres, or the `initdb`, that an earlier run left behind in this folder. */
 export async function stopLeftoverPostgres(folder: string, log: Log): Promise<void> {
-  for (const pid of await findProcesses(['postgres', 'initdb'], `${folder}/`)) {
-    log(`Stopping the Postgres that an earlier run left behind (process ${pid}).`);
-    await stopProcess(pid, stopSteps);
-  }
+  const pids = await findProcesses(['postgres', 'initdb'], `${folder}/`);
+  if (pids.length > 0) log('Stopping the Postgres that an earlier run left behind.');
+  // All at once: a child that the main process has just forked looks the same, and ends only with it.
+  await Promise.all(pids.map((pid) => stopProcess(pid, stopSteps)));
 }
 
-/** Made beside its place and then moved there, so that data half made by a run that was killed is never taken for data. */
+/**
+ * Made beside its place and then moved there, so that data half made by a run that was killed is never taken for
+ * data.
+ */
 async function createData(at: Installation, { password }: Connection, log: Log): Promise<void> {
   const inFolder = await readdir(at.folder);
   await Promise.all(
@@ -104,13 +110,19 @@ async function createData(at: Installation, { password }: Connection, log: Log):
   await writeFile(passwordFile, password, { mode: 0o600 });
   const { user } = at;
   if (user) await Promise.all([draft, passwordFile].map((path) => chown(path, user.uid, user.gid)));
+  const options = {
+    pgdata: join(draft, 'data'),
+    username: userName,
+    pwfile: passwordFile,
+    auth: 'scram-sha-256',
+    encoding: 'UTF8',
+    locale: 'C',
+    'locale-provider': 'builtin',
+    'builtin-locale': 'C.UTF-8',
+  };
   const made = await run(
     join(at.programs, 'initdb'),
-    [
-      ...['--pgdata', join(draft, 'data'), '--username', userName, '--pwfile', passwordFile],
-      ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C'],
-      ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--no-instructions'],
-    ],
+    ['--no-instructions', ...Object.entries(options).map(([name, value]) => `--${name}=${value}`)],
     { seconds: 120, cwd: at.folder, env: environment(), user },
   );
   if (!made.ok) throw new Error(`The data of Postgres could not be made in ${at.folder}:\n${made.output}`);
@@ -118,7 +130,10 @@ async function createData(at: Installation, { password }: Connection, log: Log):
   await rm(draft, { recursive: true });
 }
 
-/** When its main process is killed alone, the rest of a Postgres notices and ends, but a new one cannot start until it has. */
+/**
+ * When its main process is killed alone, the rest of a Postgres notices and ends, but a new one cannot start until it
+ * has.
+ */
 async function start(home: Home, at: Installation, connection: Connection): Promise<Server> {
   const deadline = Date.now() + 15_000;
   for (;;) {
@@ -154,8 +169,9 @@ function startOnce(home: Home, at: Installation, { port, password }: Connection)
 }
 
 /**
- * Postgres refuses to start when the process named in its pid file exists. After a kill -9 that may be another program that was
- * given the same number, or the dead one itself while nobody has taken note of its end; in a container either can stay so.
+ * Postgres refuses to start when the process named in its pid file exists. After a kill -9 that may be another
+ * program that was given the same number, or the dead one itself while nobody has taken note of its end; in a
+ * container either can stay so.
  */
 async function removeStalePidFile(at: Installation): Promise<void> {
   const running = await findProcesses(['postgres'], `${at.folder}/`);
@@ -202,7 +218,10 @@ function urlOf({ port, password }: Connection, database: string): string {
   return `postgresql://${userName}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** PGDATA, PGPORT and their like belong to the user's own Postgres. Messages in English, because one of them is looked for. */
+/**
+ * PGDATA, PGPORT and their like belong to the user's own Postgres. Messages in English, because one of them is looked
+ * for.
+ */
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name));
   return { ...Object.fromEntries(kept), LC_ALL: 'C' };

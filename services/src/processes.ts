@@ -6,7 +6,10 @@ import { run } from './run.ts';
 /** How often a process that is to end is looked at; short beside the tenth of a second that a server takes to stop. */
 const pollMilliseconds = 25;
 
-/** A signal to send, and how long to wait for the process to be gone before the next one; 0 sends nothing and only waits. */
+/**
+ * A signal to send, and how long to wait for the process to be gone before the next one; 0 sends nothing and only
+ * waits.
+ */
 export type StopStep = [signal: NodeJS.Signals | 0, seconds: number];
 
 /**
@@ -37,8 +40,9 @@ export function statusFields(stat: string): string[] {
 }
 
 /**
- * The pids of the running programs with one of these names that have this text, for example the path of a folder and the
- * slash behind it, on their command line. So a pid that was given to something else is never mistaken for a server.
+ * The pids of the running programs with one of these names that have this text, for example the path of a folder and
+ * the slash behind it, on their command line. So a pid that was given to something else is never mistaken for a
+ * server.
  */
 export async function findProcesses(programs: string[], text: string): Promise<number[]> {
   const all = process.platform === 'linux' ? await listLinux() : await listWithPs();
@@ -84,8 +88,8 @@ async function listWithPs(): Promise<Running[]> {
 }
 
 /**
- * Ends a process: sends each signal in turn until it is gone. Answers the signal that did it, or `undefined` when the process
- * had ended already. Throws when the process outlives the last one, or belongs to another user.
+ * Ends a process: sends each signal in turn until it is gone. Answers the signal that did it, or `undefined` when the
+ * process had ended already. Throws when the process outlives the last one, or belongs to another user.
  */
 export async function stopProcess(pid: number, steps: StopStep[]): Promise<StopStep[0] | undefined> {
   const born = await startedAt(pid);

@@ -20,9 +20,9 @@ const versionMin = 7;
 const binFolder = join('usr', 'bin');
 
 /**
- * Finds a Redis or Valkey of version 7.0 or newer: on the `PATH`, else among what an earlier call fetched into the home, else from
- * the packages of the distribution (Debian, Ubuntu), which are unpacked there and not installed: no root needed,
- * nothing on the system changes. Throws with the one line that installs Redis where none of this works.
+ * Finds a Redis or Valkey of version 7.0 or newer: on the `PATH`, else among what an earlier call fetched into the
+ * home, else from the packages of the distribution (Debian, Ubuntu), which are unpacked there and not installed: no
+ * root needed, nothing on the system changes. Throws with the one line that installs Redis where none of this works.
  */
 export async function findRedis({ programs, log, signal }: Home): Promise<RedisProgram> {
   const reasons: string[] = [];
@@ -172,8 +172,9 @@ async function aptOptions(work: string): Promise<string[]> {
 }
 
 /**
- * The packages to unpack, out of what `apt-get install --simulate` would install (`Inst libjemalloc2 (5.3.0-1 …)`): the server and
- * the libraries it lacks. The C library is left out, because programs only run with the one of their own system.
+ * The packages to unpack, out of what `apt-get install --simulate` would install (`Inst libjemalloc2 (5.3.0-1 …)`):
+ * the server and the libraries it lacks. The C library is left out, because programs only run with the one of their
+ * own system.
  */
 export function packagesToUnpack(simulation: string): string[] {
   const names = [...simulation.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name ?? '');

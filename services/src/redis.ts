@@ -22,8 +22,9 @@ export interface Redis extends KeptServer {
 }
 
 /**
- * Brings up a Redis of its own, reachable from this machine only. Every write is on disk before it is answered, and nothing is ever evicted; the data
- * stays in the home. Takes the place of one that an earlier run left behind. The caller holds the lock of the home.
+ * Brings up a Redis of its own, reachable from this machine only. Every write is on disk before it is answered, and
+ * nothing is ever evicted; the data stays in the home. Takes the place of one that an earlier run left behind. The
+ * caller holds the lock of the home.
  */
 export async function openRedis(home: Home): Promise<Redis> {
   const folder = join(home.path, 'redis');
@@ -38,10 +39,9 @@ export async function openRedis(home: Home): Promise<Redis> {
 
 /** Ends the Redis that an earlier run left behind in this folder. Two on the same log would ruin it. */
 export async function stopLeftoverRedis(folder: string, log: (line: string) => void): Promise<void> {
-  for (const pid of await findProcesses(['redis-server', 'valkey-server'], `${folder}/`)) {
-    log(`Stopping the Redis that an earlier run left behind (process ${pid}).`);
-    await stopProcess(pid, stopSteps);
-  }
+  const pids = await findProcesses(['redis-server', 'valkey-server'], `${folder}/`);
+  if (pids.length > 0) log('Stopping the Redis that an earlier run left behind.');
+  await Promise.all(pids.map((pid) => stopProcess(pid, stopSteps)));
 }
 
 /** The content of redis.conf. */
@@ -105,7 +105,10 @@ async function answers(connection: Connection): Promise<boolean> {
   }
 }
 
-/** A quarter of the machine, or of what its container may use: full, Redis refuses writes; without a limit the system kills it. */
+/**
+ * A quarter of the machine, or of what its container may use: full, Redis refuses writes; without a limit the system
+ * kills it.
+ */
 function memoryBytes(): number {
   const limit = process.constrainedMemory() || totalmem();
   return Math.floor(Math.min(limit, totalmem()) / 4);

@@ -36,8 +36,8 @@ export interface Server {
 }
 
 /**
- * Starts a server and waits until it is ready. When it ends before that, or takes too long, it is stopped and the error holds
- * the last lines of its log.
+ * Starts a server and waits until it is ready. When it ends before that, or takes too long, it is stopped and the
+ * error holds the last lines of its log.
  */
 export async function startServer(plan: ServerPlan, log: (line: string) => void): Promise<Server> {
   const output = await openLogFile(plan.logPath);
@@ -58,8 +58,8 @@ export async function startServer(plan: ServerPlan, log: (line: string) => void)
 }
 
 /**
- * Detached, in a process group of its own: Ctrl-C in a terminal reaches every process of the group, and would end a database before
- * those that still write to it.
+ * Detached, in a process group of its own: Ctrl-C in a terminal reaches every process of the group, and would end a
+ * database before those that still write to it.
  */
 function launch(plan: ServerPlan, { fd }: LogFile): ChildProcess {
   const child = spawn(plan.program, plan.args, {

@@ -1,5 +1,6 @@
 import { stopFormerApps } from './apps.ts';
 import { type Home, makeHome } from './home.ts';
+import type { KeptServer } from './keep-running.ts';
 import { lockHome } from './lock.ts';
 import { openPostgres } from './postgres.ts';
 import { openRedis } from './redis.ts';
@@ -7,7 +8,9 @@ import { openRedis } from './redis.ts';
 export interface ServicesOptions {
   /** The folder in which the embedded services keep their data, from run to run. Made when it is missing. */
   home: string;
-  /** Where programs are kept that had to be fetched or copied; sharing it among homes saves the work. Default: `home`. */
+  /**
+   * Where programs are kept that had to be fetched or copied; sharing it among homes saves the work. Default: `home`.
+   */
   cacheHome?: string;
   /** A Postgres that runs already; used as it is. */
   databaseUrl?: string | undefined;
@@ -20,6 +23,8 @@ export interface ServicesOptions {
 
 /** A real Postgres and a real Redis. An embedded one that dies is started again at the same address. */
 export interface Services {
+  /** The true path of the home. */
+  home: string;
   databaseUrl: string;
   redisUrl: string;
   /** Stops what was brought up, leaves the data, and gives the home back. Given services are left alone. */
@@ -27,9 +32,9 @@ export interface Services {
 }
 
 /**
- * Answers the given services, and brings up an embedded one for each that is missing. A home belongs to one process at a
- * time: while another one holds it, this rejects and names its pid. What a killed run left behind is stopped first.
- * When one service does not start, the other is stopped again and the error tells why.
+ * Answers the given services, and brings up an embedded one for each that is missing. A home belongs to one process
+ * at a time: while another one holds it, this rejects and names its pid. What a killed run left behind is stopped
+ * first. When one service does not start, the other is stopped again and the error tells why.
  */
 export async function openServices(options: ServicesOptions): Promise<Services> {
   const path = await makeHome(options.home);
@@ -40,32 +45,30 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const close = async (): Promise<void> => {
     const closed = await Promise.allSettled(closers.map((closeOne) => closeOne()));
     await unlock();
-    throwFirst(closed);
+    closed.forEach(valueOf);
   };
   try {
     // They still write to the services of their time, which are stopped next.
     await stopFormerApps(path, options.log);
-    const addresses = { databaseUrl: options.databaseUrl ?? '', redisUrl: options.redisUrl ?? '' };
-    const opened = await Promise.allSettled([
-      addresses.databaseUrl ||
-        openPostgres(home).then(({ databaseUrl, stop }) => {
-          addresses.databaseUrl = databaseUrl;
-          closers.push(stop);
-        }),
-      addresses.redisUrl ||
-        openRedis(home).then(({ redisUrl, stop }) => {
-          addresses.redisUrl = redisUrl;
-          closers.push(stop);
-        }),
+    const keep = <T extends KeptServer>(server: T): T => {
+      closers.push(() => server.stop());
+      return server;
+    };
+    const [postgres, redis] = await Promise.allSettled([
+      options.databaseUrl ? { databaseUrl: options.databaseUrl } : openPostgres(home).then(keep),
+      options.redisUrl ? { redisUrl: options.redisUrl } : openRedis(home).then(keep),
     ]);
-    throwFirst(opened);
-    return { ...addresses, close };
+    // Both have settled by now, so closing misses none.
+    const { databaseUrl } = valueOf(postgres);
+    const { redisUrl } = valueOf(redis);
+    return { home: path, databaseUrl, redisUrl, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function throwFirst(results: PromiseSettledResult<unknown>[]): void {
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
+function valueOf<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === 'rejected') throw result.reason;
+  return result.value;
 }

@@ -1,6 +1,6 @@
-// npm start: brings up the services, migrates, runs the API and a worker, and takes everything down again when it is told to
-// stop. It keeps what it brought up running (keep-running.ts). When it is killed itself, the API and the worker
-// notice, drain and end; the services stay until the next start stops and replaces them (services.ts).
+// npm start: brings up the services, migrates, runs the API and a worker, and takes everything down again when it is
+// told to stop. It keeps what it brought up running (keep-running.ts). When it is killed itself, the API and the
+// worker notice, drain and end; the services stay until the next start stops and replaces them (services.ts).
 
 import { once } from 'node:events';
 import { isAbsolute, join, relative, resolve } from 'node:path';

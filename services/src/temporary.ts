@@ -10,8 +10,9 @@ import { type Services, type ServicesOptions, openServices } from './services.ts
 const namePrefix = 'weir-temporary-';
 
 /**
- * The same as {@link openServices}, in a new home that `close()` removes with everything in it: for tests and measurements. Also
- * clears away the temporary homes, servers included, of processes that were killed before they could.
+ * The same as {@link openServices}, in a new home that `close()` removes with everything in it: for tests and
+ * measurements. Also clears away the temporary homes, servers included, of processes that were killed before they
+ * could.
  */
 export async function openTemporaryServices(
   options: Omit<ServicesOptions, 'home'> & { cacheHome: string },

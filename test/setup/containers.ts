@@ -14,9 +14,9 @@ interface Opened {
 }
 
 /**
- * The given services, with containers for those that are missing. `undefined` when no Docker engine answers, or there is nothing
- * to bring up. An engine that answers and cannot run the containers (it may have no way to fetch images) is told in `log`, and
- * counts as none.
+ * The given services, with containers for those that are missing. `undefined` when no Docker engine answers, or there
+ * is nothing to bring up. An engine that answers and cannot run the containers (it may have no way to fetch images)
+ * is told in `log`, and counts as none.
  */
 export async function openContainers(given: Given, log: (line: string) => void): Promise<Opened | undefined> {
   if (given.databaseUrl !== undefined && given.redisUrl !== undefined) return undefined;

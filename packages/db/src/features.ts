@@ -70,14 +70,14 @@ export async function findFeature(db: Queries, organizationId: string, id: strin
   return await selectFeatures(db, organizationId).where('features.id', '=', id).executeTakeFirst();
 }
 
-/** Whether there is such a feature; where there is, it is not deleted before this transaction ends. */
+/** Whether there is such a feature; where there is, nobody else changes or deletes it before this transaction ends. */
 export async function lockFeature(transaction: Queries, organizationId: string, id: string): Promise<boolean> {
   const found = await transaction
     .selectFrom('features')
     .select('id')
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
-    .forKeyShare()
+    .forUpdate()
     .executeTakeFirst();
   return found !== undefined;
 }
@@ -98,14 +98,9 @@ export async function updateFeature(
 }
 
 /**
- * Answers whether there was such a feature. Violates `plan_features_organization_id_feature_id_fkey` while a plan uses
- * it. The meter behind it stays; see `archiveMeterOfFeature`.
+ * Violates `plan_features_organization_id_feature_id_fkey` while a plan uses it. The meter behind it stays; see
+ * `archiveMeterOfFeature`.
  */
-export async function deleteFeature(db: Queries, organizationId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('features')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+export async function deleteFeature(db: Queries, organizationId: string, id: string): Promise<void> {
+  await db.deleteFrom('features').where('organization_id', '=', organizationId).where('id', '=', id).execute();
 }

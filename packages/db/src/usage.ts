@@ -23,12 +23,14 @@ export interface UsageQuestion {
   window: Window;
 }
 
+/** The usage of one meter over a window. A bucket without events is worth what nothing is worth: `0`, or null. */
 export interface MeterUsage {
   total: Usage;
   uniqueCustomers: number;
   buckets: (Bucket & Usage)[];
 }
 
+/** The usage of one of the customers of a meter. */
 export interface CustomerUsage extends Usage {
   /** Null, like the name, where usage came in for a customer that has no record. */
   customer_id: string | null;
@@ -84,7 +86,8 @@ function rowsOf(table: string, ofHour: string, ofEvent: string, meter: string): 
 }
 
 // What each aggregation reads from a rollup, what it reads from a single event in its place, and how it makes the usage
-// of them. An average leaves Postgres as its sum and is divided in `usageOf`; UNIQUE_COUNT is counted from `values`.
+// of them. An average leaves Postgres as its sum and is divided in `usageOf`. Of UNIQUE_COUNT only the events are counted
+// here; its usage has a table of its own, see `sums`.
 const READINGS: Record<AggregationType, { ofHour: string; ofEvent: string; usage: string }> = {
   COUNT: { ofHour: 'event_count AS value', ofEvent: '1', usage: 'sum(value)' },
   SUM: { ofHour: 'quantity_sum AS value', ofEvent: 'quantity', usage: 'sum(value)' },

@@ -27,7 +27,7 @@ export function isTimeZone(text: string): boolean {
 
 /**
  * How the clocks of a zone stand from one instant to another. Whoever has these spans needs no further look into the
- * time zone database, which costs some 10 µs each time: arithmetic does the rest. Throws on an unknown zone.
+ * time zone database, which costs 10 µs and more each time: arithmetic does the rest. Throws on an unknown zone.
  */
 export function offsetSpans(timeZone: string, from: Micros, to: Micros): OffsetSpan[] {
   let clock = Temporal.Instant.fromEpochMilliseconds(Math.floor(from / 1000)).toZonedDateTimeISO(timeZone);

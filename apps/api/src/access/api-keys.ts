@@ -8,7 +8,18 @@ import type { QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { answerPage, displayName, idInPath, nothing, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
+import {
+  adminCodes,
+  answerPage,
+  bodyCodes,
+  displayName,
+  idInPath,
+  nothing,
+  oneOf,
+  pageQuery,
+  pageSchema,
+  time,
+} from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { Guards } from './authenticate.ts';
 import { KNOWN_KEY_SECONDS_MAX } from './known-keys.ts';
@@ -62,7 +73,7 @@ export function apiKeyRoutes(app: App, { database, redis, keys, guards }: ApiKey
         body: z.strictObject({ name: displayName, scopes }),
         response: {
           201: createdAnswer,
-          ...problemResponses('malformed_json', 'unauthenticated', 'cross_origin', 'invalid_request'),
+          ...problemResponses(...adminCodes, ...bodyCodes),
         },
       },
     },
@@ -88,7 +99,10 @@ export function apiKeyRoutes(app: App, { database, redis, keys, guards }: ApiKey
         description: 'Never the keys themselves. A deleted key is not in the list.',
         security,
         querystring: z.strictObject(pageQuery),
-        response: { 200: pageSchema(apiKeyAnswer), ...problemResponses('unauthenticated', 'invalid_request') },
+        response: {
+          200: pageSchema(apiKeyAnswer),
+          ...problemResponses('unauthenticated', 'unavailable', 'invalid_request'),
+        },
       },
     },
     async (request) => {
@@ -109,7 +123,7 @@ export function apiKeyRoutes(app: App, { database, redis, keys, guards }: ApiKey
         params: idInPath,
         response: {
           204: nothing,
-          ...problemResponses('unauthenticated', 'cross_origin', 'not_found', 'unavailable'),
+          ...problemResponses(...adminCodes, 'not_found'),
         },
       },
     },

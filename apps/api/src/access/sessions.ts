@@ -10,7 +10,7 @@ import { text } from '@weir/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { displayName, nothing } from '../http/fields.ts';
+import { adminCodes, bodyCodes, displayName, nothing } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';
 import { requireSameOrigin, SESSION_COOKIE, sessionTokenOf, type Guards } from './authenticate.ts';
@@ -76,12 +76,12 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         response: {
           201: accountAnswer,
           ...problemResponses(
-            'malformed_json',
+            ...bodyCodes,
             'cross_origin',
             'signup_closed',
             'email_taken',
-            'invalid_request',
             'rate_limited',
+            'unavailable',
           ),
         },
       },
@@ -120,14 +120,15 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         body: loginBody,
         response: {
           200: accountAnswer,
-          ...problemResponses('malformed_json', 'unauthenticated', 'cross_origin', 'invalid_request', 'rate_limited'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'rate_limited'),
         },
       },
     },
     async (request, reply) => {
       const email = request.body.email.toLowerCase();
-      const takeBack = await throttle.count(email, request.ip);
+      // First of all, so that what is tried in vain while Postgres is away does not count as a wrong password.
       const account = await findAccountByEmail(db, email);
+      const takeBack = await throttle.count(email, request.ip);
       if (!(await isPassword(request.body.password, account?.password_hash)) || account === undefined) {
         throw new Refusal(
           'unauthenticated',
@@ -148,7 +149,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         summary: 'Sign out',
         description: 'The session ends at once. Without a session there is nothing to end, and the answer is the same.',
         security: [{ session: [] }],
-        response: { 204: nothing, ...problemResponses('cross_origin') },
+        response: { 204: nothing, ...problemResponses('cross_origin', 'unavailable') },
       },
     },
     async (request, reply) => {
@@ -166,7 +167,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         tags: ['Access'],
         summary: 'Who is signed in',
         security: [{ session: [] }],
-        response: { 200: accountAnswer, ...problemResponses('unauthenticated') },
+        response: { 200: accountAnswer, ...problemResponses('unauthenticated', 'unavailable') },
       },
     },
     async (request) => {

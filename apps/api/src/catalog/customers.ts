@@ -8,7 +8,19 @@ import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { answerPage, changesOf, displayName, idInPath, nothing, pageQuery, pageSchema, time } from '../http/fields.ts';
+import {
+  adminCodes,
+  answerPage,
+  bodyCodes,
+  changesOf,
+  displayName,
+  idInPath,
+  nothing,
+  pageQuery,
+  pageSchema,
+  readCodes,
+  time,
+} from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { CatalogParts } from './features.ts';
@@ -71,13 +83,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
         body: customerBody,
         response: {
           201: customerAnswer,
-          ...problemResponses(
-            'malformed_json',
-            'unauthenticated',
-            'cross_origin',
-            'external_id_taken',
-            'invalid_request',
-          ),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'external_id_taken'),
         },
       },
     },
@@ -104,7 +110,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
         }),
         response: {
           200: pageSchema(customerAnswer),
-          ...problemResponses('unauthenticated', 'missing_scope', 'invalid_request'),
+          ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
@@ -123,7 +129,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
         summary: 'Read a customer',
         security: sessionOrKey,
         params: idInPath,
-        response: { 200: customerAnswer, ...problemResponses('unauthenticated', 'missing_scope', 'not_found') },
+        response: { 200: customerAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
     },
     async (request) => {
@@ -148,14 +154,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
         body: customerChanges,
         response: {
           200: customerAnswer,
-          ...problemResponses(
-            'malformed_json',
-            'unauthenticated',
-            'cross_origin',
-            'not_found',
-            'external_id_taken',
-            'invalid_request',
-          ),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken'),
         },
       },
     },
@@ -177,7 +176,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
         description: 'The record only. Usage stays, under the external_id.',
         security: session,
         params: idInPath,
-        response: { 204: nothing, ...problemResponses('unauthenticated', 'cross_origin', 'not_found') },
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },
     },
     async (request, reply) => {

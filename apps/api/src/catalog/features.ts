@@ -6,6 +6,7 @@ import {
   findFeature,
   insertFeature,
   listFeatures,
+  lockFeature,
   updateFeature,
   type Feature,
 } from '@weir/db/features';
@@ -19,7 +20,17 @@ import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { randomBase62 } from '../access/secrets.ts';
 import type { App } from '../app.ts';
-import { changesOf, displayName, idInPath, nothing, oneOf, time } from '../http/fields.ts';
+import {
+  adminCodes,
+  bodyCodes,
+  changesOf,
+  displayName,
+  idInPath,
+  nothing,
+  oneOf,
+  readCodes,
+  time,
+} from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 
 export interface CatalogParts {
@@ -83,13 +94,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogParts): voi
         body: featureBody,
         response: {
           201: featureAnswer,
-          ...problemResponses(
-            'malformed_json',
-            'unauthenticated',
-            'cross_origin',
-            'lookup_key_taken',
-            'invalid_request',
-          ),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'lookup_key_taken'),
         },
       },
     },
@@ -128,7 +133,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogParts): voi
         querystring: z.strictObject({}),
         response: {
           200: z.object({ data: z.array(featureAnswer) }),
-          ...problemResponses('unauthenticated', 'missing_scope', 'invalid_request'),
+          ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
@@ -144,7 +149,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogParts): voi
         summary: 'Read a feature',
         security: sessionOrKey,
         params: idInPath,
-        response: { 200: featureAnswer, ...problemResponses('unauthenticated', 'missing_scope', 'not_found') },
+        response: { 200: featureAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
     },
     async (request) => await getFeature(db, request.caller.organizationId, request.params.id),
@@ -164,14 +169,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogParts): voi
         body: featureChanges,
         response: {
           200: featureAnswer,
-          ...problemResponses(
-            'malformed_json',
-            'unauthenticated',
-            'cross_origin',
-            'not_found',
-            'lookup_key_taken',
-            'invalid_request',
-          ),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'lookup_key_taken'),
         },
       },
     },
@@ -180,11 +178,11 @@ export function featureRoutes(app: App, { database, guards }: CatalogParts): voi
       const { id } = request.params;
       const { unit, ...changes } = request.body;
       return await db.transaction().execute(async (transaction) => {
-        const { type } = await getFeature(transaction, organizationId, id);
-        if (Object.keys(changes).length > 0) await updateFeature(transaction, organizationId, id, changes);
+        if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
         if (unit !== undefined && !(await updateUnitOfFeature(transaction, organizationId, id, unit))) {
-          throw invalidFields([{ path: 'unit', message: `is only for features of type meter, and this is a ${type}` }]);
+          throw invalidFields([{ path: 'unit', message: 'is only for features of type meter, and this is none' }]);
         }
+        if (Object.keys(changes).length > 0) await updateFeature(transaction, organizationId, id, changes);
         return await getFeature(transaction, organizationId, id);
       });
     },
@@ -202,7 +200,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogParts): voi
         params: idInPath,
         response: {
           204: nothing,
-          ...problemResponses('unauthenticated', 'cross_origin', 'not_found', 'feature_in_use'),
+          ...problemResponses(...adminCodes, 'not_found', 'feature_in_use'),
         },
       },
     },
@@ -210,9 +208,11 @@ export function featureRoutes(app: App, { database, guards }: CatalogParts): voi
       const { organizationId } = request.caller;
       const { id } = request.params;
       await db.transaction().execute(async (transaction) => {
-        // While the meter still says whose it is.
+        // The feature before its meter, as where both are changed: the other way round, two requests could wait for each
+        // other. And the meter before the feature is gone, while it still says whose it is.
+        if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
         await archiveMeterOfFeature(transaction, organizationId, id);
-        if (!(await deleteFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
+        await deleteFeature(transaction, organizationId, id);
       });
       return reply.code(204).send(null);
     },

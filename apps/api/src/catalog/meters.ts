@@ -5,7 +5,19 @@ import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { answerPage, changesOf, displayName, idInPath, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
+import {
+  adminCodes,
+  answerPage,
+  bodyCodes,
+  changesOf,
+  displayName,
+  idInPath,
+  oneOf,
+  pageQuery,
+  pageSchema,
+  readCodes,
+  time,
+} from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { unit, type CatalogParts } from './features.ts';
 
@@ -44,7 +56,7 @@ export function meterRoutes(app: App, { database, guards }: CatalogParts): void 
         querystring: z.strictObject(pageQuery),
         response: {
           200: pageSchema(meterAnswer),
-          ...problemResponses('unauthenticated', 'missing_scope', 'invalid_request'),
+          ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
@@ -60,7 +72,7 @@ export function meterRoutes(app: App, { database, guards }: CatalogParts): void 
         summary: 'Read a meter',
         security: sessionOrKey,
         params: idInPath,
-        response: { 200: meterAnswer, ...problemResponses('unauthenticated', 'missing_scope', 'not_found') },
+        response: { 200: meterAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
     },
     async (request) => {
@@ -85,7 +97,7 @@ export function meterRoutes(app: App, { database, guards }: CatalogParts): void 
         body: meterChanges,
         response: {
           200: meterAnswer,
-          ...problemResponses('malformed_json', 'unauthenticated', 'cross_origin', 'not_found', 'invalid_request'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found'),
         },
       },
     },

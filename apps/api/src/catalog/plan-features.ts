@@ -8,7 +8,7 @@ import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { idInPath, nothing, oneOf, time } from '../http/fields.ts';
+import { adminCodes, bodyCodes, idInPath, nothing, oneOf, time } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { CatalogParts } from './features.ts';
@@ -63,14 +63,7 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogParts):
         body: planFeatureBody,
         response: {
           201: planFeatureAnswer,
-          ...problemResponses(
-            'malformed_json',
-            'unauthenticated',
-            'cross_origin',
-            'not_found',
-            'feature_already_in_plan',
-            'invalid_request',
-          ),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'feature_already_in_plan'),
         },
       },
     },
@@ -102,7 +95,7 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogParts):
         summary: 'Take a feature out of a plan',
         security,
         params: idInPath.extend({ feature_id: z.uuid() }),
-        response: { 204: nothing, ...problemResponses('unauthenticated', 'cross_origin', 'not_found') },
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },
     },
     async (request, reply) => {

@@ -8,7 +8,9 @@ import { slug, text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import {
+  adminCodes,
   answerPage,
+  bodyCodes,
   changesOf,
   displayName,
   idInPath,
@@ -92,13 +94,7 @@ export function planRoutes(app: App, { database, guards }: CatalogParts): void {
         body: planBody,
         response: {
           201: planAnswer,
-          ...problemResponses(
-            'malformed_json',
-            'unauthenticated',
-            'cross_origin',
-            'lookup_id_taken',
-            'invalid_request',
-          ),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'lookup_id_taken'),
         },
       },
     },
@@ -117,7 +113,10 @@ export function planRoutes(app: App, { database, guards }: CatalogParts): void {
         summary: 'List the plans, newest first',
         security,
         querystring: planQuery,
-        response: { 200: pageSchema(planAnswer), ...problemResponses('unauthenticated', 'invalid_request') },
+        response: {
+          200: pageSchema(planAnswer),
+          ...problemResponses('unauthenticated', 'unavailable', 'invalid_request'),
+        },
       },
     },
     async (request) => {
@@ -135,7 +134,7 @@ export function planRoutes(app: App, { database, guards }: CatalogParts): void {
         summary: 'Read a plan and what it includes',
         security,
         params: idInPath,
-        response: { 200: planWithFeatures, ...problemResponses('unauthenticated', 'not_found') },
+        response: { 200: planWithFeatures, ...problemResponses('unauthenticated', 'unavailable', 'not_found') },
       },
     },
     async (request) => {
@@ -159,14 +158,7 @@ export function planRoutes(app: App, { database, guards }: CatalogParts): void {
         body: planChanges,
         response: {
           200: planAnswer,
-          ...problemResponses(
-            'malformed_json',
-            'unauthenticated',
-            'cross_origin',
-            'not_found',
-            'lookup_id_taken',
-            'invalid_request',
-          ),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'lookup_id_taken'),
         },
       },
     },
@@ -188,7 +180,7 @@ export function planRoutes(app: App, { database, guards }: CatalogParts): void {
           'Its features stay, and count one plan less. To keep a plan but sell it no more, set is_active to false.',
         security,
         params: idInPath,
-        response: { 204: nothing, ...problemResponses('unauthenticated', 'cross_origin', 'not_found') },
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },
     },
     async (request, reply) => {

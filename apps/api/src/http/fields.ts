@@ -25,20 +25,22 @@ export function changesOf<Shape extends z.ZodRawShape>(fields: Shape) {
     .refine((changes) => Object.keys(changes).length > 0, 'must hold at least one field to change');
 }
 
-/** A whole number in a query string. */
+/** A whole number in a query string, where there is nothing but text. */
 function countOf(max: number) {
-  const message = `must be a whole number from 1 to ${max}`;
   return z
-    .string()
-    .regex(/^\d{1,9}$/, message)
-    .transform(Number)
-    .refine((n) => n >= 1 && n <= max, message);
+    .unknown()
+    .refine(
+      (value) => typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= 1 && Number(value) <= max,
+      `must be a whole number from 1 to ${max}`,
+    )
+    .meta({ type: 'integer', minimum: 1, maximum: max })
+    .transform(Number);
 }
 
 /** The part of the query that says which page of a list is wanted. */
 export const pageQuery = {
-  page: countOf(1_000_000).default(1).meta({ description: 'From 1.' }),
-  page_size: countOf(100).default(20).meta({ description: 'At most 100.' }),
+  page: countOf(1_000_000).default(1).meta({ description: 'Pages count from 1.' }),
+  page_size: countOf(100).default(20),
 };
 
 /** One page of a list, as it is answered. */
@@ -53,6 +55,15 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
 export function answerPage<Row>({ rows, total }: PageOf<Row>, { page, page_size }: Page) {
   return { data: rows, meta: { page, page_size, total, total_pages: Math.ceil(total / page_size) } };
 }
+
+/** What can come instead of an answer to whoever reads, by session or key. */
+export const readCodes = ['unauthenticated', 'missing_scope', 'unavailable'] as const;
+
+/** What can come instead of an answer to an admin who changes something. */
+export const adminCodes = ['unauthenticated', 'cross_origin', 'unavailable'] as const;
+
+/** What can be wrong with any body. */
+export const bodyCodes = ['malformed_json', 'payload_too_large', 'unsupported_media_type', 'invalid_request'] as const;
 
 /** A time in an answer: ISO 8601 UTC. */
 export const time = z.iso.datetime();

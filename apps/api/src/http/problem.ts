@@ -166,6 +166,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const path = request.routeOptions.url;
   if (refusal === undefined) request.log.error({ err: error, path }, 'a request failed');
   else if (statusOf(refusal.code) >= 500) request.log.warn({ err: error, path }, 'a request could not be taken');
+  // Many clients send all of their body before they read. Closing now would reset them, and they would never see why.
+  if (refusal?.code === 'payload_too_large') void reply.removeHeader('connection');
   sendProblem(reply, refusal ?? new Refusal('internal_error', BROKEN));
 }
 

@@ -1,9 +1,10 @@
 // The front door. A request is read (read-event.ts), gathered with others (buffer.ts), admitted (admit.ts), and answered
 // from what the admission said. Its event is counted by a worker (apps/worker/src/persist.ts).
 
+import { isUtf8 } from 'node:buffer';
 import { Refusal } from '@weir/shared/errors';
 import { BATCH_ITEMS_MAX, trackBody } from '@weir/shared/event';
-import { isStorable } from '@weir/shared/text';
+import { text } from '@weir/shared/text';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
@@ -39,6 +40,8 @@ const batchItem = z
   .meta({ id: 'BatchItemResult' });
 const batchAnswer = z.object({ data: z.array(batchItem) });
 type BatchItem = z.output<typeof batchItem>;
+/** As in the body, so that a key that may stand in one may stand in the other. */
+const headerKey = text(1, 255);
 
 const security = [{ apiKey: [] }];
 const refusals = problemResponses(
@@ -208,7 +211,10 @@ function withHeaderKey(body: EventSource['body'], request: FastifyRequest): Even
   const values = request.raw.headersDistinct['idempotency-key'];
   if (values === undefined) return body;
   // Node reads header bytes as Latin-1; a key in UTF-8 must be the same key in the header and in the body.
-  const keys = values.map((value) => Buffer.from(value, 'latin1').toString('utf8'));
+  const bytes = values.map((value) => Buffer.from(value, 'latin1'));
+  // Read all the same, two keys that are not UTF-8 could become one, and the second event would be lost as a duplicate.
+  if (!bytes.every(isUtf8)) throw invalidFields([{ path: 'Idempotency-Key', message: 'must be UTF-8' }]);
+  const keys = bytes.map((each) => each.toString('utf8'));
   const [key = ''] = keys;
   const agree = keys.every((each) => each === key) && (body.idempotency_key ?? key) === key;
   if (!agree) {
@@ -219,8 +225,7 @@ function withHeaderKey(body: EventSource['body'], request: FastifyRequest): Even
       },
     ]);
   }
-  if (key.length < 1 || key.length > 255 || !isStorable(key)) {
-    throw invalidFields([{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }]);
-  }
+  const result = headerKey.safeParse(key);
+  if (!result.success) throw invalidRequest(result.error, 'Idempotency-Key');
   return { ...body, idempotency_key: key };
 }

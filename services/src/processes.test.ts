@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { basename } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { findProcesses, startedAt, stopProcess } from './processes.ts';
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+/** A process that lives until it is ended; it has said something by the time this resolves, so its code has run. */
+async function spawnIdle(code: string, ...args: string[]): Promise<ChildProcess & { pid: number }> {
+  const script = `${code}; setInterval(() => {}, 1000); console.log('up')`;
+  const child = spawn(process.execPath, ['--eval', script, '--', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  await once(child.stdout, 'data');
+  return child as ChildProcess & { pid: number };
+}
+
+test('the time a process began names it while it lives', async () => {
+  const child = await spawnIdle('');
+  const born = await startedAt(child.pid);
+  expect(born).toBeDefined();
+  expect(await startedAt(child.pid)).toBe(born);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(await startedAt(child.pid)).toBeUndefined();
+});
+
+test('a process that ignores the first signal is ended by the next', async () => {
+  const deaf = await spawnIdle(`process.on('SIGTERM', () => {})`);
+  const ended = once(deaf, 'exit');
+  const steps: Parameters<typeof stopProcess>[1] = [
+    ['SIGTERM', 0.2],
+    ['SIGKILL', 10],
+  ];
+  expect(await stopProcess(deaf.pid, steps)).toBe('SIGKILL');
+  await ended;
+  expect(await stopProcess(deaf.pid, steps)).toBeUndefined();
+});
+
+test('a process is found by the name of its program and a text on its command line, both', async () => {
+  const folder = `/weir-test-${process.pid}/data/`;
+  const child = await spawnIdle('', `--folder=${folder}`);
+  const program = basename(process.execPath);
+  expect(await findProcesses([program], folder)).toEqual([child.pid]);
+  expect(await findProcesses(['postgres'], folder)).toEqual([]);
+  expect(await findProcesses([program], '/weir-test-elsewhere/')).toEqual([]);
+});

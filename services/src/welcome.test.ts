@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { tellWelcome } from './welcome.ts';
+
+const demo = {
+  base_url: 'http://127.0.0.1:3000',
+  email: 'demo@example.com',
+  password: 'secret',
+  api_key: 'org_live_x',
+  meters: [
+    { name: 'Calls', meter_token: 'token-count', meter_id: 'id-count', aggregation_type: 'COUNT' },
+    { name: 'Tokens', meter_token: 'token-sum', meter_id: 'id-sum', aggregation_type: 'SUM' },
+  ],
+};
+
+test('the two lines to paste stand alone, so that nothing else is copied with them', () => {
+  const lines = tellWelcome(demo.base_url, demo, '.weir').split('\n');
+  expect(lines).toContain(
+    `curl -sS -X POST http://127.0.0.1:3000/api/v1/sdk/track -H 'X-API-Key: org_live_x' -H 'Content-Type: application/json' -d '{"meter_token":"token-sum","customer_external_id":"acme","quantity":1250}'`,
+  );
+  expect(lines).toContain(
+    `curl -sS 'http://127.0.0.1:3000/api/v1/meters/id-sum/usage?group_by=day' -H 'X-API-Key: org_live_x'`,
+  );
+});
+
+test('without a demo there is still the address', () => {
+  expect(tellWelcome(demo.base_url, undefined, '.weir')).toContain('http://127.0.0.1:3000');
+});

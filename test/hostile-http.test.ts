@@ -1,0 +1,236 @@
+// Requests that are wrong before their body is looked at: headers, methods, paths, and what is no HTTP at all. Each gets
+// its status and a problem document, keeps nothing, and leaves the process answering.
+
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { expectProblem } from './expect-problem.ts';
+import { signUp, startWeir, type Answer, type Organization, type Weir } from './harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+let apiKey: string;
+let token: string;
+let accepted = 0;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  token = (await admin.createMeter('SUM')).token;
+  apiKey = await admin.createKey();
+});
+afterAll(() => weir.close());
+
+const eventOf = (idempotencyKey?: string) => ({
+  meter_token: token,
+  customer_external_id: 'acme',
+  quantity: 1,
+  ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }),
+});
+const track = (body: unknown, headers: Record<string, string> = {}) =>
+  weir.request('POST', '/api/v1/sdk/track', { apiKey, body, headers });
+
+/** Sends bytes as they are over a connection of their own, and reads until the server closes it. */
+function talk(bytes: string | Uint8Array, { isLast = false } = {}): Promise<Answer> {
+  const { hostname, port } = new URL(weir.baseUrl);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(Number(port), hostname, () => (isLast ? socket.end(bytes) : socket.write(bytes)));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      const [head = '', body = ''] = Buffer.concat(chunks).toString('utf8').split('\r\n\r\n');
+      const [statusLine = '', ...lines] = head.split('\r\n');
+      const headers = new Headers(lines.map((line) => line.split(': ', 2) as [string, string]));
+      resolve({ status: Number(statusLine.split(' ')[1]), headers, body: body === '' ? {} : JSON.parse(body) });
+    });
+  });
+}
+
+/** The bytes of a track request with whatever header lines. */
+function requestOf(lines: string[], body = JSON.stringify(eventOf())): string {
+  const head = ['POST /api/v1/sdk/track HTTP/1.1', 'Host: weir', `X-API-Key: ${apiKey}`, ...lines];
+  return `${head.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`;
+}
+const json = 'Content-Type: application/json';
+const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}`;
+
+afterEach(async () => {
+  // Whatever came before: nothing of it was kept, and the next good event is taken.
+  expect(await weir.redis.zcard(weir.keys.staged)).toBe(accepted);
+  expect((await track(eventOf())).status).toBe(201);
+  accepted += 1;
+});
+
+describe('a body that does not say it is plain JSON in UTF-8 is refused with 415', () => {
+  test.each<Record<string, string>>([
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    { 'content-type': 'multipart/form-data; boundary=x' },
+    { 'content-type': 'application/xml' },
+    { 'content-type': 'application/jsonp' },
+    { 'content-type': 'application/problem+json' },
+    { 'content-type': 'json' },
+    { 'content-type': '*/*' },
+    { 'content-type': ';' },
+    { 'content-type': 'application/json; charset=iso-8859-1' },
+    { 'content-type': 'application/json; charset="UTF-16"' },
+    { 'content-encoding': 'gzip' },
+    { 'content-encoding': 'br' },
+    { 'content-encoding': 'gzip, identity' },
+    { 'content-encoding': 'x' },
+  ])('%j', async (headers) => {
+    expectProblem(await track(eventOf(), headers), 415, 'unsupported_media_type');
+    const body = { name: 'x', scopes: ['usage.read'] };
+    const answer = await weir.request('POST', '/api/v1/api-keys', { session: admin.session, body, headers });
+    expectProblem(answer, 415, 'unsupported_media_type');
+  });
+
+  test('and so is one that says nothing', async () => {
+    const body = JSON.stringify(eventOf());
+    expectProblem(await talk(requestOf([lengthOf(body)], body)), 415, 'unsupported_media_type');
+  });
+});
+
+test.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON'])(
+  'a body of type %s is taken',
+  async (contentType) => {
+    expect(await track(eventOf(), { 'content-type': contentType })).toMatchObject({ status: 201 });
+    accepted += 1;
+  },
+);
+
+test('a request without a body is refused', async () => {
+  const answer = await weir.request('POST', '/api/v1/sdk/track', { apiKey });
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expectProblem(answer, answer.status, answer.body.code);
+  expect([400, 422]).toContain(answer.status);
+});
+
+describe('the header Idempotency-Key', () => {
+  const header = (key: string) => ({ 'idempotency-key': key });
+
+  test('means the same as the field', async () => {
+    const first = await track(eventOf(), header('one'));
+    expect(first.status).toBe(201);
+    accepted += 1;
+    for (const again of [await track(eventOf(), header('one')), await track(eventOf('one'))]) {
+      expectProblem(again, 409, 'duplicate_event');
+      expect(again.body.id).toBe(first.body.id);
+    }
+    expectProblem(await track(eventOf('one'), header('one')), 409, 'duplicate_event');
+  });
+
+  test('in UTF-8 is the same key as in the body', async () => {
+    expect((await track(eventOf('Grüße'))).status).toBe(201);
+    accepted += 1;
+    expectProblem(await track(eventOf(), header(Buffer.from('Grüße').toString('latin1'))), 409, 'duplicate_event');
+  });
+
+  test('that contradicts the body is refused', async () => {
+    expectProblem(await track(eventOf('a'), header('b')), 422, 'invalid_request');
+  });
+
+  test('that is empty, too long or not UTF-8 is refused', async () => {
+    for (const key of ['', 'x'.repeat(256), 'Gr\u00fc\u00dfe'])
+      expectProblem(await track(eventOf(), header(key)), 422, 'invalid_request');
+  });
+
+  test('that stands twice is refused, unless both say the same', async () => {
+    const body = JSON.stringify(eventOf());
+    const twice = (a: string, b: string) =>
+      talk(requestOf([json, lengthOf(body), `Idempotency-Key: ${a}`, `Idempotency-Key: ${b}`], body));
+    expectProblem(await twice('x', 'y'), 422, 'invalid_request');
+    expect((await twice('z', 'z')).status).toBe(201);
+    accepted += 1;
+  });
+});
+
+test('two API keys in one request are not valid credentials', async () => {
+  const body = JSON.stringify(eventOf());
+  expectProblem(await talk(requestOf([json, lengthOf(body), `X-API-Key: ${apiKey}`], body)), 401, 'unauthenticated');
+});
+
+describe('a path that takes other methods is answered with 405, and with those it takes', () => {
+  test.each([
+    ['GET', '/api/v1/sdk/track', 'POST'],
+    ['PUT', '/api/v1/sdk/track', 'POST'],
+    ['DELETE', '/api/v1/sdk/track', 'POST'],
+    ['OPTIONS', '/api/v1/sdk/track', 'POST'],
+    ['PROPFIND', '/api/v1/sdk/track', 'POST'],
+    ['PATCH', '/api/v1/sdk/track?x=1', 'POST'],
+    ['GET', '/api/v1/sdk/track/batch', 'POST'],
+    ['GET', '/api/v1/events/0198c0de-0000-7000-8000-000000000000/replay', 'POST'],
+    ['POST', '/api/v1/events', 'GET, HEAD'],
+    ['DELETE', '/healthz', 'GET, HEAD'],
+  ])('%s %s', async (method, path, allow) => {
+    const answer = await weir.request(method, path, { apiKey });
+    expectProblem(answer, 405, 'method_not_allowed');
+    expect((answer.headers.get('allow') ?? '').split(', ').sort().join(', ')).toBe(allow);
+  });
+});
+
+describe('a path that leads nowhere is answered with 404', () => {
+  test.each([
+    ['GET', '/'],
+    ['GET', '/api'],
+    ['GET', '/api/v1'],
+    ['POST', '/api/v2/sdk/track'],
+    ['POST', '/api/v1/sdk/track/'],
+    ['POST', '/api/v1/sdk/Track'],
+    ['POST', '//api/v1/sdk/track'],
+    ['GET', '/api/v1/events/not-an-id'],
+    ['GET', `/api/v1/events/${'x'.repeat(513)}`],
+    ['GET', '/api/v1/events/..%2f..%2fhealthz'],
+    ['GET', '/api/v1/events/00000000-0000-0000-0000-000000000000'],
+  ])('%s %s', async (method, path) => {
+    const answer = await weir.request(method, path, { apiKey });
+    expectProblem(answer, 404, 'not_found');
+  });
+});
+
+test('a path whose percent-encoding is broken is refused', async () => {
+  expectProblem(await weir.request('GET', '/api/v1/events/%zz', { apiKey }), 400, 'malformed_request');
+});
+
+describe('what is no HTTP is answered with a problem document, and the connection closed', () => {
+  const good = JSON.stringify({});
+  test.each<[string, () => string | Uint8Array, number?, string?]>([
+    ['a greeting', () => 'hello\r\n\r\n'],
+    ['the beginning of TLS', () => Uint8Array.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3])],
+    ['an unknown method', () => 'BREW / HTTP/1.1\r\nHost: weir\r\n\r\n'],
+    ['another protocol', () => 'GET / SPDY/3\r\nHost: weir\r\n\r\n'],
+    ['a header without a colon', () => 'GET / HTTP/1.1\r\nHost weir\r\n\r\n'],
+    ['a NUL byte in a header', () => requestOf([json, 'X-Note: a\0b'])],
+    ['a length that is no number', () => requestOf([json, 'Content-Length: abc'])],
+    ['a negative length', () => requestOf([json, 'Content-Length: -1'])],
+    ['two different lengths', () => requestOf([json, 'Content-Length: 5', 'Content-Length: 6'])],
+    ['a length beside chunks', () => requestOf([json, lengthOf(good), 'Transfer-Encoding: chunked'])],
+    ['an unknown transfer encoding', () => requestOf([json, 'Transfer-Encoding: cow'])],
+    ['a chunk without a size', () => requestOf([json, 'Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n')],
+    ['headers of 20 KB', () => requestOf([`X-Note: ${'x'.repeat(20_000)}`]), 431, 'headers_too_large'],
+    ['a path of 20 KB', () => `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: weir\r\n\r\n`, 431, 'headers_too_large'],
+    [
+      '500 headers of 50 bytes',
+      () => requestOf(Array(500).fill(`X-Note: ${'x'.repeat(42)}`)),
+      431,
+      'headers_too_large',
+    ],
+  ])('%s', async (_, bytes, status = 400, code = 'malformed_request') => {
+    const answer = await talk(bytes());
+    expectProblem(answer, status, code);
+    expect(answer.headers.get('connection')).toBe('close');
+  });
+});
+
+test('a body that ends before its length is not an event', async () => {
+  const body = JSON.stringify(eventOf());
+  await talk(requestOf([json, lengthOf(`${body}  `)], body), { isLast: true }).catch(() => undefined);
+});
+
+test('a body that is longer than its length is not an event', async () => {
+  const body = JSON.stringify(eventOf());
+  const answer = await talk(requestOf([json, lengthOf(body.slice(0, -1))], body));
+  // Cut off it is no JSON, and what is left of it no request: whichever is noticed first.
+  expect(['malformed_json', 'malformed_request']).toContain(answer.body.code);
+  expectProblem(answer, 400, answer.body.code);
+});

@@ -1,0 +1,14 @@
+// Run as a process of its own, to be killed: opens services, says where they are, and keeps them.
+// Arguments: the home (or --temporary), and where programs are kept.
+
+import { openServices } from '@weir/services/services';
+import { openTemporaryServices } from '@weir/services/temporary';
+
+const [home = '', cacheHome = ''] = process.argv.slice(2);
+const log = (): void => {};
+const services =
+  home === '--temporary'
+    ? await openTemporaryServices({ cacheHome, log })
+    : await openServices({ home, cacheHome, log });
+console.log(JSON.stringify({ ...services, close: undefined }));
+// Being the parent of the servers keeps it alive until it is killed.
