@@ -1,6 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { cpus, platform, release, tmpdir, totalmem } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Longer than the steps of 10 ms in which systems count, and short beside a round. */
+const BUSY_SAMPLE_MS = 700;
 
 export interface Machine {
   cores: number;
@@ -35,6 +39,20 @@ function commit(): string {
   } catch {
     return 'unknown';
   }
+}
+
+/** The share of all cores that is in use over a short while. Asked for while the bench itself rests, it is the noise. */
+export async function measureBusy(): Promise<number> {
+  const before = cpuTimes();
+  await delay(BUSY_SAMPLE_MS);
+  const after = cpuTimes();
+  return 1 - (after.idle - before.idle) / (after.total - before.total);
+}
+
+function cpuTimes(): { idle: number; total: number } {
+  const times = cpus().map(({ times }) => times);
+  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  return { idle: sum(times.map(({ idle }) => idle)), total: sum(times.flatMap((each) => Object.values(each))) };
 }
 
 const TMPFS = 0x01021994;

@@ -24,8 +24,13 @@ async function bench(options: Options, signal: AbortSignal): Promise<void> {
     const summaries = options.patterns.map((pattern) => summarize(pattern, results.get(pattern.name) ?? []));
     const ratios = ratiosOf(summaries);
     const machine = describeMachine();
-    const settings = { ...options, patterns: options.patterns.map(({ name }) => name), json: undefined };
-    console.log(`\n${tableOf(summaries)}\n\n${sentencesOf(ratios)}\n`);
+    const settings = {
+      ...options,
+      patterns: options.patterns.map(({ name }) => name),
+      json: undefined,
+      profileFolder: undefined,
+    };
+    console.log(`\n${tableOf(summaries)}\n\n${sentencesOf(ratios, summaries)}\n`);
     console.log(
       `Medians of ${options.rounds} rounds of ${options.seconds} s (lowest–highest), ${options.connections} connections. ` +
         `${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB; ` +

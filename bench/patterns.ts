@@ -19,7 +19,7 @@ export interface Target {
 }
 
 /** Where a pattern is started. */
-export interface Stage {
+interface Stage {
   ground: Ground;
   database: RoundDatabase;
   /** Starts a process that the round stops at its end, also when a later one fails. */

@@ -1,7 +1,7 @@
 import type { Pattern } from './patterns.ts';
 import type { RoundResult } from './round.ts';
 
-export interface Spread {
+interface Spread {
   median: number;
   min: number;
   max: number;
@@ -21,6 +21,7 @@ export interface Summary {
   /** Answers other than 201, in all rounds. */
   errors: number;
   loadCpu: Spread;
+  busyElsewhere: Spread;
 }
 
 export interface Ratios {
@@ -31,7 +32,7 @@ export interface Ratios {
   weirToInsertPerRequest: number | null;
 }
 
-export function spreadOf(values: number[]): Spread {
+function spreadOf(values: number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   const median = ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
@@ -52,6 +53,7 @@ export function summarize({ name, title, records }: Pattern, rounds: RoundResult
     p999Ms: spread((round) => round.latencyMs.p999),
     errors: rounds.reduce((total, { errors }) => total + Object.values(errors).reduce((sum, n) => sum + n, 0), 0),
     loadCpu: spread((round) => round.loadCpu),
+    busyElsewhere: spread((round) => round.busyElsewhere),
   };
 }
 
@@ -101,7 +103,7 @@ export function tableOf(summaries: Summary[]): string {
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
-export function sentencesOf(ratios: Ratios): string {
+export function sentencesOf(ratios: Ratios, summaries: Summary[]): string {
   const lines = [
     ratios.weirToFloor !== null &&
       `Weir answers ${percent(ratios.weirToFloor)} of the requests that a bare route does.`,
@@ -109,6 +111,7 @@ export function sentencesOf(ratios: Ratios): string {
       `Weir records ${times(ratios.weirToJobPerRequest)} the events of one job a request.`,
     ratios.weirToInsertPerRequest !== null &&
       `Weir records ${times(ratios.weirToInsertPerRequest)} the events of one transaction a request.`,
+    `Just before the rounds, other programs used up to ${percent(Math.max(...summaries.map(({ busyElsewhere }) => busyElsewhere.max)))} of the cores.`,
   ];
   return lines.filter((text) => text !== false).join('\n');
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { rejectOnAbort, startChild, type Child } from './child.ts';
 import type { Ground, RoundDatabase } from './ground.ts';
 import type { LoadMessage, LoadPlan, LoadResult } from './load/plan.ts';
+import { measureBusy } from './machine.ts';
 import type { Pattern, Target } from './patterns.ts';
 
 /** After this a queue that does not get empty is taken for one that never will. */
@@ -31,10 +32,12 @@ export interface RoundResult {
   firstError?: string | undefined;
   /** Share of one core that making the load took. */
   loadCpu: number;
+  /** Share of all cores that others used just before the load. */
+  busyElsewhere: number;
 }
 
 /** What was accepted is not what was recorded. Nothing that was measured is worth anything then. */
-export class WrongCount extends Error {}
+class WrongCount extends Error {}
 
 /** Runs a round. Throws a WrongCount, and whatever a process of the pattern died of. */
 export async function runRound(
@@ -81,6 +84,7 @@ async function measure(
   };
   const warmup = await runPlan(load, plan, async () => {});
   await drain(target);
+  const busyElsewhere = await measureBusy();
   const before = await countEvents(database);
 
   let during = before;
@@ -103,6 +107,7 @@ async function measure(
     errors: result.errors,
     firstError: result.firstError,
     loadCpu: result.cpu,
+    busyElsewhere,
   };
 }
 

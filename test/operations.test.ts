@@ -181,9 +181,12 @@ describe('SIGTERM', () => {
 
     await until(() => answers.accepted > 200, 'the load is under way');
     const stopped = api.stop('SIGTERM');
+    console.time('clients');
     await Promise.all(clients);
+    console.timeEnd('clients');
     half.write(body.slice(20));
     await stopped;
+    console.log(answers, late);
     expect(api.child.exitCode).toBe(0);
     expect(late).toMatch(/^HTTP\/1\.1 201 /);
     expect({ otherwise: answers.otherwise, dropped: answers.dropped }).toEqual({ otherwise: 0, dropped: 0 });

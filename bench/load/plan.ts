@@ -13,7 +13,7 @@ export interface LoadPlan {
 }
 
 /** Sent the moment the time is over; requests that are still under way are waited for after that. */
-export interface LoadEnded {
+interface LoadEnded {
   kind: 'ended';
 }
 

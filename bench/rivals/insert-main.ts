@@ -7,7 +7,7 @@ import { buildDoor } from './door.ts';
 import { recordOne } from './record-one.ts';
 import { loadRivalSettings } from './settings.ts';
 
-/** More brought nothing on two cores. */
+/** Twice the threads of a small machine and more: most of them wait for an fsync. */
 const CONNECTIONS = 20;
 
 await runUntilStopped(async () => {

@@ -9,14 +9,15 @@ import { EVENT_QUEUE, type EventJob } from './event-job.ts';
 import { recordOne } from './record-one.ts';
 import { loadRivalSettings } from './settings.ts';
 
-/** The best of 10, 20, 50 and 100 on two cores. */
-const CONCURRENCY = Number(process.env['CONC'] ?? 50);
+/** On two cores fewer recorded less: each job waits for its own fsync, so many have to wait at once. */
+const CONCURRENCY = 100;
+const CONNECTIONS = 50;
 
 await runUntilStopped(async () => {
   const settings = loadRivalSettings();
   const log = createLog('job-worker', 'warn');
   const database = openDatabase(settings.DATABASE_URL, {
-    connectionsMax: Number(process.env['PGC'] ?? 20),
+    connectionsMax: CONNECTIONS,
     statementTimeoutMs: 0,
     onIdleError: (error) => log.warn({ err: error }, 'a connection was lost'),
   });

@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { type IncomingMessage, type Server, createServer } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,17 +53,17 @@ const silent = (): void => {};
 
 beforeEach(async () => {
   api = new FakeApi();
-  server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const [status, answer] = api.answer(
-        `${request.method} ${request.url}`,
-        request.headers,
-        body === '' ? {} : (JSON.parse(body) as Record<string, string>),
-      );
-      response.writeHead(status, { 'content-type': 'application/json', 'set-cookie': 'access_token=token; Path=/' });
-      response.end(JSON.stringify(answer));
-    });
-  });
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    const [status, answer] = api.answer(
+      `${request.method} ${request.url}`,
+      request.headers,
+      body === '' ? {} : (JSON.parse(body) as Record<string, string>),
+    );
+    response.writeHead(status, { 'content-type': 'application/json', 'set-cookie': 'access_token=token; Path=/' });
+    response.end(JSON.stringify(answer));
+  };
+  server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   folder = await mkdtemp(join(tmpdir(), 'weir-demo-'));

@@ -39,11 +39,13 @@ test('the lock of a dead process is taken over', async () => {
 test('a process that was given the number of the dead holder does not hold the home', async () => {
   await writeFile(join(home, 'lock'), JSON.stringify({ pid: process.pid, startedAt: 'long ago' }));
   const unlock = await lockHome(home);
+  expect(await readLock(home)).toBe('held');
   await unlock();
 });
 
 test('a lock that a power cut left empty is taken over', async () => {
   await writeFile(join(home, 'lock'), '');
   const unlock = await lockHome(home);
+  expect(await readLock(home)).toBe('held');
   await unlock();
 });

@@ -2,6 +2,7 @@
 
 import { makePartitions } from '@weir/db/partitions';
 import type { Database } from '@weir/db/database';
+import { deleteExpiredSessions } from '@weir/db/sessions';
 import {
   DUTIES,
   DUTY_QUEUE,
@@ -20,6 +21,9 @@ import { sweep } from './sweep.ts';
 
 /** Partitions are made months ahead, so looking a few times a day is plenty. */
 const PARTITIONS_INTERVAL_MS = 6 * 3_600_000;
+
+/** An ended session opens nothing; deleting it only spares room. */
+const SESSIONS_INTERVAL_MS = 3_600_000;
 
 /** Redis may lose its memory, and the schedule with it; each worker writes it anew this often. */
 const RESCHEDULE_INTERVAL_MS = 30_000;
@@ -81,7 +85,11 @@ export function openDuties(options: DutyOptions): Duties {
 }
 
 async function scheduleAll(queue: Queue<unknown, unknown, Duty>, sweepIntervalMs: number): Promise<void> {
-  const every = { sweep: sweepIntervalMs, partitions: PARTITIONS_INTERVAL_MS } satisfies Record<Duty, number>;
+  const every = {
+    sweep: sweepIntervalMs,
+    partitions: PARTITIONS_INTERVAL_MS,
+    sessions: SESSIONS_INTERVAL_MS,
+  } satisfies Record<Duty, number>;
   const opts = { removeOnComplete: true, removeOnFail: true };
   for (const duty of DUTIES)
     await queue.upsertJobScheduler(duty, { every: every[duty] }, { name: duty, data: {}, opts });
@@ -103,6 +111,10 @@ async function perform(duty: Duty, options: DutyOptions, redis: Redis, records: 
       } finally {
         client.release();
       }
+      return;
+    }
+    case 'sessions': {
+      await deleteExpiredSessions(options.database.kysely);
     }
   }
 }

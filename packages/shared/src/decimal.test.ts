@@ -74,9 +74,12 @@ describe('a quantity is the decimal that was sent', () => {
     expect(parseQuantity(literal, Number(literal))).toEqual({ decimal });
   });
 
-  test.each(['0', '-0', '-1', '0.0', '1e-400', '0e9', '-1e-5'])('%s is refused: it is not greater than 0', (literal) => {
-    expect(parseQuantity(literal, Number(literal))).toEqual({ problem: 'must be greater than 0' });
-  });
+  test.each(['0', '-0', '-1', '0.0', '1e-400', '0e9', '-1e-5'])(
+    '%s is refused: it is not greater than 0',
+    (literal) => {
+      expect(parseQuantity(literal, Number(literal))).toEqual({ problem: 'must be greater than 0' });
+    },
+  );
 
   test.each([
     '9007199254740992',

@@ -20,6 +20,8 @@ export interface QueueKeys {
   claim(organizationId: string, keyHash: Buffer): string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
   revoked(apiKeyId: string): string;
+  /** Prefix of the counters of failed logins. */
+  failures: string;
 }
 
 export function queueKeys(prefix: string): QueueKeys {
@@ -29,6 +31,7 @@ export function queueKeys(prefix: string): QueueKeys {
     batch: (batch) => `${prefix}:batch:${batch}`,
     claim: (organizationId, keyHash) => `${prefix}:claim:${organizationId}:${keyHash.toString('base64url')}`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
+    failures: `${prefix}:failures`,
   };
 }
 
@@ -43,9 +46,9 @@ export interface RecordJob {
   batch: string;
 }
 
-/** The queue of the regular duties: sweeping, making partitions. */
+/** The queue of the regular duties: sweeping, making partitions, forgetting ended sessions. */
 export const DUTY_QUEUE = 'duties';
-export const DUTIES = ['sweep', 'partitions'] as const;
+export const DUTIES = ['sweep', 'partitions', 'sessions'] as const;
 export type Duty = (typeof DUTIES)[number];
 
 /**

@@ -25,7 +25,7 @@ export interface Throttle {
 /** Without Redis every process counts for itself: worse than together, but not a way around it. */
 export function buildThrottle(redis: Redis, keys: QueueKeys): Throttle {
   const limiter = (subject: string, points: number) => {
-    const options = { keyPrefix: `${keys.prefix}:failures:${subject}`, points, duration: WINDOW_SECONDS };
+    const options = { keyPrefix: `${keys.failures}:${subject}`, points, duration: WINDOW_SECONDS };
     return new RateLimiterRedis({
       ...options,
       storeClient: redis,

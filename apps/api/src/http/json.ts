@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import sjson from 'secure-json-parse';
+import { z } from 'zod';
 import { skipSpace, spansOfMembers, type Spans } from './json-spans.ts';
 
 /** The text of a JSON body, and where in it the members of its object stand. */
@@ -22,7 +23,14 @@ declare module 'fastify' {
 
 const NONE: Spans = new Map();
 
+/** Many clients say that they send JSON, and then send nothing, where a request has no body or need not have one. */
+function mayBeEmpty({ routeOptions }: FastifyRequest): boolean {
+  const schema = routeOptions.schema?.body;
+  return schema === undefined || (schema instanceof z.ZodType && schema.safeParse(null).success);
+}
+
 function readJson(request: FastifyRequest, body: Buffer): unknown {
+  if (body.length === 0 && mayBeEmpty(request)) return null;
   const { 'content-type': contentType = '', 'content-encoding': encoding } = request.headers;
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
