@@ -1,17 +1,14 @@
 // What those who run Weir rely on: health, metrics, a start that refuses what would lose events, and a stop that drops nothing.
 
-import { openDatabase } from '@weir/db/database';
-import { makePartitions } from '@weir/db/partitions';
-import { recordEvents } from '@weir/db/record';
-import { newId } from '@weir/shared/ids';
+import { RECORD_QUEUE } from '@weir/shared/queue';
 import { checkRedisPolicy } from '@weir/shared/redis-policy';
 import { openTemporaryServices } from '@weir/services/temporary';
+import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { request as httpRequest, Agent } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { expectProblem } from './expect-problem.ts';
 import { signUp, startWeir, until, type Weir } from './harness.ts';
@@ -181,12 +178,9 @@ describe('SIGTERM', () => {
 
     await until(() => answers.accepted > 200, 'the load is under way');
     const stopped = api.stop('SIGTERM');
-    console.time('clients');
     await Promise.all(clients);
-    console.timeEnd('clients');
     half.write(body.slice(20));
     await stopped;
-    console.log(answers, late);
     expect(api.child.exitCode).toBe(0);
     expect(late).toMatch(/^HTTP\/1\.1 201 /);
     expect({ otherwise: answers.otherwise, dropped: answers.dropped }).toEqual({ otherwise: 0, dropped: 0 });
@@ -196,5 +190,35 @@ describe('SIGTERM', () => {
       meter.id,
     ]);
     expect(rows).toEqual([{ events: answers.accepted + 1 }]);
+  });
+
+  test('lets a worker finish the batches it has in hand, and leaves the others to the next one', async () => {
+    const still = await startWeir({ withWorker: false });
+    try {
+      const admin = await signUp(still);
+      const meter = await admin.createMeter('SUM');
+      const apiKey = await admin.createKey();
+      const event = { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 };
+      for (let batch = 0; batch < 10; batch += 1) {
+        const body = { events: Array(1000).fill(event) };
+        expect((await still.request('POST', '/api/v1/sdk/track/batch', { apiKey, body })).status).toBe(201);
+      }
+      const staged = await still.redis.zcard(still.keys.staged);
+      const worker = await still.spawnWorker();
+      await until(async () => (await still.redis.zcard(still.keys.staged)) < staged, 'the worker is recording');
+      await worker.stop('SIGTERM');
+      expect(worker.child.exitCode).toBe(0);
+      // What it had in hand is recorded: none of what is left is held by a job of the worker that is gone.
+      const queue = new Queue(RECORD_QUEUE, { connection: still.redis, prefix: still.keys.prefix });
+      expect(await queue.getActiveCount()).toBe(0);
+      await queue.close();
+      await still.startWorker();
+      await still.drained();
+      const { rows } = await still.pool.query('SELECT count(*)::int AS events FROM events');
+      expect(rows).toEqual([{ events: 10_000 }]);
+      await expectRollupsToEqualEvents(still.pool);
+    } finally {
+      await still.close();
+    }
   });
 });

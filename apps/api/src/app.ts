@@ -30,7 +30,7 @@ import { useOpenapi } from './http/openapi.ts';
 import { answerBrokenConnection, answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
 import { useMetrics, type Metrics } from './http/metrics.ts';
 import type { Ingest } from './ingest/ingest.ts';
-import { KnownMeters } from './ingest/known-meters.ts';
+import { buildKnownMeters } from './ingest/known-meters.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
 import { eventRoutes } from './usage/events.ts';
@@ -103,7 +103,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     guards,
     ingest,
     metrics,
-    meters: new KnownMeters(database, log),
+    meters: buildKnownMeters(database, log),
     read: { keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });

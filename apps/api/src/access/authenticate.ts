@@ -8,7 +8,7 @@ import type { Scope } from '@weir/db/schema';
 import { findSession } from '@weir/db/sessions';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { KnownKeys } from './known-keys.ts';
+import { buildKnownKeys } from './known-keys.ts';
 import { mayActInSession } from './same-origin.ts';
 import { hashSecret, isApiKey } from './secrets.ts';
 
@@ -56,7 +56,7 @@ export function buildGuards(app: FastifyInstance, { database, publicUrl, log }: 
   app.decorateRequest('caller', null as unknown as Caller);
 
   const find = (keyHash: Buffer) => findApiKeyGrant(database.kysely, keyHash);
-  const known = new KnownKeys(find, log);
+  const known = buildKnownKeys(database, log);
 
   async function session(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const token = sessionTokenOf(request);
@@ -85,7 +85,7 @@ export function buildGuards(app: FastifyInstance, { database, publicUrl, log }: 
       };
       try {
         const keyHash = keyHashOf(request);
-        const grant = keyHash === undefined ? undefined : known.get(keyHash);
+        const grant = keyHash === undefined ? undefined : known.get(keyHash.toString('base64'));
         if (grant instanceof Promise) {
           grant.then(settle).then(
             () => done(),

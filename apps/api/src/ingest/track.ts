@@ -14,7 +14,7 @@ import { invalidFields, invalidRequest, problemResponses, statusOf } from '../ht
 import type { Metrics } from '../http/metrics.ts';
 import type { Admission } from './admit.ts';
 import type { Ingest } from './ingest.ts';
-import type { KnownMeters } from './known-meters.ts';
+import { ofOrganization, type KnownMeters } from './known-meters.ts';
 import { readEvent, type EventSource, type ReadOptions } from './read-event.ts';
 
 export interface TrackParts {
@@ -173,8 +173,8 @@ type Source = Pick<EventSource, 'body' | 'text' | 'members'>;
 async function track(parts: TrackParts, request: FastifyRequest, source: Source): Promise<z.output<typeof accepted>> {
   const { organizationId, apiKeyId } = request.caller;
   if (apiKeyId === undefined) throw new Error('the write guard lets API keys through and nothing else');
-  const found = parts.meters.get(organizationId, source.body.meter_token);
-  const meter = found instanceof Promise ? await found : found;
+  const found = parts.meters.get(source.body.meter_token);
+  const meter = ofOrganization(found instanceof Promise ? await found : found, organizationId);
   const event = readEvent({ ...source, organizationId, apiKeyId }, meter, parts.read);
   const admission = await parts.ingest.submit(event.candidate);
   parts.metrics.admissions.inc({ outcome: admission.outcome });

@@ -1,15 +1,19 @@
-import type { ApiKeyGrant } from '@weir/db/api-keys';
 import { createLog } from '@weir/shared/log';
 import { beforeEach, expect, test } from 'vitest';
-import { KNOWN_KEY_SECONDS_MAX, KnownKeys } from './known-keys.ts';
+import { Known } from './known.ts';
 
-const hash = Buffer.from('hash of a key');
-const grant: ApiKeyGrant = { id: 'key', organization_id: 'organization', scopes: ['usage.write'] };
+interface Grant {
+  scope: string;
+}
+
+const hash = 'hash of a key';
+const grant: Grant = { scope: 'usage.write' };
+const HOUR_MS = 3_600_000;
 
 let now: number;
 let lookUps: number;
-let answer: () => Promise<ApiKeyGrant | undefined>;
-let known: KnownKeys;
+let answer: () => Promise<Grant | undefined>;
+let known: Known<Grant>;
 
 beforeEach(() => {
   now = 1_000;
@@ -19,7 +23,15 @@ beforeEach(() => {
     lookUps += 1;
     return answer();
   };
-  known = new KnownKeys(find, createLog('test', 'silent'), () => now);
+  known = new Known({
+    what: 'API key',
+    find,
+    freshMs: 10_000,
+    usableMs: HOUR_MS,
+    countMax: 2,
+    log: createLog('test', 'silent'),
+    now: () => now,
+  });
 });
 
 /** Lets everything that waits for the look-up run. */
@@ -73,16 +85,23 @@ test('while Postgres is away a key in use goes on working, and Postgres is asked
 test('a key that was not looked up for an hour is not used from memory any more', async () => {
   await known.get(hash);
   answer = () => Promise.reject(new Error('away'));
-  now += KNOWN_KEY_SECONDS_MAX * 1_000 + 1;
+  now += HOUR_MS + 1;
   await expect(known.get(hash)).rejects.toThrow('away');
 });
 
 test('an answer is as old as its question: one that took too long is not used again', async () => {
   answer = async () => {
-    now += KNOWN_KEY_SECONDS_MAX * 1_000 + 1;
+    now += HOUR_MS + 1;
     return grant;
   };
   await known.get(hash);
   await known.get(hash);
   expect(lookUps).toBe(2);
+});
+
+test('beyond its number, the key that was looked up first is forgotten', async () => {
+  for (const name of ['first', 'second', 'third']) await known.get(name);
+  expect(known.get('third')).toBe(grant);
+  expect(known.get('second')).toBe(grant);
+  expect(known.get('first')).toBeInstanceOf(Promise);
 });
