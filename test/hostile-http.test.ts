@@ -1,6 +1,7 @@
 // Requests that are wrong before their body is looked at: headers, methods, paths, and what is no HTTP at all. Each gets
 // its status and a problem document, keeps nothing, and leaves the process answering.
 
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from './expect-problem.ts';
@@ -54,12 +55,13 @@ function requestOf(lines: string[], body = JSON.stringify(eventOf())): string {
 const json = 'Content-Type: application/json';
 const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}`;
 
-afterEach(async () => {
-  // Whatever came before: nothing of it was kept, and the next good event is taken.
+/** Whatever came before: nothing of it was kept, and the next good event is taken. */
+async function expectNothingKept(): Promise<void> {
   expect(await weir.redis.zcard(weir.keys.staged)).toBe(accepted);
   expect((await track(eventOf())).status).toBe(201);
   accepted += 1;
-});
+}
+afterEach(expectNothingKept);
 
 describe('a body that does not say it is plain JSON in UTF-8 is refused with 415', () => {
   test.each<Record<string, string>>([
@@ -222,9 +224,26 @@ describe('what is no HTTP is answered with a problem document, and the connectio
   });
 });
 
+test('a client that sends all of a body that is too large before it reads an answer is told so, and not cut off', async () => {
+  const { hostname, port } = new URL(weir.baseUrl);
+  const body = 'x'.repeat(20_000_000);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  const isSent = new Promise<void>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.write(requestOf([json, lengthOf(body)], body).replace('Connection: close\r\n', ''), () => resolve());
+  });
+  await isSent;
+  socket.resume();
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 [^]*"code":"payload_too_large"/);
+  socket.destroy();
+});
+
 test('a body that ends before its length is not an event', async () => {
   const body = JSON.stringify(eventOf());
   await talk(requestOf([json, lengthOf(`${body}  `)], body), { isLast: true }).catch(() => undefined);
+  await expectNothingKept();
 });
 
 test('a body that is longer than its length is not an event', async () => {

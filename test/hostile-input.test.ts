@@ -43,7 +43,7 @@ function eventWith(idempotencyKey: string, literals: Literals = {}): string {
 const track = (raw: string | Uint8Array) => weir.request('POST', '/api/v1/sdk/track', { apiKey, raw });
 const trackBatch = (raw: string | Uint8Array) => weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, raw });
 const stagedEvents = async () => {
-  const batches = await weir.redis.zrange(weir.keys.staged, 0, -1);
+  const batches = await weir.redis.zrangebyscore(weir.keys.staged, '-inf', '+inf');
   const sizes = await Promise.all(batches.map((batch) => weir.redis.hlen(weir.keys.batch(batch))));
   return sizes.reduce((sum, size) => sum + size, 0);
 };

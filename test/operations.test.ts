@@ -200,7 +200,7 @@ describe('SIGTERM', () => {
       const apiKey = await admin.createKey();
       const event = { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 };
       for (let batch = 0; batch < 10; batch += 1) {
-        const body = { events: Array(1000).fill(event) };
+        const body = { events: Array.from({ length: 1000 }, () => event) };
         expect((await still.request('POST', '/api/v1/sdk/track/batch', { apiKey, body })).status).toBe(201);
       }
       const staged = await still.redis.zcard(still.keys.staged);

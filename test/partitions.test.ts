@@ -1,19 +1,19 @@
-import { openDatabase, type Database } from '@weir/db/database';
 import { makePartitions } from '@weir/db/partitions';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { expectRollupsToEqualEvents } from './rollups.ts';
 
 let testDatabase: TestDatabase;
-let database: Database;
+let pool: pg.Pool;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  database = openDatabase(testDatabase.url, { connectionsMax: 4, statementTimeoutMs: 30_000, onIdleError: () => {} });
+  pool = new pg.Pool({ connectionString: testDatabase.url, max: 4, options: '-c timezone=UTC' });
 });
 afterAll(async () => {
-  await database.close();
+  await pool.end();
   await testDatabase.drop();
 });
 
@@ -36,7 +36,7 @@ function eventsAt(time: string, count: number): RecordableEvent[] {
 }
 
 async function make(now: string): Promise<string[]> {
-  const client = await database.pool.connect();
+  const client = await pool.connect();
   try {
     return await makePartitions(client, new Date(now));
   } finally {
@@ -46,7 +46,7 @@ async function make(now: string): Promise<string[]> {
 
 /** How many events lie in which partition, without those that are empty. */
 async function eventsByPartition(): Promise<Record<string, number>> {
-  const { rows } = await database.pool.query<{ name: string; events: number }>(
+  const { rows } = await pool.query<{ name: string; events: number }>(
     'SELECT tableoid::regclass::text AS name, count(*)::int AS events FROM events GROUP BY 1',
   );
   return Object.fromEntries(rows.map(({ name, events }) => [name, events]));
@@ -65,26 +65,26 @@ test('partitions are made for a month and the three after it, once', async () =>
 
 test('an event lies in the partition of the month in which it was received, to the last millisecond', async () => {
   for (const time of ['2030-12-01T00:00:00.000Z', '2030-12-31T23:59:59.999Z', '2031-01-01T00:00:00.000Z'])
-    await recordEvents(database.pool, eventsAt(time, 1));
+    await recordEvents(pool, eventsAt(time, 1));
   expect(await eventsByPartition()).toEqual({ events_2030_12: 2, events_2031_01: 1 });
 });
 
 test('what came before its partition was made is moved into it, and counts as before', async () => {
   const early = eventsAt('2032-05-31T23:59:59.999Z', 40);
-  await recordEvents(database.pool, [...early, ...eventsAt('2032-06-15T12:00:00Z', 30)]);
-  await recordEvents(database.pool, eventsAt('2035-01-01T00:00:00Z', 5));
+  await recordEvents(pool, [...early, ...eventsAt('2032-06-15T12:00:00Z', 30)]);
+  await recordEvents(pool, eventsAt('2035-01-01T00:00:00Z', 5));
   expect(await eventsByPartition()).toMatchObject({ events_default: 75 });
   await make('2032-05-10T00:00:00Z');
   expect(await eventsByPartition()).toMatchObject({ events_2032_05: 40, events_2032_06: 30, events_default: 5 });
-  expect(await recordEvents(database.pool, early)).toMatchObject({ recorded: 0, duplicates: 0 });
-  await expectRollupsToEqualEvents(database.pool);
+  expect(await recordEvents(pool, early)).toMatchObject({ recorded: 0, duplicates: 0 });
+  await expectRollupsToEqualEvents(pool);
 });
 
 test('partitions may be made by several processes at once, and while events are recorded', async () => {
   const batches = Array.from({ length: 40 }, () => eventsAt('2033-02-14T12:00:00Z', 25));
-  await recordEvents(database.pool, batches[0] ?? []);
+  await recordEvents(pool, batches[0] ?? []);
   const recording = (async () => {
-    for (const batch of batches) await recordEvents(database.pool, batch);
+    for (const batch of batches) await recordEvents(pool, batch);
   })();
   const made = await Promise.all([make('2033-01-01T00:00:00Z'), make('2033-01-01T00:00:00Z'), recording]);
   expect([...made[0], ...made[1]].toSorted()).toEqual([
@@ -94,5 +94,5 @@ test('partitions may be made by several processes at once, and while events are 
     'events_2033_04',
   ]);
   expect(await eventsByPartition()).toMatchObject({ events_2033_02: 1000, events_default: 5 });
-  await expectRollupsToEqualEvents(database.pool);
+  await expectRollupsToEqualEvents(pool);
 });

@@ -74,6 +74,9 @@ test('an event is queued, then recorded, and its receipt shows what was sent', a
       idempotency_key: 'k1',
       metadata: { plan: 'pro', tags: ['a', 1, null] },
     });
+    const stranger = await signUp(still);
+    const asStranger = { session: stranger.session };
+    expectProblem(await still.request('GET', `/api/v1/events/${tracked.body.id}`, asStranger), 404, 'not_found');
     await still.startWorker();
     await still.drained();
     expect((await read()).body).toEqual({ ...queued.body, status: 'recorded' });

@@ -136,14 +136,21 @@ test('services given by address are used as they are', async () => {
   await services.close();
 });
 
-test('a temporary home is gone when it is closed, and when its user was killed, with the next one', async () => {
+test('a temporary home is gone, and its servers with it, when it is closed and when its user is killed', async () => {
+  const closed = await openTemporaryServices({ cacheHome, log: silent });
+  await closed.close();
+  await expect(access(closed.home)).rejects.toThrow('ENOENT');
+
   const killed = await openInChild('--temporary', cacheHome);
-  await kill(killed.child);
   expect(await findProcesses(programs, `${killed.home}/`)).not.toEqual([]);
-  const next = await openTemporaryServices({ cacheHome, log: silent });
+  await kill(killed.child);
+  const isThere = (): Promise<boolean> =>
+    access(killed.home).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isThere, { timeout: 30_000 }).toBe(false);
   expect(await findProcesses(programs, `${killed.home}/`)).toEqual([]);
-  await expect(access(killed.home)).rejects.toThrow('ENOENT');
-  await next.close();
 });
 
 /** Resolves when this many lines with a text were logged. */

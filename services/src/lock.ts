@@ -37,13 +37,6 @@ export async function lockHome(home: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Whether a home is in use; `abandoned` when the process that held it died without giving it back. */
-export async function readLock(home: string): Promise<'free' | 'held' | 'abandoned'> {
-  const holder = await readHolder(join(home, 'lock'));
-  if (holder === undefined) return 'free';
-  return (await isAlive(holder)) ? 'held' : 'abandoned';
-}
-
 async function removeIfStale(path: string, draft: string): Promise<void> {
   const holder = await readHolder(path);
   if (holder === undefined) return;

@@ -21,7 +21,8 @@ const closers: (() => Promise<void>)[] = [];
 try {
   listenForStop();
   await start();
-  await once(stopping.signal, 'abort');
+  // Told so while it was starting, it is not told again.
+  if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
 } catch (error) {
   // Told to stop while it was starting: whatever broke off then is no failure.
   if (!stopping.signal.aborted) {

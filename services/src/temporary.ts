@@ -1,59 +1,44 @@
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readLock } from './lock.ts';
-import { stopLeftoverPostgres } from './postgres.ts';
-import { readPostgresPointer } from './postgres-folder.ts';
-import { stopLeftoverRedis } from './redis.ts';
-import { type Services, type ServicesOptions, openServices } from './services.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Services, ServicesOptions } from './services.ts';
 
-const namePrefix = 'weir-temporary-';
+/** What can be asked of temporary services. */
+export type TemporaryOptions = Omit<ServicesOptions, 'home' | 'signal'>;
+
+/** What the keeper says, over its channel. */
+export type KeeperMessage = { line: string } | { error: string } | { services: Omit<Services, 'close'> };
 
 /**
- * The same as {@link openServices}, in a new home that `close()` removes with everything in it: for tests and
- * measurements. Also clears away the temporary homes, servers included, of processes that were killed before they
- * could.
+ * The same as `openServices`, in a new home that is removed with everything in it: when it is closed, and just as well when
+ * this process ends in any other way. A process of its own (temporary-keeper.ts) sees to that. For tests and measurements.
  */
-export async function openTemporaryServices(
-  options: Omit<ServicesOptions, 'home'> & { cacheHome: string },
-): Promise<Services> {
-  await removeAbandonedHomes(tmpdir());
-  const home = await mkdtemp(join(tmpdir(), namePrefix));
-  await chmod(home, 0o711);
-  try {
-    const services = await openServices({ ...options, home });
-    return {
-      ...services,
-      close: async () => {
-        await services.close();
-        await removeHome(home);
-      },
-    };
-  } catch (error) {
-    await removeHome(home);
-    throw error;
-  }
+export async function openTemporaryServices({ log, ...options }: TemporaryOptions): Promise<Services> {
+  const keeper = spawnKeeper(JSON.stringify(options));
+  const ended = once(keeper, 'exit');
+  const close = async (): Promise<void> => {
+    if (keeper.connected) keeper.disconnect();
+    await ended;
+  };
+  const services = await new Promise<Omit<Services, 'close'>>((resolve, reject) => {
+    keeper.on('message', (message: KeeperMessage) => {
+      if ('line' in message) log(message.line);
+      else if ('error' in message) reject(new Error(message.error));
+      else resolve(message.services);
+    });
+    void ended.then(([code, signal]) => reject(new Error(`The keeper of the services ended (${signal ?? code}).`)));
+  });
+  return { ...services, close };
 }
 
-async function removeAbandonedHomes(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(namePrefix)) continue;
-    const home = join(folder, name);
-    // The folder is open to every user of the machine: what others put there is none of our business.
-    const owner = await stat(home).then(
-      (found) => found.uid,
-      () => undefined,
-    );
-    if (owner !== process.getuid?.() || (await readLock(home)) !== 'abandoned') continue;
-    const silent = (): void => {};
-    await stopLeftoverRedis(join(home, 'redis'), silent);
-    await stopLeftoverPostgres((await readPostgresPointer(home)) ?? join(home, 'postgres'), silent);
-    await removeHome(home);
-  }
-}
-
-async function removeHome(home: string): Promise<void> {
-  const outside = await readPostgresPointer(home);
-  if (outside !== undefined) await rm(outside, { recursive: true, force: true });
-  await rm(home, { recursive: true, force: true });
+function spawnKeeper(options: string): ChildProcess {
+  const extension = extname(import.meta.url);
+  const script = fileURLToPath(new URL(`./temporary-keeper${extension}`, import.meta.url));
+  return spawn(process.execPath, [...(extension === '.ts' ? ['--import', 'tsx'] : []), script, options], {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // Out of reach of Ctrl-C, which would end it before it can clear away.
+    detached: true,
+  });
 }

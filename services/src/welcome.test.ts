@@ -15,10 +15,10 @@ const demo = {
 test('the two lines to paste stand alone, so that nothing else is copied with them', () => {
   const lines = tellWelcome(demo.base_url, demo, '.weir').split('\n');
   expect(lines).toContain(
-    `curl -sS -X POST http://127.0.0.1:3000/api/v1/sdk/track -H 'X-API-Key: org_live_x' -H 'Content-Type: application/json' -d '{"meter_token":"token-sum","customer_external_id":"acme","quantity":1250}'`,
+    String.raw`curl -sS -w '\n' -X POST http://127.0.0.1:3000/api/v1/sdk/track -H 'X-API-Key: org_live_x' -H 'Content-Type: application/json' -d '{"meter_token":"token-sum","customer_external_id":"acme","quantity":1250}'; sleep 1`,
   );
   expect(lines).toContain(
-    `curl -sS 'http://127.0.0.1:3000/api/v1/meters/id-sum/usage?group_by=day' -H 'X-API-Key: org_live_x'`,
+    String.raw`curl -sS -w '\n' 'http://127.0.0.1:3000/api/v1/meters/id-sum/usage?group_by=month' -H 'X-API-Key: org_live_x'`,
   );
 });
 

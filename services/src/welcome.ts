@@ -37,11 +37,12 @@ function tellDemo(demo: Demo): string[] {
   ];
 }
 
+// Both lines are often pasted at once, and what was sent a few milliseconds ago may still be on its way: hence the sleep.
 function trackLine(demo: Demo, meter_token: string): string {
   const event = JSON.stringify({ meter_token, customer_external_id: 'acme', quantity: 1250 });
-  return `curl -sS -X POST ${demo.base_url}/api/v1/sdk/track -H 'X-API-Key: ${demo.api_key}' -H 'Content-Type: application/json' -d '${event}'`;
+  return `curl -sS -w '\\n' -X POST ${demo.base_url}/api/v1/sdk/track -H 'X-API-Key: ${demo.api_key}' -H 'Content-Type: application/json' -d '${event}'; sleep 1`;
 }
 
 function usageLine(demo: Demo, meterId: string): string {
-  return `curl -sS '${demo.base_url}/api/v1/meters/${meterId}/usage?group_by=day' -H 'X-API-Key: ${demo.api_key}'`;
+  return `curl -sS -w '\\n' '${demo.base_url}/api/v1/meters/${meterId}/usage?group_by=month' -H 'X-API-Key: ${demo.api_key}'`;
 }

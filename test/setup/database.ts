@@ -12,8 +12,9 @@ export interface TestDatabase {
 /** Clones the template, which takes some 25 ms. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const admin = inject('databaseUrl');
-  const name = `weir_test_${randomBytes(6).toString('hex')}`;
-  await queryOnce(admin, `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`);
+  const template = inject('templateDatabase');
+  const name = `${template}_${randomBytes(6).toString('hex')}`;
+  await queryOnce(admin, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return {
     url: withDatabase(admin, name),
     drop: async () => {

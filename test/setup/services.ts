@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { migrate } from '@weir/db/migrate';
 import { openTemporaryServices } from '@weir/services/temporary';
 import type { TestProject } from 'vitest/node';
 import { openContainers } from './containers.ts';
+import { dropDatabases } from './drop-databases.ts';
 import { queryOnce, withDatabase } from './query.ts';
 
 declare module 'vitest' {
@@ -32,26 +34,34 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const services =
     (await openContainers(given, log)) ??
     (await openTemporaryServices({ ...given, cacheHome: process.env.WEIR_HOME || repositoryHome, log }));
-  try {
-    const { databaseUrl, redisUrl } = services;
-    const templateDatabase = `weir_template_${randomBytes(6).toString('hex')}`;
-    await queryOnce(databaseUrl, `CREATE DATABASE ${templateDatabase}`);
-    const dropTemplate = () => queryOnce(databaseUrl, `DROP DATABASE ${templateDatabase} WITH (FORCE)`);
-    try {
-      await migrate(withDatabase(databaseUrl, templateDatabase));
-    } catch (error) {
-      await dropTemplate();
-      throw error;
-    }
-    project.provide('databaseUrl', databaseUrl);
-    project.provide('templateDatabase', templateDatabase);
-    project.provide('redisUrl', redisUrl);
-    return async () => {
-      await dropTemplate();
-      await services.close();
-    };
-  } catch (error) {
+  const { databaseUrl, redisUrl } = services;
+  const templateDatabase = `weir_test_${randomBytes(6).toString('hex')}`;
+  const close = async (): Promise<void> => {
+    await dropDatabases(databaseUrl, templateDatabase);
     await services.close();
+  };
+  if (given.databaseUrl !== undefined) dropWhenStopped(databaseUrl, templateDatabase);
+  try {
+    await queryOnce(databaseUrl, `CREATE DATABASE ${templateDatabase}`);
+    await migrate(withDatabase(databaseUrl, templateDatabase));
+  } catch (error) {
+    await close();
     throw error;
   }
+  project.provide('databaseUrl', databaseUrl);
+  project.provide('templateDatabase', templateDatabase);
+  project.provide('redisUrl', redisUrl);
+  return close;
+}
+
+/**
+ * At Ctrl-C vitest ends a millisecond later, without a teardown. What was brought up for the tests goes by itself then;
+ * databases on a server that stays have to be dropped within that moment, by a process that is waited for.
+ */
+function dropWhenStopped(databaseUrl: string, templateDatabase: string): void {
+  const script = fileURLToPath(new URL('./drop-databases-main.ts', import.meta.url));
+  const drop = (): void => {
+    spawnSync(process.execPath, ['--import', 'tsx', script, databaseUrl, templateDatabase], { timeout: 10_000 });
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.prependOnceListener(signal, drop);
 }

@@ -10,7 +10,6 @@ import { SettingsError } from '@weir/shared/settings';
 import { Redis } from 'ioredis';
 import { once } from 'node:events';
 import { buildApp } from './app.ts';
-import { closeServer } from './http/drain.ts';
 import { buildMetrics } from './http/metrics.ts';
 import { openIngest } from './ingest/ingest.ts';
 import type { ApiSettings } from './settings.ts';
@@ -51,7 +50,7 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     closer.add('the buffer', () => ingest.close());
 
     const app = await buildApp({ settings, database, redis, keys, log, metrics, ingest, isDraining: () => isDraining });
-    closer.add('the server', () => closeServer(app));
+    closer.add('the server', () => app.close());
     const url = await listen(app, settings);
     return {
       url,

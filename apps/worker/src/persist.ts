@@ -39,7 +39,8 @@ export async function persist(parts: PersistParts, batch: string): Promise<Persi
   );
 
   // From here on the batch's events are in Postgres for good, so Redis may forget them.
-  await redis.multi().unlink(keys.batch(batch)).zrem(keys.staged, batch).exec();
+  const replies = await redis.multi().unlink(keys.batch(batch)).zrem(keys.staged, batch).exec();
+  for (const [error] of replies ?? []) if (error !== null) throw error;
   return { recorded, duplicates, rejected: notCounted.size };
 }
 

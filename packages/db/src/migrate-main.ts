@@ -1,3 +1,5 @@
+import { errorCodeOf } from '@weir/shared/errors';
+import { isUnavailable } from './database.ts';
 import { migrate } from './migrate.ts';
 import { databaseUrl, loadSettings, SettingsError } from '@weir/shared/settings';
 import { z } from 'zod';
@@ -8,6 +10,9 @@ try {
   console.log(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`);
 } catch (error) {
   if (error instanceof SettingsError) console.error(error.message);
-  else console.error(error);
+  // Away, unknown database, wrong password: what Postgres or the network says is all there is to know.
+  else if (isUnavailable(error) || errorCodeOf(error)?.startsWith('28') === true || errorCodeOf(error) === '3D000') {
+    console.error(`Cannot migrate: ${(error as Error).message}. Check DATABASE_URL, and that Postgres runs.`);
+  } else console.error(error);
   process.exitCode = 1;
 }

@@ -4,7 +4,7 @@
 
 import { receivedAt, type StagedEvent } from '@weir/shared/event';
 import { hash128 } from '@weir/shared/queue';
-import type pg from 'pg';
+import pg from 'pg';
 
 /** An event that a meter takes, with what its meter adds to it. */
 export interface RecordableEvent {
@@ -107,8 +107,7 @@ interface RecordRow extends Recorded {
  */
 export async function recordEvents(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<Recorded> {
   if (events.length === 0) return { recorded: 0, duplicates: 0 };
-  const { rows } = await pool.query<RecordRow>({ name: 'record', text: RECORD, values: columnsOf(events) });
-  const [row] = rows;
+  const [row] = await record(pool, events);
   if (row === undefined) throw new Error('the record statement answers one row, and answered none');
   if (row.unsettled.length === 0) return row;
   const unsettled = new Set(row.unsettled);
@@ -117,6 +116,24 @@ export async function recordEvents(pool: pg.Pool, events: readonly RecordableEve
     events.filter(({ event }) => unsettled.has(event.id)),
   );
   return { recorded: row.recorded + settled.recorded, duplicates: row.duplicates + settled.duplicates };
+}
+
+async function record(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<RecordRow[]> {
+  try {
+    const { rows } = await pool.query<RecordRow>({ name: 'record', text: RECORD, values: columnsOf(events) });
+    return rows;
+  } catch (error) {
+    if (!isMisrouted(error)) throw error;
+    return record(pool, events);
+  }
+}
+
+/**
+ * Whether a row was on its way to the default partition when the partition for it was made. Postgres then reports a check
+ * that the row violates, as if the event were to blame; a new statement finds the new partition.
+ */
+function isMisrouted(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23514' && error.constraint === undefined;
 }
 
 function columnsOf(events: readonly RecordableEvent[]): unknown[][] {

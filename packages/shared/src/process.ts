@@ -17,6 +17,9 @@ export interface Running {
  * started it with an IPC channel. Bad settings end it with one line on standard error and exit code 1.
  */
 export async function runUntilStopped(start: () => Promise<Running>): Promise<void> {
+  // A launcher that was killed leaves no orphan behind that holds its port, also not one that is still starting.
+  let stop: () => void = () => process.exit(1);
+  process.once('disconnect', () => stop());
   let running: Running;
   try {
     running = await start();
@@ -31,7 +34,6 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
     await running.close();
     log.info('stopped');
   });
+  stop = () => grace.close();
   process.send?.({ url: running.url });
-  // A launcher that was killed leaves no orphan behind that holds its port.
-  process.once('disconnect', () => grace.close());
 }

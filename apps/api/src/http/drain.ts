@@ -1,6 +1,6 @@
-// Ends the server without dropping a request. The close of Node and Fastify cuts every connection that is idle at that
-// moment, and loses the request that is on its way over it; and it waits for a connection that was busy then to be given
-// up by its client, which may be never.
+// Lets the app close without dropping a request. By itself Node cuts every connection that is idle when a server is closed,
+// and loses the request that is on its way over it; and it waits for a connection that was busy at that moment until its
+// client gives it up, which may be long after the process had to be gone.
 
 import type { FastifyInstance } from 'fastify';
 import { Server } from 'node:net';
@@ -12,21 +12,19 @@ const LAST_REQUEST_MS = 250;
 const SWEEP_MS = 25;
 
 /**
- * Takes no more connections, answers every request that arrives over those that are open, and closes each of them once
- * nothing is under way on it. Resolves when all of them are closed.
+ * From now on `app.close()` takes no more connections, answers every request that arrives over those that are open (Fastify
+ * tells each client that it was the last one), and closes each connection once nothing is under way on it.
  */
-export async function closeServer(app: FastifyInstance): Promise<void> {
-  const { server } = app;
-  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
-  // Stops listening and nothing else: the close of an HTTP server would cut idle connections too.
-  if (server.listening) Server.prototype.close.call(server);
-  await lastRequests(server);
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  try {
-    await app.close();
-  } finally {
-    clearInterval(sweep);
-  }
+export function useDrain(app: FastifyInstance): void {
+  app.addHook('preClose', async () => {
+    const { server } = app;
+    if (!server.listening) return;
+    // Stops listening and nothing else: the close of an HTTP server would cut idle connections too.
+    Server.prototype.close.call(server);
+    await lastRequests(server);
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    server.once('close', () => clearInterval(sweep));
+  });
 }
 
 /** Waits until clients had the time to send a last request; not at all when there are no connections left. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { Refusal } from '@weir/shared/errors';
+import { useDrain } from './drain.ts';
 import { problemResponses } from './problem.ts';
 
 /** What `/readyz` asks: each answers when its part can serve, and throws when it cannot. */
@@ -12,6 +13,8 @@ export interface ReadyChecks {
 }
 
 export function healthRoutes(app: App, checks: ReadyChecks): void {
+  // Whoever watches readyz learns of a stop there; everyone else is served until they have learnt of it by themselves.
+  useDrain(app);
   const okay = { 200: z.object({ status: z.literal('ok') }) };
 
   app.get('/healthz', { schema: { tags: ['Operations'], summary: 'The process is alive', response: okay } }, () => ({
