@@ -3,7 +3,7 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from './expect-problem.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from './harness.ts';
 
@@ -11,7 +11,9 @@ let weir: Weir;
 let admin: Organization;
 let apiKey: string;
 let token: string;
+/** Events that a test sees accepted, beside those that were staged before it. */
 let accepted = 0;
+let stagedBefore = 0;
 
 beforeAll(async () => {
   weir = await startWeir({ withWorker: false });
@@ -20,6 +22,10 @@ beforeAll(async () => {
   apiKey = await admin.createKey();
 });
 afterAll(() => weir.close());
+beforeEach(async () => {
+  accepted = 0;
+  stagedBefore = await weir.redis.zcard(weir.keys.staged);
+});
 
 const eventOf = (idempotencyKey?: string) => ({
   meter_token: token,
@@ -37,7 +43,8 @@ function talk(bytes: string | Uint8Array, { isLast = false } = {}): Promise<Answ
     const chunks: Buffer[] = [];
     const socket = connect(Number(port), hostname, () => (isLast ? socket.end(bytes) : socket.write(bytes)));
     socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('error', reject);
+    // A server that closes while bytes are still on their way resets the connection, also after it has answered.
+    socket.on('error', (error) => chunks.length === 0 && reject(error));
     socket.on('close', () => {
       const [head = '', body = ''] = Buffer.concat(chunks).toString('utf8').split('\r\n\r\n');
       const [statusLine = '', ...lines] = head.split('\r\n');
@@ -57,7 +64,7 @@ const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}`;
 
 /** Whatever came before: nothing of it was kept, and the next good event is taken. */
 async function expectNothingKept(): Promise<void> {
-  expect(await weir.redis.zcard(weir.keys.staged)).toBe(accepted);
+  expect(await weir.redis.zcard(weir.keys.staged)).toBe(stagedBefore + accepted);
   expect((await track(eventOf())).status).toBe(201);
   accepted += 1;
 }
@@ -126,6 +133,13 @@ describe('the header Idempotency-Key', () => {
     expect((await track(eventOf('Grüße'))).status).toBe(201);
     accepted += 1;
     expectProblem(await track(eventOf(), header(Buffer.from('Grüße').toString('latin1'))), 409, 'duplicate_event');
+  });
+
+  test('may have as many characters as the field, however many bytes they take', async () => {
+    const key = '👋'.repeat(255);
+    expect((await track(eventOf(), header(Buffer.from(key).toString('latin1')))).status).toBe(201);
+    accepted += 1;
+    expectProblem(await track(eventOf(key)), 409, 'duplicate_event');
   });
 
   test('that contradicts the body is refused', async () => {
