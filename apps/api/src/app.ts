@@ -1,14 +1,7 @@
 // Every plugin and every route of the API, in order, in one place. Nothing is opened here: main.ts passes in what is.
 
 import cookie from '@fastify/cookie';
-import fastify, {
-  LogController,
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type RawReplyDefaultExpression,
-  type RawRequestDefaultExpression,
-  type RawServerDefault,
-} from 'fastify';
+import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import type { Database } from '@weir/db/database';
 import { pingDatabase } from '@weir/db/database';
 import type { QueueKeys } from '@weir/shared/queue';
@@ -24,6 +17,7 @@ import { featureRoutes } from './catalog/features.ts';
 import { meterRoutes } from './catalog/meters.ts';
 import { planFeatureRoutes } from './catalog/plan-features.ts';
 import { planRoutes } from './catalog/plans.ts';
+import type { App } from './http/typed-app.ts';
 import { healthRoutes } from './http/health.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
@@ -48,15 +42,6 @@ export interface AppParts {
   ingest: Ingest;
   isDraining: () => boolean;
 }
-
-/** The app as routes see it: what their zod schemas say is what their handlers get. */
-export type App = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  ZodTypeProvider
->;
 
 export async function buildApp(parts: AppParts): Promise<App> {
   const { settings, database, redis, keys, log, metrics, ingest } = parts;

@@ -7,7 +7,7 @@ import { newId } from '@weir/shared/ids';
 import type { QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import {
   adminCodes,
   answerPage,

@@ -9,7 +9,7 @@ import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import { adminCodes, bodyCodes, displayName, nothing } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';

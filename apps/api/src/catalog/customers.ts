@@ -7,7 +7,7 @@ import { metadata, METADATA_BYTES_MAX } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import {
   adminCodes,
   answerPage,

@@ -19,7 +19,7 @@ import { slug, text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { randomBase62 } from '../access/secrets.ts';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import {
   adminCodes,
   bodyCodes,

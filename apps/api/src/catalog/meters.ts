@@ -4,7 +4,7 @@ import { findMeter, listMeters, updateMeter } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { z } from 'zod';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import {
   adminCodes,
   answerPage,

@@ -6,7 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { slug, text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import {
   adminCodes,
   answerPage,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { App } from '../app.ts';
+import type { App } from './typed-app.ts';
 import { Refusal } from '@weir/shared/errors';
 import { useDrain } from './drain.ts';
 import { problemResponses } from './problem.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { App } from '../app.ts';
+import type { App } from './typed-app.ts';
 
 /** What Prometheus reads from the API. Names end in their unit. */
 export interface Metrics {

@@ -8,7 +8,7 @@ import { text } from '@weir/shared/text';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import { skipSpace, spansOfMembers, startsOfItems } from '../http/json-spans.ts';
 import { invalidFields, invalidRequest, problemResponses, statusOf } from '../http/problem.ts';
 import type { Metrics } from '../http/metrics.ts';

@@ -10,7 +10,7 @@ import { text } from '@weir/shared/text';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import { findStagedEvent } from './staged-events.ts';

@@ -12,7 +12,7 @@ import { text } from '@weir/shared/text';
 import { BUCKETS_MAX, GROUPINGS, planWindow, type Window, type WindowQuery } from '@weir/shared/window';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import type { App } from '../app.ts';
+import type { App } from '../http/typed-app.ts';
 import { answerPage, idInPath, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 
