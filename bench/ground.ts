@@ -28,13 +28,13 @@ export interface RoundDatabase {
 }
 
 /** Opens the services that DATABASE_URL and REDIS_URL name, and embedded ones for those that are not set. */
-export async function openGround(log: (line: string) => void, signal: AbortSignal): Promise<Ground> {
+export async function openGround(log: (line: string) => void): Promise<Ground> {
   const given = {
     databaseUrl: process.env['DATABASE_URL'] || undefined,
     redisUrl: process.env['REDIS_URL'] || undefined,
   };
   const cacheHome = process.env['WEIR_HOME'] || REPOSITORY_HOME;
-  const services = await openTemporaryServices({ ...given, cacheHome, log, signal });
+  const services = await openTemporaryServices({ ...given, cacheHome, log });
   const { databaseUrl, redisUrl } = services;
   const name = `weir_bench_${randomBytes(6).toString('hex')}`;
   const prefix = `{${name.replaceAll('_', '-')}}`;

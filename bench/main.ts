@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { openGround, type Ground } from './ground.ts';
 import { describeMachine, isTemporaryFolderInMemory } from './machine.ts';
 import { OptionsError, USAGE, parseOptions, type Options } from './options.ts';
-import { ratiosOf, sentencesOf, summarize, tableOf } from './report.ts';
+import { cpuTableOf, ratiosOf, sentencesOf, summarize, tableOf } from './report.ts';
 import { runRound, type RoundResult } from './round.ts';
 
 /** Progress goes beside the results, so that these can be kept in a file. */
@@ -18,7 +18,7 @@ async function bench(options: Options, signal: AbortSignal): Promise<void> {
   if (process.env['DATABASE_URL'] === undefined && (await isTemporaryFolderInMemory())) {
     log('Temporary folders lie in memory here, so fsync costs nothing: set TMPDIR to a folder on a disk.');
   }
-  const ground = await openGround(log, signal);
+  const ground = await openGround(log);
   try {
     const results = await runRounds(options, ground, signal);
     const summaries = options.patterns.map((pattern) => summarize(pattern, results.get(pattern.name) ?? []));
@@ -30,7 +30,7 @@ async function bench(options: Options, signal: AbortSignal): Promise<void> {
       json: undefined,
       profileFolder: undefined,
     };
-    console.log(`\n${tableOf(summaries)}\n\n${sentencesOf(ratios, summaries)}\n`);
+    console.log(`\n${tableOf(summaries)}\n\n${cpuTableOf(summaries)}\n\n${sentencesOf(ratios, summaries)}\n`);
     console.log(
       `Medians of ${options.rounds} rounds of ${options.seconds} s (lowest–highest), ${options.connections} connections. ` +
         `${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB; ` +
@@ -76,11 +76,11 @@ function lineOf({
   latencyMs,
   errors,
   firstError,
-  loadCpu,
+  cpuPerEvent,
 }: RoundResult): string {
   const recorded =
     recordedPerSecond === null ? '' : `, ${Math.round(recordedPerSecond)} events/s recorded, backlog ${backlog}`;
-  const line = `  ${Math.round(requestsPerSecond)} requests/s${recorded}, p99 ${latencyMs.p99.toFixed(1)} ms, load ${loadCpu.toFixed(2)} cores`;
+  const line = `  ${Math.round(requestsPerSecond)} requests/s${recorded}, p99 ${latencyMs.p99.toFixed(1)} ms, CPU ${Math.round(cpuPerEvent?.['all'] ?? 0)} µs an event`;
   return Object.keys(errors).length === 0 ? line : `${line}, errors ${JSON.stringify(errors)} ${firstError ?? ''}`;
 }
 

@@ -1,6 +1,9 @@
 import type { Pattern } from './patterns.ts';
 import type { RoundResult } from './round.ts';
 
+/** The parts among which CPU time is shared; `all` is their sum without the load. */
+const CPU_PARTS = ['all', 'API', 'worker', 'Postgres', 'Redis', 'load'] as const;
+
 interface Spread {
   median: number;
   min: number;
@@ -20,7 +23,8 @@ export interface Summary {
   p999Ms: Spread;
   /** Answers other than 201, in all rounds. */
   errors: number;
-  loadCpu: Spread;
+  /** Microseconds of CPU for each event; the parts are medians of their own. */
+  cpuPerEvent: Record<string, Spread>;
   busyElsewhere: Spread;
 }
 
@@ -52,7 +56,9 @@ export function summarize({ name, title, records }: Pattern, rounds: RoundResult
     p99Ms: spread((round) => round.latencyMs.p99),
     p999Ms: spread((round) => round.latencyMs.p999),
     errors: rounds.reduce((total, { errors }) => total + Object.values(errors).reduce((sum, n) => sum + n, 0), 0),
-    loadCpu: spread((round) => round.loadCpu),
+    cpuPerEvent: Object.fromEntries(
+      CPU_PARTS.map((part) => [part, spreadOf(rounds.map(({ cpuPerEvent }) => cpuPerEvent?.[part] ?? 0))]),
+    ),
     busyElsewhere: spread((round) => round.busyElsewhere),
   };
 }
@@ -96,6 +102,20 @@ export function tableOf(summaries: Summary[]): string {
     milliseconds(summary.p999Ms),
     String(summary.errors),
   ]);
+  return markdown(head, rows);
+}
+
+/** Where the cores went: microseconds of CPU for each event. Empty where the system does not tell. */
+export function cpuTableOf(summaries: Summary[]): string {
+  if (!summaries.some(({ cpuPerEvent }) => (cpuPerEvent['all']?.median ?? 0) > 0)) return '';
+  const rows = summaries.map(({ title, cpuPerEvent }) => [
+    title,
+    ...CPU_PARTS.map((part) => rate(cpuPerEvent[part] ?? spreadOf([]))),
+  ]);
+  return markdown(['CPU µs an event', ...CPU_PARTS], rows);
+}
+
+function markdown(head: string[], rows: string[][]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)));
   const line = (cells: string[]) =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
@@ -111,7 +131,7 @@ export function sentencesOf(ratios: Ratios, summaries: Summary[]): string {
       `Weir records ${times(ratios.weirToJobPerRequest)} the events of one job a request.`,
     ratios.weirToInsertPerRequest !== null &&
       `Weir records ${times(ratios.weirToInsertPerRequest)} the events of one transaction a request.`,
-    `Just before the rounds, other programs used up to ${percent(Math.max(...summaries.map(({ busyElsewhere }) => busyElsewhere.max)))} of the cores.`,
+    `Just before and after the rounds, other programs used up to ${percent(Math.max(...summaries.map(({ busyElsewhere }) => busyElsewhere.max)))} of the cores.`,
   ];
   return lines.filter((text) => text !== false).join('\n');
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { rejectOnAbort, startChild, type Child } from './child.ts';
+import { cpuPerEvent, cpuSecondsByPart } from './cpu.ts';
 import type { Ground, RoundDatabase } from './ground.ts';
 import type { LoadMessage, LoadPlan, LoadResult } from './load/plan.ts';
 import { measureBusy } from './machine.ts';
@@ -30,9 +31,9 @@ export interface RoundResult {
   latencyMs: LoadResult['latencyMs'];
   errors: Record<string, number>;
   firstError?: string | undefined;
-  /** Share of one core that making the load took. */
-  loadCpu: number;
-  /** Share of all cores that others used just before the load. */
+  /** Microseconds of CPU for each accepted event, by part; null where the system does not tell. */
+  cpuPerEvent: Record<string, number> | null;
+  /** Share of all cores that others used just before the load or just after it, whichever was more. */
   busyElsewhere: number;
 }
 
@@ -84,15 +85,18 @@ async function measure(
   };
   const warmup = await runPlan(load, plan, async () => {});
   await drain(target);
-  const busyElsewhere = await measureBusy();
+  const busyBefore = await measureBusy();
   const before = await countEvents(database);
 
   let during = before;
+  let cpuAtEnd: Map<string, number> | null = null;
   const countAtEnd = async () => {
-    during = await countEvents(database);
+    [during, cpuAtEnd] = await Promise.all([countEvents(database), cpuSecondsByPart()]);
   };
+  const cpuAtStart = await cpuSecondsByPart();
   const result = await runPlan(load, { ...plan, seconds: settings.seconds }, countAtEnd);
   await drain(target);
+  const busyAfter = await measureBusy();
   if (pattern.records) await check(pattern, database, warmup, result);
 
   const accepted = result.requests * pattern.eventsPerRequest;
@@ -106,8 +110,8 @@ async function measure(
     latencyMs: result.latencyMs,
     errors: result.errors,
     firstError: result.firstError,
-    loadCpu: result.cpu,
-    busyElsewhere,
+    cpuPerEvent: cpuPerEvent(cpuAtStart, cpuAtEnd, accepted),
+    busyElsewhere: Math.max(busyBefore, busyAfter),
   };
 }
 

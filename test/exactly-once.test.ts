@@ -124,6 +124,8 @@ describe('while a process dies', () => {
     expect(await counted(weir, meter.id)).toEqual({ events: total, sum: String(total) });
     const { rows } = await weir.pool.query('SELECT id::text FROM events WHERE meter_id = $1', [meter.id]);
     expect(rows.map(({ id }) => id).toSorted()).toEqual([...ids.values()].toSorted());
+    // Nothing stays behind in Redis either.
+    expect(await weir.redis.keys(weir.keys.batch('*'))).toEqual([]);
     await expectRollupsToEqualEvents(weir.pool);
   });
 });
@@ -179,6 +181,7 @@ describe('of what comes twice', () => {
     const delivered = await Promise.all([persist(parts, batch), persist(parts, batch), persist(parts, batch)]);
     expect(delivered.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(300);
     expect(delivered.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(0);
+    expect(await weir.redis.exists(weir.keys.batch(batch))).toBe(0);
     expect(await persist(parts, batch)).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
     expect(await persist(parts, await stage(events))).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
     expect(await counted(weir, meter.id)).toEqual({ events: 300, sum: '300' });

@@ -66,7 +66,7 @@ export interface Weir {
   close(): Promise<void>;
 }
 
-export interface Spawned {
+interface Spawned {
   url: string;
   child: ChildProcess;
   /** Ends the process with a signal and waits until it is gone. */

@@ -1,4 +1,5 @@
-import { buildApp, type App } from '@weir/api/app';
+import { buildApp } from '@weir/api/app';
+import type { App } from '@weir/api/http/typed-app';
 import { buildMetrics } from '@weir/api/http/metrics';
 import { openIngest } from '@weir/api/ingest/ingest';
 import { apiSettings } from '@weir/api/settings';

@@ -182,6 +182,11 @@ describe('an event without user_id for a meter that counts distinct users', () =
     await weir.drained();
     expect((await receiptOf(id)).body).toMatchObject({ status: 'duplicate', duplicate_of: other });
     expect(await countsOf('late')).toEqual({ events: 1, rolled_up: 1, users: 0 });
+    const listed = await list('customer_external_id=late');
+    expect(listed.body.data.map((event: { id: string; status: string }) => [event.id, event.status])).toEqual([
+      [other, 'recorded'],
+      [id, 'duplicate'],
+    ]);
   });
 
   test('is not replayed with metadata that is not valid', async () => {

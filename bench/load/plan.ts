@@ -34,8 +34,6 @@ export interface LoadResult {
   errors: Record<string, number>;
   /** The text of the first other answer. */
   firstError?: string | undefined;
-  /** Share of one core that making the load took. */
-  cpu: number;
 }
 
 export type LoadMessage = LoadEnded | LoadResult;

@@ -14,13 +14,11 @@ const ANSWER_SECONDS_MAX = 20;
 export async function runLoad(plan: LoadPlan, onEnded: () => void): Promise<LoadResult> {
   const load = new Load(plan);
   const lanes = await Promise.all(Array.from({ length: plan.connections }, () => load.open()));
-  const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   for (const lane of lanes) lane.send();
   await delay(plan.seconds * 1_000);
   load.isOver = true;
   const seconds = (performance.now() - startedAt) / 1_000;
-  const cpu = process.cpuUsage(cpuBefore);
   onEnded();
 
   const deadline = Date.now() + ANSWER_SECONDS_MAX * 1_000;
@@ -28,7 +26,7 @@ export async function runLoad(plan: LoadPlan, onEnded: () => void): Promise<Load
   for (const lane of lanes) lane.close();
   // A connection that was just ended in the middle of a request says so in a later turn.
   while (load.underWay > 0) await delay(5);
-  return load.result(seconds, (cpu.user + cpu.system) / 1_000_000 / seconds);
+  return load.result(seconds);
 }
 
 interface Lane {
@@ -90,7 +88,7 @@ class Load {
     this.#firstError ??= text.slice(0, 500);
   }
 
-  result(seconds: number, cpu: number): LoadResult {
+  result(seconds: number): LoadResult {
     const milliseconds = (percentile: number) => this.#latency.percentile(percentile) / 1_000;
     return {
       kind: 'result',
@@ -99,7 +97,6 @@ class Load {
       latencyMs: { p50: milliseconds(50), p99: milliseconds(99), p999: milliseconds(99.9) },
       errors: this.#errors,
       firstError: this.#firstError,
-      cpu,
     };
   }
 }
