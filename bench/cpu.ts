@@ -12,7 +12,7 @@ interface Process {
 
 /**
  * The seconds of CPU that each part has used so far: the processes that this one has started, and those that they have.
- * It hardly depends on what else the machine does, unlike everything that is measured in time. Null where the system has
+ * It depends on what else the machine does far less than everything that is measured in time. Null where the system has
  * no /proc; services that were given and not started are left out.
  */
 export async function cpuSecondsByPart(): Promise<Map<string, number> | null> {

@@ -179,6 +179,15 @@ describe('the batch as a whole is refused', () => {
     expectProblem(await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body }), 422, 'invalid_request');
   });
 
+  test('with the header Idempotency-Key, which is for single events', async () => {
+    const answer = await weir.request('POST', '/api/v1/sdk/track/batch', {
+      apiKey,
+      body: { events: [eventOf()] },
+      headers: { 'idempotency-key': 'k' },
+    });
+    expectProblem(answer, 422, 'invalid_request');
+  });
+
   test('with events that stand twice', async () => {
     const raw = `{"events":[${JSON.stringify(eventOf())}],"events":[]}`;
     const answer = await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, raw });

@@ -37,8 +37,8 @@ const track = (body: unknown, headers: Record<string, string> = {}) =>
   weir.request('POST', '/api/v1/sdk/track', { apiKey, body, headers });
 
 /** Sends bytes as they are over a connection of their own, and reads until the server closes it. */
-function talk(bytes: string | Uint8Array, { isLast = false } = {}): Promise<Answer> {
-  const { hostname, port } = new URL(weir.baseUrl);
+function talk(bytes: string | Uint8Array, { isLast = false, baseUrl = weir.baseUrl } = {}): Promise<Answer> {
+  const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(Number(port), hostname, () => (isLast ? socket.end(bytes) : socket.write(bytes)));
@@ -215,6 +215,7 @@ describe('what is no HTTP is answered with a problem document, and the connectio
     ['the beginning of TLS', () => Uint8Array.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3])],
     ['an unknown method', () => 'BREW / HTTP/1.1\r\nHost: weir\r\n\r\n'],
     ['another protocol', () => 'GET / SPDY/3\r\nHost: weir\r\n\r\n'],
+    ['no Host', () => 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['a header without a colon', () => 'GET / HTTP/1.1\r\nHost weir\r\n\r\n'],
     ['a NUL byte in a header', () => requestOf([json, 'X-Note: a\0b'])],
     ['a length that is no number', () => requestOf([json, 'Content-Length: abc'])],
@@ -266,4 +267,16 @@ test('a body that is longer than its length is not an event', async () => {
   // Cut off it is no JSON, and what is left of it no request: whichever is noticed first.
   expect(['malformed_json', 'malformed_request']).toContain(answer.body.code);
   expectProblem(answer, 400, answer.body.code);
+});
+
+test('a request that does not arrive in time is answered with 408, be it late with its headers or its body', async () => {
+  const slow = await weir.startApi({ REQUEST_TIMEOUT_MS: '1000' });
+  const late = (bytes: string) => talk(bytes, { baseUrl: slow.url });
+  const answers = await Promise.all([
+    late('POST /api/v1/sdk/track HTTP/1.1\r\nHost: weir\r\n'),
+    late(
+      `POST /api/v1/sdk/track HTTP/1.1\r\nHost: weir\r\nX-API-Key: ${apiKey}\r\n${json}\r\nContent-Length: 50\r\n\r\n{`,
+    ),
+  ]);
+  for (const answer of answers) expectProblem(answer, 408, 'request_timeout');
 });

@@ -18,6 +18,7 @@ import { meterRoutes } from './catalog/meters.ts';
 import { planFeatureRoutes } from './catalog/plan-features.ts';
 import { planRoutes } from './catalog/plans.ts';
 import type { App } from './http/typed-app.ts';
+import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
@@ -55,6 +56,13 @@ export async function buildApp(parts: AppParts): Promise<App> {
     bodyLimit: settings.BODY_BYTES_MAX,
     requestTimeout: settings.REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: 512 },
+    http: {
+      // Node would answer a request without Host by itself, without a word; see http/problem.ts.
+      requireHostHeader: false,
+      // How late a request that takes too long is noticed; by default only every 30 s.
+      connectionsCheckingInterval: 1_000,
+      headersTimeout: settings.REQUEST_TIMEOUT_MS,
+    },
     // While it closes, a request that still arrives on an open connection is served: a drain drops nothing.
     return503OnClosing: false,
     clientErrorHandler: answerBrokenConnection,
@@ -65,6 +73,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   // Answers are shaped by the handlers and checked by the tests; checking each one again here would cost every request.
   app.setSerializerCompiler(() => JSON.stringify);
   useProblems(app);
+  useDrain(app);
   useJson(app);
   useMetrics(app, metrics);
   // Only the guards read cookies, so that tracking does not pay for it.

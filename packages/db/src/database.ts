@@ -43,7 +43,15 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   });
   pool.on('error', options.onIdleError);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return { kysely, pool, close: () => kysely.destroy() };
+  return {
+    kysely,
+    pool,
+    async close() {
+      await kysely.destroy();
+      // Kysely lets go of a pool only if it has used it.
+      if (!pool.ended) await pool.end();
+    },
+  };
 }
 
 /** The name of the constraint that a statement violated, or undefined for any other error. */

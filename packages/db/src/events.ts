@@ -3,6 +3,7 @@ import { receivedAt } from '@weir/shared/event';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import { sql, type SqlBool } from 'kysely';
 import type { Database } from './database.ts';
+import { EVENT_JSON } from './event-json.ts';
 
 /** What the track path knows of a meter, by its token. Undefined when no organization has it. */
 export async function findMeterByToken(
@@ -119,17 +120,13 @@ export async function listStoredEvents(
 }
 
 function recordedRows({ kysely }: Database, organizationId: string) {
-  // A person's JSON text, as it was staged: numeric and jsonb keep every digit, and timestamps come out in UTC.
   return kysely
     .selectFrom('events')
     .where('organization_id', '=', organizationId)
     .select([
       sql<EventStatus>`'recorded'`.as('status'),
       'id',
-      sql<string>`json_build_object('id', id, 'organization_id', organization_id, 'meter_id', meter_id,
-        'customer_external_id', customer_external_id, 'quantity', trim_scale(quantity)::text,
-        'timestamp', to_char("timestamp" AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-        'idempotency_key', idempotency_key, 'metadata', metadata::text)::text`.as('event'),
+      sql<string>`${sql.raw(EVENT_JSON)}`.as('event'),
       sql<string | null>`NULL`.as('reason'),
       sql<string | null>`NULL`.as('duplicate_of'),
     ]);

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { SettingsError } from '@weir/shared/settings';
 import pg from 'pg';
 import { makePartitions } from './partitions.ts';
 
@@ -38,7 +39,7 @@ async function applyMissing(client: pg.Client): Promise<string[]> {
   const done = new Set(rows.map((row) => row.name));
   const unknown = [...done].filter((name) => !files.includes(name));
   if (unknown.length > 0) {
-    throw new Error(
+    throw new SettingsError(
       `The database was migrated by a newer Weir (it has ${unknown.join(', ')}): run that version instead.`,
     );
   }

@@ -3,6 +3,7 @@
 // before it simply try again.
 
 import { receivedAt, type StagedEvent } from '@weir/shared/event';
+import { EVENT_JSON } from './event-json.ts';
 import { hash128 } from '@weir/shared/queue';
 import pg from 'pg';
 
@@ -30,9 +31,9 @@ export interface Recorded {
 const RECORD = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[], $7::timestamptz[],
-                       $8::text[], $9::bytea[], $10::text[], $11::boolean[], $12::text[])
+                       $8::text[], $9::bytea[], $10::text[], $11::boolean[])
     AS t (id, organization_id, meter_id, customer_external_id, quantity, "timestamp", received_at,
-          idempotency_key, key_hash, metadata, counts_unique_values, staged)
+          idempotency_key, key_hash, metadata, counts_unique_values)
 ),
 keyed AS (
   INSERT INTO idempotency_keys (organization_id, key_hash, event_id)
@@ -84,7 +85,7 @@ valued AS (
 ),
 duplicated AS (
   INSERT INTO duplicate_events (organization_id, id, duplicate_of, event)
-  SELECT i.organization_id, i.id, h.holder, i.staged
+  SELECT i.organization_id, i.id, h.holder, ${EVENT_JSON}
   FROM input i JOIN held h USING (id) WHERE h.holder <> i.id
   ORDER BY 1, 2
   ON CONFLICT DO NOTHING
@@ -137,7 +138,7 @@ function isMisrouted(error: unknown): boolean {
 }
 
 function columnsOf(events: readonly RecordableEvent[]): unknown[][] {
-  const columns: unknown[][] = Array.from({ length: 12 }, () => []);
+  const columns: unknown[][] = Array.from({ length: 11 }, () => []);
   for (const { event, countsUniqueValues } of events) {
     const row = [
       event.id,
@@ -151,7 +152,6 @@ function columnsOf(events: readonly RecordableEvent[]): unknown[][] {
       event.idempotency_key === undefined ? null : hash128(event.idempotency_key),
       event.metadata ?? null,
       countsUniqueValues,
-      JSON.stringify(event),
     ];
     row.forEach((value, column) => columns[column]?.push(value));
   }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { App } from './typed-app.ts';
 import { Refusal } from '@weir/shared/errors';
-import { useDrain } from './drain.ts';
 import { problemResponses } from './problem.ts';
 
 /** What `/readyz` asks: each answers when its part can serve, and throws when it cannot. */
@@ -14,7 +13,6 @@ export interface ReadyChecks {
 
 export function healthRoutes(app: App, checks: ReadyChecks): void {
   // Whoever watches readyz learns of a stop there; everyone else is served until they have learnt of it by themselves.
-  useDrain(app);
   const okay = { 200: z.object({ status: z.literal('ok') }) };
 
   app.get('/healthz', { schema: { tags: ['Operations'], summary: 'The process is alive', response: okay } }, () => ({

@@ -241,6 +241,12 @@ export function useProblems(app: FastifyInstance): void {
     if (!known.includes(entry)) known.push(entry);
     for (const method of [route.method].flat()) entry.methods.add(method);
   });
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { httpVersion, headers } = request.raw;
+    // RFC 9112, section 3.2.
+    const lacksHost = headers.host === undefined && httpVersion === '1.1';
+    done(lacksHost ? new Refusal('malformed_request', 'An HTTP/1.1 request must have the header Host.') : undefined);
+  });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';

@@ -111,6 +111,11 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       },
     },
     async (request, reply) => {
+      if (request.headers['idempotency-key'] !== undefined) {
+        throw invalidFields([
+          { path: 'Idempotency-Key', message: 'is for single events: give each event of a batch its own key' },
+        ]);
+      }
       const { json } = request;
       const span = json?.members.get('events');
       if (json === null || span === undefined)
@@ -208,8 +213,8 @@ function refusalOf(admission: Admission): Refusal | undefined {
 
 /** The header Idempotency-Key means the same as the field; both may be sent when they agree. */
 function withHeaderKey(body: EventSource['body'], request: FastifyRequest): EventSource['body'] {
-  const values = request.raw.headersDistinct['idempotency-key'];
-  if (values === undefined) return body;
+  if (request.headers['idempotency-key'] === undefined) return body;
+  const values = request.raw.headersDistinct['idempotency-key'] ?? [];
   // Node reads header bytes as Latin-1; a key in UTF-8 must be the same key in the header and in the body.
   const bytes = values.map((value) => Buffer.from(value, 'latin1'));
   // Read all the same, two keys that are not UTF-8 could become one, and the second event would be lost as a duplicate.
