@@ -161,15 +161,14 @@ describe('of what comes twice', () => {
       };
     });
   }
-  const stage = async (events: StagedEvent[]): Promise<string> => {
-    const batch = newId();
+  const stage = async (events: StagedEvent[], batch = newId()): Promise<string> => {
     const candidates = events.map((event): Candidate => ({
       id: event.id,
       event: JSON.stringify(event),
       apiKeyId: null,
       claim: null,
     }));
-    await admit(weir.redis, weir.keys, batch, candidates, 60);
+    await admit(weir.redis, weir.keys, batch, candidates, 60, () => {});
     return batch;
   };
   const recordable = (events: StagedEvent[]) =>
@@ -186,6 +185,20 @@ describe('of what comes twice', () => {
     expect(await persist(parts, await stage(events))).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
     expect(await counted(weir, meter.id)).toEqual({ events: 300, sum: '300' });
     await expectRollupsToEqualEvents(weir.pool);
+  });
+
+  test('a job that runs before its batch is staged leaves the batch alone', async () => {
+    const events = await eventsOf(3);
+    const batch = newId();
+    // The batch is staged right after the worker has looked for it and found nothing.
+    const redis = new Proxy(weir.redis, {
+      get: (real, name) =>
+        name === 'hvals' ? () => stage(events, batch).then(() => []) : Reflect.get(real, name).bind(real),
+    });
+    expect(await persist({ ...parts, redis }, batch)).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
+    expect(await weir.redis.zscore(weir.keys.staged, batch)).not.toBeNull();
+    expect(await persist(parts, batch)).toEqual({ recorded: 3, duplicates: 0, rejected: 0 });
+    expect(await counted(weir, meter.id)).toEqual({ events: 3, sum: '3' });
   });
 
   test('different events with the same idempotency keys, recorded at the same moment: one of each, the others are its duplicates', async () => {

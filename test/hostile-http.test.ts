@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from './expect-problem.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from './harness.ts';
+import { signUp, startWeir, until, type Answer, type Organization, type Weir } from './harness.ts';
 
 let weir: Weir;
 let admin: Organization;
@@ -267,6 +267,14 @@ test('a body that is longer than its length is not an event', async () => {
   // Cut off it is no JSON, and what is left of it no request: whichever is noticed first.
   expect(['malformed_json', 'malformed_request']).toContain(answer.body.code);
   expectProblem(answer, 400, answer.body.code);
+});
+
+test('of bytes that are no HTTP, right behind a good request, only the request is answered, and the connection closed', async () => {
+  accepted = 1;
+  const request = requestOf([json, lengthOf(JSON.stringify(eventOf()))]).replace('Connection: close\r\n', '');
+  const answer = await talk(`${request}x`);
+  expect(answer.status).toBe(201);
+  await until(async () => (await weir.redis.zcard(weir.keys.staged)) === stagedBefore + 1, 'the good event is staged');
 });
 
 test('a request that does not arrive in time is answered with 408, be it late with its headers or its body', async () => {

@@ -18,11 +18,12 @@ import { meterRoutes } from './catalog/meters.ts';
 import { planFeatureRoutes } from './catalog/plan-features.ts';
 import { planRoutes } from './catalog/plans.ts';
 import type { App } from './http/typed-app.ts';
+import { answerBrokenConnection, watchConnections } from './http/broken-connection.ts';
 import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
-import { answerBrokenConnection, answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
+import { answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
 import { useMetrics, type Metrics } from './http/metrics.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import { buildKnownMeters } from './ingest/known-meters.ts';
@@ -73,6 +74,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   // Answers are shaped by the handlers and checked by the tests; checking each one again here would cost every request.
   app.setSerializerCompiler(() => JSON.stringify);
   useProblems(app);
+  watchConnections(app);
   useDrain(app);
   useJson(app);
   useMetrics(app, metrics);

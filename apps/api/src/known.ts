@@ -1,14 +1,17 @@
 import type { FastifyBaseLogger } from 'fastify';
 
-/** After a look-up that failed, Postgres is left alone for this long. */
+/** After a look-up that failed or took too long, Postgres is left alone for this long. */
 const RETRY_MS = 1_000;
+
+/** What is known already waits no longer than this for Postgres to say that it is still so. */
+const WAIT_MS = 250;
 
 export interface KnownOptions<Value> {
   /** What is remembered, for the log: `API key`. */
   what: string;
   /** Asks Postgres. Undefined where there is none. */
   find(name: string): Promise<Value | undefined>;
-  /** After this it is looked up again, beside the request that noticed. */
+  /** After this it is looked up again before it is used. */
   freshMs: number;
   /** For no longer than this is it used from memory, even while Postgres is away. */
   usableMs: number;
@@ -46,13 +49,24 @@ export class Known<Value> {
     const entry = this.#entries.get(name);
     const now = this.#now();
     if (entry === undefined || now - entry.lookedUpAt > this.#options.usableMs) return this.#lookUp(name);
-    if (now > entry.lookUpAgainAt) {
-      entry.lookUpAgainAt = now + RETRY_MS;
-      this.#lookUp(name).catch((error: unknown) => {
-        this.#options.log.warn({ err: error }, `a known ${this.#options.what} could not be looked up again`);
-      });
+    return now > entry.lookUpAgainAt ? this.#renew(name, entry) : entry.value;
+  }
+
+  /** What Postgres says now, or what is known if Postgres does not answer. */
+  async #renew(name: string, entry: Entry<Value>): Promise<Value | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`Postgres did not answer within ${WAIT_MS} ms`)), WAIT_MS);
+    });
+    try {
+      return await Promise.race([this.#lookUp(name), tooLate]);
+    } catch (error) {
+      entry.lookUpAgainAt = this.#now() + RETRY_MS;
+      this.#options.log.warn({ err: error }, `a known ${this.#options.what} could not be looked up again`);
+      return entry.value;
+    } finally {
+      clearTimeout(timer);
     }
-    return entry.value;
   }
 
   /** One look-up at a time for each name, however many requests wait for it. */

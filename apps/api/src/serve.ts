@@ -8,7 +8,6 @@ import { producerConnection, queueKeys } from '@weir/shared/queue';
 import { checkRedisPolicy } from '@weir/shared/redis-policy';
 import { SettingsError } from '@weir/shared/settings';
 import { Redis } from 'ioredis';
-import { once } from 'node:events';
 import { buildApp } from './app.ts';
 import { buildMetrics } from './http/metrics.ts';
 import { openIngest } from './ingest/ingest.ts';
@@ -66,11 +65,18 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
 }
 
 async function checkPolicy(redis: Redis, log: Logger): Promise<void> {
-  try {
-    if (redis.status !== 'ready') await once(redis, 'ready', { signal: AbortSignal.timeout(REDIS_WAIT_MS) });
-  } catch {
-    log.warn('Redis cannot be reached yet: tracking answers 503 until it can');
-    return;
+  if (redis.status !== 'ready') {
+    const ready = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(false), REDIS_WAIT_MS);
+      redis.once('ready', () => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+    if (!ready) {
+      log.warn('Redis cannot be reached yet: tracking answers 503 until it can');
+      return;
+    }
   }
   const policy = await checkRedisPolicy(redis);
   if (policy.refuse !== undefined) throw new SettingsError(`Cannot start: ${policy.refuse}.`);

@@ -16,7 +16,7 @@ export interface PersistParts {
   aggregations: Aggregations;
 }
 
-/** What became of the events of a batch; those that an earlier delivery had recorded are in no number. */
+/** What became of the events of a batch. Recorded and duplicates are counted once, rejected at every delivery. */
 export interface Persisted {
   recorded: number;
   duplicates: number;
@@ -27,6 +27,10 @@ export interface Persisted {
 export async function persist(parts: PersistParts, batch: string): Promise<Persisted> {
   const { database, redis, keys } = parts;
   const staged = await redis.hvals(keys.batch(batch));
+  if (staged.length === 0) {
+    await forgetIfGone(redis, keys, batch);
+    return { recorded: 0, duplicates: 0, rejected: 0 };
+  }
   const events = staged.map((text) => JSON.parse(text) as StagedEvent);
 
   const { accepted, rejected } = await judgeAll(parts.aggregations, events);
@@ -42,6 +46,13 @@ export async function persist(parts: PersistParts, batch: string): Promise<Persi
   const replies = await redis.multi().unlink(keys.batch(batch)).zrem(keys.staged, batch).exec();
   for (const [error] of replies ?? []) if (error !== null) throw error;
   return { recorded, duplicates, rejected: notCounted.size };
+}
+
+// One step, since a job may run before its batch is staged: a batch that was not read must never be taken off.
+const FORGET_IF_GONE = `if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZREM', KEYS[2], ARGV[1]) end`;
+
+async function forgetIfGone(redis: Redis, keys: QueueKeys, batch: string): Promise<void> {
+  await redis.eval(FORGET_IF_GONE, 2, keys.batch(batch), keys.staged, batch);
 }
 
 async function judgeAll(aggregations: Aggregations, events: StagedEvent[]) {

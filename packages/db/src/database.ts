@@ -37,6 +37,9 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    // A connection that went silent is noticed by us: Postgres's own time-out does not help when nobody hears from it.
+    query_timeout: options.statementTimeoutMs === 0 ? undefined : options.statementTimeoutMs + 2_000,
+    keepAliveInitialDelayMillis: 10_000,
     types: parsers,
     options: `-c timezone=UTC -c datestyle=ISO -c statement_timeout=${options.statementTimeoutMs}`,
     application_name: 'weir',
@@ -66,15 +69,15 @@ export function isBadData(error: unknown): boolean {
 
 /**
  * Whether an error says that Postgres cannot answer now: no connection, too many, shutting down, timed out, deadlocked
- * (SQLSTATE classes 08, 40, 53, 57, 58, and whatever the network says).
+ * (SQLSTATE classes 08, 40, 53, 57, 58; 25006 and 55P03, as in a failover; and whatever the network says).
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return /^(08|40|53|57|58)/.test(error.code ?? '');
+  if (error instanceof pg.DatabaseError) return /^(08|40|53|57|58|25006|55P03)/.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return (
     /^E[A-Z]+$/.test(code) ||
-    /timeout exceeded when trying to connect|Connection terminated|not queryable/.test(error.message)
+    /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable/.test(error.message)
   );
 }
 

@@ -62,10 +62,10 @@ interface StoredRow {
 
 // An event that was recorded (or found to be a duplicate) after a replay may for a moment still stand among the
 // rejected ones; what counted comes first.
-const RECORDED = (
-  e: string,
-) => sql<SqlBool>`EXISTS (SELECT FROM events r WHERE r.organization_id = ${sql.ref(`${e}.organization_id`)}
-  AND r.id = ${sql.ref(`${e}.id`)})`;
+const SETTLED = sql<SqlBool>`(
+  EXISTS (SELECT FROM events e WHERE e.organization_id = rejected_events.organization_id AND e.id = rejected_events.id)
+  OR EXISTS (SELECT FROM duplicate_events d
+    WHERE d.organization_id = rejected_events.organization_id AND d.id = rejected_events.id))`;
 
 /** One event of an organization that has left the queue. */
 export async function findStoredEvent(
@@ -149,7 +149,7 @@ function rejectedRows({ kysely }: Database, organizationId: string) {
   return kysely
     .selectFrom('rejected_events')
     .where('organization_id', '=', organizationId)
-    .where(sql<SqlBool>`NOT ${RECORDED('rejected_events')}`)
+    .where(sql<SqlBool>`NOT ${SETTLED}`)
     .select([
       sql<EventStatus>`'rejected'`.as('status'),
       'id',

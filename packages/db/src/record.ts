@@ -178,6 +178,7 @@ export async function rejectEvents(pool: pg.Pool, rejected: readonly RejectedEve
       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
         AS t (organization_id, id, meter_id, customer_external_id, reason, event, received_at)
       WHERE NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id, e.received_at) = (t.organization_id, t.id, t.received_at))
+        AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (t.organization_id, t.id))
       ORDER BY organization_id, id
       ON CONFLICT (organization_id, id) DO UPDATE SET reason = excluded.reason, event = excluded.event, rejected_at = now()`,
     values: [

@@ -149,7 +149,7 @@ async function layTombstone(redis: Redis, tombstone: string): Promise<void> {
     await redis.set(tombstone, '1', 'EX', TOMBSTONE_SECONDS);
   } catch (error) {
     const detail =
-      'Redis cannot be reached, so the key cannot be revoked everywhere: it was not deleted; try again in a moment.';
+      'Redis did not answer, so the key may not be refused everywhere yet and was not deleted: delete it again in a moment.';
     throw Object.assign(new Refusal('unavailable', detail), { cause: error });
   }
 }

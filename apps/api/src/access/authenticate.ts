@@ -36,8 +36,6 @@ export interface Guards {
    * for the key's tombstone (`keys.revoked`) before it takes anything, as admission does.
    */
   write(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void;
-  /** An API key with usage.write, looked up each time: for routes that ask for no tombstone. */
-  writeUncached(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
 export interface GuardParts {
@@ -100,7 +98,6 @@ export function buildGuards(app: FastifyInstance, { database, publicUrl, log }: 
       }
       done();
     },
-    writeUncached: (request, reply) => withKey(request, reply, 'usage.write'),
   };
 }
 

@@ -2,9 +2,9 @@
 // status known. What a person reads is `detail`; what a client switches on is `code`.
 
 import { violatedConstraint, isUnavailable } from '@weir/db/database';
+import { isRedisAway } from '@weir/shared/redis-away';
 import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/shared/errors';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Socket } from 'node:net';
 import { z } from 'zod';
 
 const PROBLEMS = {
@@ -150,6 +150,11 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (constraint !== undefined) return new Refusal(constraint.code, constraint.detail);
   const framework = FRAMEWORK[errorCodeOf(error) ?? ''];
   if (framework !== undefined) return new Refusal(framework.code, framework.detail);
+  if (isRedisAway(error)) {
+    return new Refusal('unavailable', 'The queue cannot be asked now: try again in a moment.', {
+      retryAfterSeconds: 2,
+    });
+  }
   if (isUnavailable(error)) {
     return new Refusal('unavailable', 'The database cannot answer now: try again in a moment.', {
       retryAfterSeconds: 2,
@@ -264,32 +269,6 @@ export function useProblems(app: FastifyInstance): void {
       new Refusal('method_not_allowed', `This path takes ${allow}, and not ${request.method}.`),
     );
   });
-}
-
-const BROKEN_CONNECTIONS: Record<string, { code: ErrorCode; detail: string }> = {
-  HPE_HEADER_OVERFLOW: {
-    code: 'headers_too_large',
-    detail: 'The headers are too large together: send fewer or shorter ones.',
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', detail: 'The request did not arrive in time: send it again.' },
-};
-
-/** Answers what Node could not even read as a request, and closes the connection. */
-export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { code, detail } = BROKEN_CONNECTIONS[error.code ?? ''] ?? {
-    code: 'malformed_request' as const,
-    detail: 'This is not a valid HTTP/1.1 request: check the client or the proxy in between.',
-  };
-  const problem = problemOf(new Refusal(code, detail), 'none');
-  const body = JSON.stringify(problem);
-  socket.end(
-    `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }
 
 /** Answers a request that the framework refused before it had a route. */

@@ -39,7 +39,8 @@ export async function loadAdmitScript(redis: Redis): Promise<void> {
 }
 
 /**
- * Admits the candidates of one flush under the batch's id; the answers are in their order. When Redis does not answer,
+ * Admits the candidates of one flush under the batch's id; the answers are in their order. `enqueue` is called once the
+ * script is on its way, and not at all when Redis is away. When Redis does not answer,
  * throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
  */
 export async function admit(
@@ -48,25 +49,37 @@ export async function admit(
   batch: string,
   candidates: readonly Candidate[],
   claimTtlSeconds: number,
+  enqueue: () => void,
 ): Promise<Admission[]> {
   const { keyArgs, valueArgs } = argumentsOf(keys, batch, candidates, claimTtlSeconds);
   if (redis.status !== 'ready') throw notAccepted();
   let answers: string[];
   try {
-    answers = await evaluate(redis, keyArgs, valueArgs);
+    answers = await evaluate(redis, keyArgs, valueArgs, enqueue);
   } catch (error) {
     throw refusalOf(error);
   }
   return answers.map((answer, index) => admissionOf(answer, candidates[index]));
 }
 
-async function evaluate(redis: Redis, keyArgs: string[], valueArgs: (string | number)[]): Promise<string[]> {
+async function evaluate(
+  redis: Redis,
+  keyArgs: string[],
+  valueArgs: (string | number)[],
+  enqueue: () => void,
+): Promise<string[]> {
+  const answers = redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs);
+  // In the same turn as the script, so that both share a round trip. Redis runs them in this order.
+  enqueue();
   try {
-    return (await redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs)) as string[];
+    return (await answers) as string[];
   } catch (error) {
     // Redis forgets scripts when it restarts. Nothing of this one has run then.
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return (await redis.eval(LUA, keyArgs.length, ...keyArgs, ...valueArgs)) as string[];
+    const second = redis.eval(LUA, keyArgs.length, ...keyArgs, ...valueArgs);
+    // The first job may have come and gone by now, having found nothing.
+    enqueue();
+    return (await second) as string[];
   }
 }
 
@@ -95,7 +108,8 @@ function admissionOf(answer: string, candidate: Candidate | undefined): Admissio
   };
 }
 
-// Error replies that Redis gives before it runs anything of a script.
+// Error replies of the first write of the script, or before it: nothing was written then. (Whether memory suffices is
+// asked once for a whole script, so OOM never comes in its middle.)
 const REFUSED_BY_REDIS = /^(OOM|LOADING|BUSY|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|NOAUTH|NOPERM|CLUSTERDOWN)\b/;
 
 function refusalOf(error: unknown): Refusal {

@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis';
 import { admit, loadAdmitScript, type Admission, type Candidate } from './admit.ts';
 import { FlushBuffer } from './buffer.ts';
 import { openRecordQueue } from './enqueue.ts';
+import { openRedisWatch } from './redis-watch.ts';
 
 /** The way into the queue. */
 export interface Ingest {
@@ -31,17 +32,20 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
   };
   if (redis.status === 'ready') load();
   redis.on('ready', load);
-  const buffer = new FlushBuffer((batch, candidates) => {
-    const admissions = admit(redis, keys, batch, candidates, options.claimTtlSeconds);
-    // In the same turn as the script, so that both share a round trip. Redis runs them in this order.
-    queue.enqueue(batch);
-    return admissions;
-  });
+  const buffer = new FlushBuffer((batch, candidates) =>
+    admit(redis, keys, batch, candidates, options.claimTtlSeconds, () => queue.enqueue(batch)),
+  );
+  const watch = openRedisWatch(redis, log);
   return {
-    submit: (candidate) => buffer.submit(candidate),
+    submit(candidate) {
+      const refusal = watch.refusal();
+      return refusal === undefined ? buffer.submit(candidate) : Promise.reject(refusal);
+    },
     depth: () => buffer.depth,
     async close() {
       await buffer.drain();
+      watch.close();
+      redis.off('ready', load);
       await queue.close();
     },
   };

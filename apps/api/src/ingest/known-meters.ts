@@ -12,7 +12,7 @@ export interface KnownMeter {
   status: MeterStatus;
 }
 
-/** Meters by token. An archived meter is closed within seconds, by every process. About 20 MB at most. */
+/** Meters by token. An archived meter is closed within 5 seconds, by every process. About 20 MB at most. */
 export type KnownMeters = Known<KnownMeter>;
 
 export function buildKnownMeters(database: Database, log: FastifyBaseLogger): KnownMeters {

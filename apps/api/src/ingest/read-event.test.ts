@@ -144,3 +144,20 @@ describe('two requests with one idempotency key', () => {
 test('an event without an idempotency key claims nothing', () => {
   expect(read().candidate.claim).toBeNull();
 });
+
+describe('the fingerprint tells payloads apart', () => {
+  const fingerprintOf = (metadata: string) =>
+    read(`"idempotency_key":"k","metadata":${metadata}`).candidate.claim?.fingerprint;
+
+  test.each([
+    ['an object and the array of its members', '{"x":{"a":1}}', '{"x":[["a",1]]}'],
+    ['an object and the array of its keys and values', '{"x":{"a":1}}', '{"x":["a",1]}'],
+    ['two numbers that are one for JavaScript', '{"user_id":9007199254740992}', '{"user_id":9007199254740993}'],
+  ])('%s', (_, one, other) => {
+    expect(fingerprintOf(one)).not.toBe(fingerprintOf(other));
+  });
+
+  test('white space and the order of keys do not', () => {
+    expect(fingerprintOf('{"a":1,"b":{"c":2,"d":3}}')).toBe(fingerprintOf('{ "b": {"d": 3, "c": 2}, "a": 1 }'));
+  });
+});

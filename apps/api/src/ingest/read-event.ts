@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { parseQuantity } from '@weir/shared/decimal';
 import { Refusal, type FieldError } from '@weir/shared/errors';
-import { METADATA_BYTES_MAX, type StagedEvent, type TrackBody } from '@weir/shared/event';
+import type { StagedEvent, TrackBody } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { instantOf, parseInstant } from '@weir/shared/instant';
 import { hash128, type QueueKeys } from '@weir/shared/queue';
@@ -12,6 +12,7 @@ import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
 import type { Candidate } from './admit.ts';
 import type { KnownMeter } from './known-meters.ts';
+import { mayHideDigits, problemOfMetadataText } from './metadata-text.ts';
 
 /** No event is older than the service could be; it also keeps years that Postgres and JavaScript read differently out. */
 const EARLIEST_EPOCH_MS = Date.UTC(2000, 0, 1);
@@ -99,9 +100,8 @@ function readTimestamp(body: TrackBody, now: number, aheadSeconds: number, error
 }
 
 function readMetadata(text: string | undefined, errors: FieldError[]): string | undefined {
-  if (text !== undefined && Buffer.byteLength(text) > METADATA_BYTES_MAX) {
-    errors.push({ path: 'metadata', message: `must take at most ${METADATA_BYTES_MAX} bytes` });
-  }
+  const problem = text === undefined ? undefined : problemOfMetadataText(text);
+  if (problem !== undefined) errors.push({ path: 'metadata', message: problem });
   return text;
 }
 
@@ -115,16 +115,23 @@ function fingerprintOf(event: StagedEvent, body: TrackBody): string {
     event.customer_external_id,
     event.quantity,
     body.timestamp === undefined ? null : event.timestamp,
-    body.metadata === undefined ? null : inKeyOrder(body.metadata),
+    canonicalMetadata(event.metadata, body.metadata),
   ];
   return hash('sha256', JSON.stringify(payload), 'base64url').slice(0, 22);
+}
+
+function canonicalMetadata(text: string | undefined, metadata: TrackBody['metadata']): unknown {
+  if (text === undefined || metadata === undefined) return null;
+  return mayHideDigits(text) ? text : inKeyOrder(metadata);
 }
 
 // Metadata was found to be at most 5 levels deep, so the recursion is.
 function inKeyOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inKeyOrder);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
+  const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, child]) => [key, inKeyOrder(child)]);
+    .flatMap(([key, child]) => [key, inKeyOrder(child)]);
+  // Marked, so that no array of the same members is equal to it.
+  return { object: members };
 }

@@ -126,9 +126,7 @@ export function trackRoutes(app: App, parts: TrackParts): void {
         items.map((item, index) => trackItem(parts, request, item, starts[index] ?? 0)),
       );
       const refused = results.filter((result) => result instanceof Refusal);
-      // When there is no item that could be taken now, the request as a whole is what has to be sent again.
-      if (refused.length === results.length && refused[0] !== undefined && refused.every(isAboutTheRequest))
-        throw refused[0];
+      if (refused.length === results.length) throwIfAboutTheRequest(refused);
       const data = results.map((result) =>
         result instanceof Refusal ? refusedItem(result) : { status: 201, id: result.id },
       );
@@ -138,8 +136,18 @@ export function trackRoutes(app: App, parts: TrackParts): void {
 }
 
 /** Refusals that say nothing about the event itself, so that they would be the same for any other one. */
-function isAboutTheRequest({ code }: Refusal): boolean {
-  return code === 'unavailable' || code === 'shutting_down' || code === 'unauthenticated';
+const ABOUT_THE_REQUEST = new Set(['unavailable', 'shutting_down', 'unauthenticated']);
+
+/**
+ * When no item could be taken for a reason that lies with none of them, the request as a whole is what has to be sent
+ * again. It is answered `unknown` if that is true of any item: nothing that may have been kept is called not accepted.
+ */
+function throwIfAboutTheRequest(refused: Refusal[]): void {
+  const [first] = refused;
+  if (first === undefined || !refused.every(({ code }) => ABOUT_THE_REQUEST.has(code))) return;
+  const unknown = refused.find(({ fields }) => fields.outcome === 'unknown');
+  if (unknown !== undefined) throw unknown;
+  if (refused.every(({ code }) => code === first.code)) throw first;
 }
 
 function refusedItem(refusal: Refusal): BatchItem {
@@ -169,7 +177,11 @@ async function trackItem(
     });
   } catch (error) {
     if (error instanceof Refusal) return error;
-    throw error;
+    // The other items of the batch may be accepted by now, so this one is answered by itself, too.
+    request.log.error({ err: error }, 'an event of a batch failed');
+    const detail =
+      'Something broke on our side, and the event may have been taken or not: send it again with the same key.';
+    return new Refusal('internal_error', detail, { outcome: 'unknown' });
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Database } from '@weir/db/database';
 import { findStoredEvent, listStoredEvents, type StoredEvent } from '@weir/db/events';
 import { Refusal } from '@weir/shared/errors';
-import { METADATA_BYTES_MAX, metadata, receivedAt, type StagedEvent } from '@weir/shared/event';
+import { metadata, receivedAt, type StagedEvent } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
 import type { QueueKeys } from '@weir/shared/queue';
 import { text } from '@weir/shared/text';
@@ -13,6 +13,7 @@ import type { Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import type { Ingest } from '../ingest/ingest.ts';
+import { problemOfMetadataText } from '../ingest/metadata-text.ts';
 import { findStagedEvent } from './staged-events.ts';
 
 export interface EventParts {
@@ -109,7 +110,8 @@ export function eventRoutes(app: App, parts: EventParts): void {
         tags: ['Usage'],
         summary: 'Send a rejected event again, with corrected metadata if given',
         description:
-          'The event keeps its id and its timestamp. However often it is replayed, it is counted at most once.',
+          'The event keeps its id and its timestamp. However often it is replayed, it is counted at most once. Its receipt ' +
+          'says rejected until a worker has taken it.',
         security: [{ session: [] }],
         params: eventId,
         body: z.strictObject({ metadata: metadata.optional() }).nullish(),
@@ -136,9 +138,8 @@ export function eventRoutes(app: App, parts: EventParts): void {
       }
       const span = request.json?.members.get('metadata');
       const corrected = span === undefined ? undefined : request.json?.text.slice(...span);
-      if (corrected !== undefined && Buffer.byteLength(corrected) > METADATA_BYTES_MAX) {
-        throw invalidFields([{ path: 'metadata', message: `must take at most ${METADATA_BYTES_MAX} bytes` }]);
-      }
+      const problem = corrected === undefined ? undefined : problemOfMetadataText(corrected);
+      if (problem !== undefined) throw invalidFields([{ path: 'metadata', message: problem }]);
       const event: StagedEvent = {
         ...stored.event,
         ...(corrected !== undefined && { metadata: corrected }),

@@ -6,6 +6,9 @@ import type { Redis } from 'ioredis';
 /** An event is staged at most this long after it got its id: the client has given up long before. */
 const STAGED_WITHIN_MS = 30_000;
 
+/** Batches that are asked at once, from the time of receipt on; the first page has the event but for a very busy door. */
+const PAGE = 100;
+
 /** Clocks of several API machines differ; the batch's time is from the same machine as the id, so a little is enough. */
 const CLOCK_SLACK_MS = 1_000;
 
@@ -15,8 +18,12 @@ const CLOCK_SLACK_MS = 1_000;
  */
 export async function findStagedEvent(redis: Redis, keys: QueueKeys, id: string): Promise<StagedEvent | undefined> {
   const receivedAt = epochMsOfId(id);
-  const batches = await redis.zrangebyscore(keys.staged, receivedAt - CLOCK_SLACK_MS, receivedAt + STAGED_WITHIN_MS);
-  const found = await Promise.all(batches.map((batch) => redis.hget(keys.batch(batch), id)));
-  const event = found.find((each) => each !== null);
-  return event === undefined || event === null ? undefined : (JSON.parse(event) as StagedEvent);
+  const [from, to] = [receivedAt - CLOCK_SLACK_MS, receivedAt + STAGED_WITHIN_MS];
+  for (let offset = 0; ; offset += PAGE) {
+    const batches = await redis.zrangebyscore(keys.staged, from, to, 'LIMIT', offset, PAGE);
+    const found = await Promise.all(batches.map((batch) => redis.hget(keys.batch(batch), id)));
+    const event = found.find((each) => each !== null);
+    if (event !== undefined && event !== null) return JSON.parse(event) as StagedEvent;
+    if (batches.length < PAGE) return undefined;
+  }
 }

@@ -1,0 +1,10 @@
+/** Whether an error of ioredis says that Redis cannot be reached, or did not answer in time. */
+export function isRedisAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    error.name === 'MaxRetriesPerRequestError' ||
+    /^(Stream isn't writeable|Connection is closed|Command timed out|(LOADING|MASTERDOWN|CLUSTERDOWN)\b)/.test(
+      error.message,
+    )
+  );
+}

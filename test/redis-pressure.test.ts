@@ -1,0 +1,83 @@
+// What the door does on a Redis that is nearly full, set up wrong, or away. Each of these has a Redis of its own.
+
+import { openTemporaryServices } from '@weir/services/temporary';
+import type { Services } from '@weir/services/services';
+import { Redis } from 'ioredis';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { expectProblem } from './expect-problem.ts';
+import { signUp, startWeir, until, type Organization, type Weir } from './harness.ts';
+import { openContainers } from './setup/containers.ts';
+
+let services: Services | Awaited<ReturnType<typeof openContainers>>;
+let redis: Redis;
+let weir: Weir;
+let admin: Organization;
+let apiKey: string;
+let token: string;
+
+beforeAll(async () => {
+  const given = { databaseUrl: inject('databaseUrl'), redisUrl: undefined };
+  const cacheHome = process.env['WEIR_HOME'] || fileURLToPath(new URL('../.weir', import.meta.url));
+  const log = () => {};
+  const opened = (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome, log }));
+  services = opened;
+  redis = new Redis(opened.redisUrl);
+  weir = await startWeir({ api: { REDIS_URL: opened.redisUrl }, withWorker: false });
+  admin = await signUp(weir);
+  apiKey = await admin.createKey();
+  token = (await admin.createMeter('SUM')).token;
+});
+afterAll(async () => {
+  await weir.close();
+  redis.disconnect();
+  await services?.close();
+});
+beforeEach(async () => {
+  await redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
+});
+
+const track = (baseUrl = weir.baseUrl) =>
+  weir.request('POST', '/api/v1/sdk/track', {
+    apiKey,
+    baseUrl,
+    body: { meter_token: token, customer_external_id: 'acme', quantity: 1 },
+  });
+
+test('a Redis that is nearly full gets no more events, so that workers still have room, and gets them again when it has', async () => {
+  expect((await track()).status).toBe(201);
+  const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+  await redis.config('SET', 'maxmemory', String(Math.round(used * 1.2)));
+  await until(async () => (await track()).status === 503, 'the door is shut');
+  const refused = await track();
+  expectProblem(refused, 503, 'unavailable');
+  expect(refused.body.outcome).toBe('not_accepted');
+  expect(refused.headers.get('retry-after')).toBe('5');
+  const staged = await redis.zcard(weir.keys.staged);
+  await track();
+  expect(await redis.zcard(weir.keys.staged)).toBe(staged);
+  await redis.config('SET', 'maxmemory', '0');
+  await until(async () => (await track()).status === 201, 'the door is open again');
+});
+
+test('a Redis that would drop events is refused also when it comes back as such a one', async () => {
+  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  expect((await track()).status).toBe(201);
+  await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await until(async () => {
+    const { status, body } = await track();
+    return status === 503 && /not set up to keep events/.test(body.detail);
+  }, 'tracking is refused');
+  await redis.config('SET', 'maxmemory-policy', 'noeviction');
+  await until(async () => (await track()).status === 201, 'the settings are mended');
+});
+
+test('while Redis is away, tracking and receipts are answered with 503, and everything else works', async () => {
+  const { id } = (await track()).body;
+  const cut = await weir.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const refused = await track(cut.url);
+  expectProblem(refused, 503, 'unavailable');
+  expect(refused.body.outcome).toBe('not_accepted');
+  expectProblem(await weir.request('GET', `/api/v1/events/${id}`, { apiKey, baseUrl: cut.url }), 503, 'unavailable');
+  expect((await weir.request('GET', '/api/v1/features', { apiKey, baseUrl: cut.url })).status).toBe(200);
+});
