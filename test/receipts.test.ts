@@ -1,7 +1,9 @@
 // What became of an event can always be read: queued, recorded, rejected with its reason, or a duplicate. A rejected event
 // can be corrected and replayed, and is counted at most once however often that is done.
 
+import { rejectEvents } from '@weir/db/record';
 import { hash128 } from '@weir/shared/queue';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from './expect-problem.ts';
 import { signUp, startWeir, type Organization, type Weir } from './harness.ts';
@@ -187,6 +189,23 @@ describe('an event without user_id for a meter that counts distinct users', () =
       [other, 'recorded'],
       [id, 'duplicate'],
     ]);
+  });
+
+  test('that became a duplicate is not rejected any more, whatever is delivered late', async () => {
+    const id = await trackRejected('tardy');
+    const { rows } = await weir.pool.query<{ event: string }>('SELECT event FROM rejected_events WHERE id = $1', [id]);
+    const event = JSON.parse(rows[0]?.event ?? '{}');
+    await weir.pool.query('DELETE FROM rejected_events WHERE id = $1', [id]);
+    await weir.pool.query('INSERT INTO duplicate_events VALUES ($1, $2, $3, $4)', [
+      admin.id,
+      id,
+      randomUUID(),
+      JSON.stringify(event),
+    ]);
+    await rejectEvents(weir.pool, [{ event, reason: 'late' }]);
+    expect((await list('customer_external_id=tardy')).body.data).toMatchObject([{ id, status: 'duplicate' }]);
+    const left = await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [id]);
+    expect(left.rowCount).toBe(0);
   });
 
   test('is not replayed with metadata that is not valid', async () => {

@@ -142,7 +142,7 @@ const ABOUT_THE_REQUEST = new Set(['unavailable', 'shutting_down', 'unauthentica
  * When no item could be taken for a reason that lies with none of them, the request as a whole is what has to be sent
  * again. It is answered `unknown` if that is true of any item: nothing that may have been kept is called not accepted.
  */
-function throwIfAboutTheRequest(refused: Refusal[]): void {
+export function throwIfAboutTheRequest(refused: Refusal[]): void {
   const [first] = refused;
   if (first === undefined || !refused.every(({ code }) => ABOUT_THE_REQUEST.has(code))) return;
   const unknown = refused.find(({ fields }) => fields.outcome === 'unknown');

@@ -1,0 +1,23 @@
+import { Refusal } from '@weir/shared/errors';
+import { expect, test } from 'vitest';
+import { throwIfAboutTheRequest } from './track.ts';
+
+const notAccepted = new Refusal('unavailable', 'nothing was kept', { outcome: 'not_accepted' });
+const unknown = new Refusal('unavailable', 'it may have been kept', { outcome: 'unknown' });
+const revoked = new Refusal('unauthenticated', 'the key was deleted');
+const invalid = new Refusal('invalid_request', 'quantity must be greater than 0');
+
+test('a batch none of whose events could be taken now is refused as a whole', () => {
+  expect(() => throwIfAboutTheRequest([notAccepted, notAccepted])).toThrow(notAccepted);
+  expect(() => throwIfAboutTheRequest([revoked, revoked])).toThrow(revoked);
+});
+
+test('a batch of which anything may have been kept is never called not accepted', () => {
+  expect(() => throwIfAboutTheRequest([notAccepted, unknown])).toThrow(unknown);
+  expect(() => throwIfAboutTheRequest([revoked, unknown])).toThrow(unknown);
+});
+
+test('a batch whose events have different troubles is answered event by event', () => {
+  expect(() => throwIfAboutTheRequest([notAccepted, invalid])).not.toThrow();
+  expect(() => throwIfAboutTheRequest([notAccepted, revoked])).not.toThrow();
+});
