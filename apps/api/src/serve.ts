@@ -2,11 +2,10 @@
 
 import { openDatabase } from '@weir/db/database';
 import { Closer } from '@weir/shared/closer';
-import { errorCodeOf } from '@weir/shared/errors';
 import type { Logger } from '@weir/shared/log';
 import { producerConnection, queueKeys } from '@weir/shared/queue';
-import { checkRedisPolicy } from '@weir/shared/redis-policy';
-import { SettingsError } from '@weir/shared/settings';
+import { requireRedisPolicy } from '@weir/shared/redis-policy';
+import { explainTakenPort } from '@weir/shared/settings';
 import { Redis } from 'ioredis';
 import { buildApp } from './app.ts';
 import { buildMetrics } from './http/metrics.ts';
@@ -50,7 +49,8 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
 
     const app = await buildApp({ settings, database, redis, keys, log, metrics, ingest, isDraining: () => isDraining });
     closer.add('the server', () => app.close());
-    const url = await listen(app, settings);
+    const { PORT: port, HOST: host } = settings;
+    const url = await explainTakenPort(app.listen({ port, host }), { setting: 'PORT', port, host });
     return {
       url,
       async close() {
@@ -78,21 +78,5 @@ async function checkPolicy(redis: Redis, log: Logger): Promise<void> {
       return;
     }
   }
-  const policy = await checkRedisPolicy(redis);
-  if (policy.refuse !== undefined) throw new SettingsError(`Cannot start: ${policy.refuse}.`);
-  if (policy.warn !== undefined) log.warn(policy.warn);
-}
-
-async function listen(
-  app: { listen(at: { port: number; host: string }): Promise<string> },
-  settings: ApiSettings,
-): Promise<string> {
-  try {
-    return await app.listen({ port: settings.PORT, host: settings.HOST });
-  } catch (error) {
-    if (errorCodeOf(error) !== 'EADDRINUSE') throw error;
-    throw new SettingsError(
-      `Cannot start: port ${settings.PORT} of ${settings.HOST} is taken: stop what listens there, or set PORT.`,
-    );
-  }
+  await requireRedisPolicy(redis, log);
 }

@@ -2,12 +2,10 @@
 
 import { openDatabase, pingDatabase } from '@weir/db/database';
 import { Closer } from '@weir/shared/closer';
-import { errorCodeOf } from '@weir/shared/errors';
 import type { Logger } from '@weir/shared/log';
 import { queueKeys, workerConnection } from '@weir/shared/queue';
-import { checkRedisPolicy } from '@weir/shared/redis-policy';
-import { SettingsError } from '@weir/shared/settings';
-import type { FastifyInstance } from 'fastify';
+import { requireRedisPolicy } from '@weir/shared/redis-policy';
+import { explainTakenPort } from '@weir/shared/settings';
 import { Redis } from 'ioredis';
 import { Aggregations } from './aggregations.ts';
 import { openConsumer } from './consume.ts';
@@ -49,11 +47,10 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       isDraining: () => isDraining,
     });
     closer.add('health', () => health.close());
-    const url = await listen(health, settings);
+    const { WORKER_PORT: port, HOST: host } = settings;
+    const url = await explainTakenPort(health.listen({ port, host }), { setting: 'WORKER_PORT', port, host });
 
-    const policy = await checkRedisPolicy(redis);
-    if (policy.refuse !== undefined) throw new SettingsError(`Cannot start: ${policy.refuse}.`);
-    if (policy.warn !== undefined) log.warn(policy.warn);
+    await requireRedisPolicy(redis, log);
 
     const duties = openDuties({
       redisUrl: settings.REDIS_URL,
@@ -82,16 +79,5 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
   } catch (error) {
     await closer.close();
     throw error;
-  }
-}
-
-async function listen(health: FastifyInstance, { WORKER_PORT: port, HOST: host }: WorkerSettings): Promise<string> {
-  try {
-    return await health.listen({ port, host });
-  } catch (error) {
-    if (errorCodeOf(error) !== 'EADDRINUSE') throw error;
-    throw new SettingsError(
-      `Cannot start: port ${port} of ${host} is taken: stop what listens there, or set WORKER_PORT.`,
-    );
   }
 }

@@ -1,4 +1,6 @@
 import type { Redis } from 'ioredis';
+import type { Logger } from './log.ts';
+import { SettingsError } from './settings.ts';
 
 /** What is wrong with how a Redis is set up: `refuse` must stop the process, `warn` must be told to the operator. */
 export interface RedisPolicy {
@@ -41,4 +43,11 @@ export async function checkRedisPolicy(redis: Redis): Promise<RedisPolicy> {
     };
   }
   return {};
+}
+
+/** Throws a SettingsError for a Redis that would lose events, and logs what else an operator should know of it. */
+export async function requireRedisPolicy(redis: Redis, log: Logger): Promise<void> {
+  const { refuse, warn } = await checkRedisPolicy(redis);
+  if (refuse !== undefined) throw new SettingsError(`Cannot start: ${refuse}.`);
+  if (warn !== undefined) log.warn(warn);
 }

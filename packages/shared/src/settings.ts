@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorCodeOf } from './errors.ts';
 
 /** A setting that is missing or makes no sense. Its message is one line that names the setting and says what to do. */
 export class SettingsError extends Error {
@@ -48,3 +49,18 @@ export const redisUrl = address('redis://:password@host:6379/0', 'redis', 'redis
 export const logLevel = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
   error: 'must be one of trace, debug, info, warn, error, fatal, silent',
 });
+
+/** Makes of a port that is taken the line that says which setting to change; other errors are thrown as they are. */
+export async function explainTakenPort(
+  listening: Promise<string>,
+  { setting, port, host }: { setting: string; port: number; host: string },
+): Promise<string> {
+  try {
+    return await listening;
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EADDRINUSE') throw error;
+    throw new SettingsError(
+      `Cannot start: port ${port} of ${host} is taken: stop what listens there, or set ${setting}.`,
+    );
+  }
+}

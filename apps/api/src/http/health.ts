@@ -12,7 +12,6 @@ export interface ReadyChecks {
 }
 
 export function healthRoutes(app: App, checks: ReadyChecks): void {
-  // Whoever watches readyz learns of a stop there; everyone else is served until they have learnt of it by themselves.
   const okay = { 200: z.object({ status: z.literal('ok') }) };
 
   app.get('/healthz', { schema: { tags: ['Operations'], summary: 'The process is alive', response: okay } }, () => ({
@@ -29,6 +28,7 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
       },
     },
     async () => {
+      // Whoever watches this path learns of a stop here; everyone else is still served.
       if (checks.isDraining())
         throw new Refusal('shutting_down', 'This process is shutting down: send requests to another one.');
       const parts = { Postgres: checks.postgres(), Redis: checks.redis() };

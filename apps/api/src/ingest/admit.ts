@@ -39,9 +39,10 @@ export async function loadAdmitScript(redis: Redis): Promise<void> {
 }
 
 /**
- * Admits the candidates of one flush under the batch's id; the answers are in their order. `enqueue` is called once the
- * script is on its way, and not at all when Redis is away. When Redis does not answer,
- * throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
+ * Admits the candidates of one flush under the batch's id; the answers are in their order. `enqueue` is called when the
+ * script is on its way, again when it had to be sent a second time, and not at all while Redis is away. When Redis does
+ * not answer, throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may
+ * have been.
  */
 export async function admit(
   redis: Redis,

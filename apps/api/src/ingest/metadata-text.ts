@@ -7,9 +7,11 @@ import { spansOfMembers, startsOfItems } from '../http/json-spans.ts';
 /** Beyond this Postgres's jsonb need not take a number. */
 const EXPONENT_MAX = 308;
 
+const NUMBER_WITH_EXPONENT = /-?[\d.]+[eE]([+-]?\d+)/y;
+
 /**
- * What is wrong with the text of metadata, or undefined. Throws the Refusal of a key that stands twice. `at` is where the
- * object begins; the object has been found to be nested only a few levels deep where no key stands twice.
+ * What is wrong with the text of metadata, or undefined. Throws the Refusal of a key that stands twice. What JSON.parse
+ * made of it was found to be nested only a few levels deep, and a key that hides more is refused before it is looked into.
  */
 export function problemOfMetadataText(text: string): string | undefined {
   if (Buffer.byteLength(text) > METADATA_BYTES_MAX) return `must take at most ${METADATA_BYTES_MAX} bytes`;
@@ -28,8 +30,8 @@ function problemOfValue(text: string, at: number): string | undefined {
     const problem = problemOfValue(text, start);
     if (problem !== undefined) return problem;
   }
-  if (!/[-\d]/.test(first)) return undefined;
-  const exponent = /^-?[\d.]+[eE]([+-]?\d+)/.exec(text.slice(at, at + METADATA_BYTES_MAX))?.[1];
+  NUMBER_WITH_EXPONENT.lastIndex = at;
+  const exponent = NUMBER_WITH_EXPONENT.exec(text)?.[1];
   return Math.abs(Number(exponent ?? 0)) > EXPONENT_MAX ? 'must not hold a number that is out of range' : undefined;
 }
 

@@ -187,9 +187,6 @@ function fieldsOf(event: StagedEvent): Omit<z.output<typeof receipt>, 'status'> 
     timestamp: event.timestamp.replace(/(\.\d{3})000Z$/, '$1Z'),
     received_at: receivedAt(event.id),
     idempotency_key: event.idempotency_key ?? null,
-    metadata:
-      event.metadata === undefined || event.metadata === null
-        ? null
-        : (JSON.parse(event.metadata) as Record<string, unknown>),
+    metadata: event.metadata === undefined ? null : (JSON.parse(event.metadata) as Record<string, unknown>),
   };
 }

@@ -19,11 +19,12 @@ const CLOCK_SLACK_MS = 1_000;
 export async function findStagedEvent(redis: Redis, keys: QueueKeys, id: string): Promise<StagedEvent | undefined> {
   const receivedAt = epochMsOfId(id);
   const [from, to] = [receivedAt - CLOCK_SLACK_MS, receivedAt + STAGED_WITHIN_MS];
-  for (let offset = 0; ; offset += PAGE) {
-    const batches = await redis.zrangebyscore(keys.staged, from, to, 'LIMIT', offset, PAGE);
-    const found = await Promise.all(batches.map((batch) => redis.hget(keys.batch(batch), id)));
+  // All ids at one moment: workers take batches off meanwhile, and a second look by position would skip some.
+  const batches = await redis.zrangebyscore(keys.staged, from, to);
+  for (let at = 0; at < batches.length; at += PAGE) {
+    const found = await Promise.all(batches.slice(at, at + PAGE).map((batch) => redis.hget(keys.batch(batch), id)));
     const event = found.find((each) => each !== null);
     if (event !== undefined && event !== null) return JSON.parse(event) as StagedEvent;
-    if (batches.length < PAGE) return undefined;
   }
+  return undefined;
 }
