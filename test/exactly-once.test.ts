@@ -165,7 +165,7 @@ describe('of what comes twice', () => {
     const candidates = events.map((event): Candidate => ({
       id: event.id,
       event: JSON.stringify(event),
-      apiKeyId: null,
+      sender: null,
       claim: null,
     }));
     await admit(weir.redis, weir.keys, batch, candidates, 60, () => {});

@@ -87,6 +87,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     SIGNUP: 'open',
     // A slow disk under a busy test machine is no outage.
     REDIS_COMMAND_TIMEOUT_MS: '10000',
+    // Nor is a busy one overloaded.
+    EVENT_LOOP_DELAY_MS_MAX: '60000',
     SWEEP_INTERVAL_MS: '250',
     SWEEP_AGE_MS: '1000',
   };

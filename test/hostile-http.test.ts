@@ -2,10 +2,11 @@
 // its status and a problem document, keeps nothing, and leaves the process answering.
 
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from './expect-problem.ts';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from './harness.ts';
+import { signUp, startWeir, until, type Organization, type Weir } from './harness.ts';
+import { rawRequests } from './hostile/raw-requests.ts';
+import { connectTo, exchange, talk as rawTalk } from './raw-connection.ts';
 
 let weir: Weir;
 let admin: Organization;
@@ -36,23 +37,7 @@ const eventOf = (idempotencyKey?: string) => ({
 const track = (body: unknown, headers: Record<string, string> = {}) =>
   weir.request('POST', '/api/v1/sdk/track', { apiKey, body, headers });
 
-/** Sends bytes as they are over a connection of their own, and reads until the server closes it. */
-function talk(bytes: string | Uint8Array, { isLast = false, baseUrl = weir.baseUrl } = {}): Promise<Answer> {
-  const { hostname, port } = new URL(baseUrl);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const socket = connect(Number(port), hostname, () => (isLast ? socket.end(bytes) : socket.write(bytes)));
-    socket.on('data', (chunk) => chunks.push(chunk));
-    // A server that closes while bytes are still on their way resets the connection, also after it has answered.
-    socket.on('error', (error) => chunks.length === 0 && reject(error));
-    socket.on('close', () => {
-      const [head = '', body = ''] = Buffer.concat(chunks).toString('utf8').split('\r\n\r\n');
-      const [statusLine = '', ...lines] = head.split('\r\n');
-      const headers = new Headers(lines.map((line) => line.split(': ', 2) as [string, string]));
-      resolve({ status: Number(statusLine.split(' ')[1]), headers, body: body === '' ? {} : JSON.parse(body) });
-    });
-  });
-}
+const talk = (bytes: string | Uint8Array, isLast = false) => rawTalk(weir.baseUrl, bytes, isLast);
 
 /** The bytes of a track request with whatever header lines. */
 function requestOf(lines: string[], body = JSON.stringify(eventOf())): string {
@@ -70,34 +55,9 @@ async function expectNothingKept(): Promise<void> {
 }
 afterEach(expectNothingKept);
 
-describe('a body that does not say it is plain JSON in UTF-8 is refused with 415', () => {
-  test.each<Record<string, string>>([
-    { 'content-type': 'text/plain' },
-    { 'content-type': 'application/x-www-form-urlencoded' },
-    { 'content-type': 'multipart/form-data; boundary=x' },
-    { 'content-type': 'application/xml' },
-    { 'content-type': 'application/jsonp' },
-    { 'content-type': 'application/problem+json' },
-    { 'content-type': 'json' },
-    { 'content-type': '*/*' },
-    { 'content-type': ';' },
-    { 'content-type': 'application/json; charset=iso-8859-1' },
-    { 'content-type': 'application/json; charset="UTF-16"' },
-    { 'content-encoding': 'gzip' },
-    { 'content-encoding': 'br' },
-    { 'content-encoding': 'gzip, identity' },
-    { 'content-encoding': 'x' },
-  ])('%j', async (headers) => {
-    expectProblem(await track(eventOf(), headers), 415, 'unsupported_media_type');
-    const body = { name: 'x', scopes: ['usage.read'] };
-    const answer = await weir.request('POST', '/api/v1/api-keys', { session: admin.session, body, headers });
-    expectProblem(answer, 415, 'unsupported_media_type');
-  });
-
-  test('and so is one that says nothing', async () => {
-    const body = JSON.stringify(eventOf());
-    expectProblem(await talk(requestOf([lengthOf(body)], body)), 415, 'unsupported_media_type');
-  });
+test('a body that does not say what it is is refused', async () => {
+  const body = JSON.stringify(eventOf());
+  expectProblem(await talk(requestOf([lengthOf(body)], body)), 415, 'unsupported_media_type');
 });
 
 test.each(['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON'])(
@@ -185,6 +145,20 @@ describe('a path that takes other methods is answered with 405, and with those i
   });
 });
 
+test.each(['QUERY', 'SEARCH', 'PURGE', 'TRACE', 'LINK', 'M-SEARCH', 'PROPPATCH'])(
+  'the method %s is refused, wherever it is sent and with a body or without one',
+  async (method) => {
+    for (const path of ['/healthz', '/api/v1/sdk/track', '/nowhere', '*']) {
+      for (const rest of ['', `${json}\r\nContent-Length: 2\r\n`]) {
+        const head = `${method} ${path} HTTP/1.1\r\nHost: weir\r\nConnection: close\r\n${rest}\r\n`;
+        const answer = await talk(rest === '' ? head : `${head}{}`);
+        expect([404, 405, 415], `${method} ${path}`).toContain(answer.status);
+        expectProblem(answer, answer.status, answer.body.code);
+      }
+    }
+  },
+);
+
 describe('a path that leads nowhere is answered with 404', () => {
   test.each([
     ['GET', '/'],
@@ -209,40 +183,16 @@ test('a path whose percent-encoding is broken is refused', async () => {
 });
 
 describe('what is no HTTP is answered with a problem document, and the connection closed', () => {
-  const good = JSON.stringify({});
-  test.each<[string, () => string | Uint8Array, number?, string?]>([
-    ['a greeting', () => 'hello\r\n\r\n'],
-    ['the beginning of TLS', () => Uint8Array.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3])],
-    ['an unknown method', () => 'BREW / HTTP/1.1\r\nHost: weir\r\n\r\n'],
-    ['another protocol', () => 'GET / SPDY/3\r\nHost: weir\r\n\r\n'],
-    ['no Host', () => 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
-    ['a header without a colon', () => 'GET / HTTP/1.1\r\nHost weir\r\n\r\n'],
-    ['a NUL byte in a header', () => requestOf([json, 'X-Note: a\0b'])],
-    ['a length that is no number', () => requestOf([json, 'Content-Length: abc'])],
-    ['a negative length', () => requestOf([json, 'Content-Length: -1'])],
-    ['two different lengths', () => requestOf([json, 'Content-Length: 5', 'Content-Length: 6'])],
-    ['a length beside chunks', () => requestOf([json, lengthOf(good), 'Transfer-Encoding: chunked'])],
-    ['an unknown transfer encoding', () => requestOf([json, 'Transfer-Encoding: cow'])],
-    ['a chunk without a size', () => requestOf([json, 'Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n')],
-    ['headers of 20 KB', () => requestOf([`X-Note: ${'x'.repeat(20_000)}`]), 431, 'headers_too_large'],
-    ['a path of 20 KB', () => `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: weir\r\n\r\n`, 431, 'headers_too_large'],
-    [
-      '500 headers of 50 bytes',
-      () => requestOf(Array(500).fill(`X-Note: ${'x'.repeat(42)}`)),
-      431,
-      'headers_too_large',
-    ],
-  ])('%s', async (_, bytes, status = 400, code = 'malformed_request') => {
-    const answer = await talk(bytes());
+  test.each(rawRequests)('%s', async (_, bytes, status = 400, code = 'malformed_request') => {
+    const answer = await talk(bytes(requestOf));
     expectProblem(answer, status, code);
     expect(answer.headers.get('connection')).toBe('close');
   });
 });
 
 test('a client that sends all of a body that is too large before it reads an answer is told so, and not cut off', async () => {
-  const { hostname, port } = new URL(weir.baseUrl);
   const body = 'x'.repeat(20_000_000);
-  const socket = connect(Number(port), hostname);
+  const socket = connectTo(weir.baseUrl);
   socket.pause();
   const isSent = new Promise<void>((resolve, reject) => {
     socket.on('error', reject);
@@ -255,9 +205,39 @@ test('a client that sends all of a body that is too large before it reads an ans
   socket.destroy();
 });
 
+test('the last of 2,500 headers counts as much as the first', async () => {
+  const body = JSON.stringify(eventOf());
+  const many = Array<string>(2_500).fill('a:b');
+  const send = () => talk(requestOf([json, lengthOf(body), ...many, 'Idempotency-Key: last'], body));
+  expect((await send()).status).toBe(201);
+  accepted += 1;
+  expectProblem(await send(), 409, 'duplicate_event');
+});
+
+test('the same request ten times over one connection, before there is any answer, is one event', async () => {
+  const body = JSON.stringify(eventOf('pipelined'));
+  const closing = requestOf([json, lengthOf(body)], body);
+  const answers = await exchange(weir.baseUrl, closing.replace('Connection: close\r\n', '').repeat(9) + closing);
+  expect(answers.map(({ status }) => status)).toEqual([201, ...Array<number>(9).fill(409)]);
+  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+  accepted += 1;
+});
+
+test('a request that was refused before its body came gets no second answer when the body is broken', async () => {
+  const head = requestOf([json, 'Transfer-Encoding: chunked']).split('\r\n\r\n')[0]?.replace(apiKey, 'nobody');
+  expectProblem(await talk(`${head}\r\n\r\nzz\r\n{}\r\n`), 401, 'unauthenticated');
+});
+
+test('the answer to a body with 50,000 mistakes lists some of them, and is no larger than the body', async () => {
+  const body = `{${Array.from({ length: 50_000 }, (_, index) => `"f${index}":1`).join()}}`;
+  const answer = await track(JSON.parse(body));
+  expectProblem(answer, 422, 'invalid_request');
+  expect(JSON.stringify(answer.body).length).toBeLessThan(20_000);
+});
+
 test('a body that ends before its length is not an event', async () => {
   const body = JSON.stringify(eventOf());
-  await talk(requestOf([json, lengthOf(`${body}  `)], body), { isLast: true }).catch(() => undefined);
+  await talk(requestOf([json, lengthOf(`${body}  `)], body), true).catch(() => undefined);
   await expectNothingKept();
 });
 
@@ -279,8 +259,14 @@ test('of bytes that are no HTTP, right behind a good request, only the request i
 
 test('a request that does not arrive in time is answered with 408, be it late with its headers or its body', async () => {
   const slow = await weir.startApi({ REQUEST_TIMEOUT_MS: '1000' });
-  const late = (bytes: string) => talk(bytes, { baseUrl: slow.url });
+  const late = (bytes: string) => rawTalk(slow.url, bytes);
   const answers = await Promise.all([
+    late(''),
+    late('POST'),
+    late('POST /api/v1/sdk/track HTTP/1.1\r\n'),
+    late(
+      `POST /api/v1/sdk/track HTTP/1.1\r\nHost: weir\r\nX-API-Key: ${apiKey}\r\n${json}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n`,
+    ),
     late('POST /api/v1/sdk/track HTTP/1.1\r\nHost: weir\r\n'),
     late(
       `POST /api/v1/sdk/track HTTP/1.1\r\nHost: weir\r\nX-API-Key: ${apiKey}\r\n${json}\r\nContent-Length: 50\r\n\r\n{`,

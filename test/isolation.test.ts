@@ -8,6 +8,7 @@ let weir: Weir;
 let owner: Organization;
 let stranger: Organization;
 let strangersKey: string;
+let strangersWidget: string;
 
 /** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
 type Ids = Record<'apiKey' | 'feature' | 'meter' | 'token' | 'plan' | 'customer' | 'event' | 'rejected', string>;
@@ -63,6 +64,8 @@ beforeAll(async () => {
   owners = await furnish(owner);
   strangers = await furnish(stranger);
   strangersKey = await stranger.createKey();
+  const widget = { apiKey: strangersKey, body: { customer_external_id: 'shared-name' } };
+  strangersWidget = (await weir.request('POST', '/api/v1/widget/token', widget)).body.token;
   await weir.drained();
 });
 afterAll(() => weir.close());
@@ -80,7 +83,11 @@ const operations: Row[] = [
   ['PATCH /api/v1/meters/{id}', ({ meter }) => `/meters/${meter}`, () => ({ status: 'ARCHIVED' })],
   ['GET /api/v1/meters/{id}/usage', ({ meter }) => `/meters/${meter}/usage`],
   ['GET /api/v1/meters/{id}/customers', ({ meter }) => `/meters/${meter}/customers`],
-  ['GET /api/v1/usage', ({ token }) => `/usage?meter_token=${token}`],
+  ['GET /api/v1/meters/{id}/usage', ({ customer }) => `/meters/${strangers.meter}/usage?customer_id=${customer}`],
+  ['GET /api/v1/meters/{id}/usage', ({ meter }) => `/meters/${meter}/usage?customer_external_id=shared-name`],
+  ['GET /api/v1/usage', ({ token }) => `/usage?meter_token=${token}&customer_external_id=shared-name`],
+  ['GET /api/v1/usage', ({ customer }) => `/usage?meter_token=${strangers.token}&customer_id=${customer}`],
+  ['GET /api/v1/widget/meters/{id}/usage', ({ meter }) => `/widget/meters/${meter}/usage`],
   ['GET /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
   ['PATCH /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`, () => ({ is_active: false })],
   ['DELETE /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
@@ -108,6 +115,40 @@ const operations: Row[] = [
     () => '/sdk/track',
     ({ token }) => ({ meter_token: token, customer_external_id: 'shared-name', quantity: 1 }),
   ],
+  [
+    'POST /api/v1/sdk/track/batch',
+    () => '/sdk/track/batch',
+    ({ token }) => ({ events: [{ meter_token: token, customer_external_id: 'shared-name', quantity: 1 }] }),
+  ],
+];
+
+// Everything that lists or adds up, with each of its filters. None of it tells whether another organization has the thing.
+const lists: Row[] = [
+  ['GET /api/v1/api-keys', () => '/api-keys'],
+  ['GET /api/v1/features', () => '/features'],
+  ['GET /api/v1/meters', () => '/meters'],
+  ['GET /api/v1/plans', () => '/plans'],
+  ['GET /api/v1/customers', () => '/customers'],
+  ['GET /api/v1/customers', () => '/customers?search=Secret'],
+  ['GET /api/v1/events', () => '/events'],
+  ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],
+  ['GET /api/v1/events', () => '/events?customer_external_id=shared-name'],
+  ['GET /api/v1/events', ({ event }) => `/events?cursor=${event}`],
+  ['GET /api/v1/widget/usage', () => '/widget/usage'],
+];
+
+// What names nothing that could be another organization's, and answers nothing but what was sent and who sent it.
+const namesNothing = [
+  'POST /api/v1/auth/signup',
+  'POST /api/v1/auth/login',
+  'POST /api/v1/auth/logout',
+  'GET /api/v1/auth/me',
+  'POST /api/v1/api-keys',
+  'POST /api/v1/features',
+  'POST /api/v1/plans',
+  'POST /api/v1/customers',
+  // Its customer is the organization's own, whatever its name: test/widget.test.ts.
+  'POST /api/v1/widget/token',
 ];
 
 /** An answer without what differs between any two. */
@@ -115,14 +156,44 @@ function comparable({ status, body }: Answer) {
   return { status, body: typeof body === 'object' ? { ...body, request_id: '' } : body };
 }
 
-test('every operation that takes an id is in the list below', async () => {
-  const { body } = await weir.request('GET', '/openapi.json');
-  const listed = new Set(operations.map(([operation]) => operation));
-  const missing = Object.entries<Record<string, unknown>>(body.paths).flatMap(([path, methods]) =>
-    Object.keys(methods)
-      .map((method) => `${method.toUpperCase()} ${path}`)
-      .filter((operation) => operation.includes('{') && operation.includes('/api/v1/') && !listed.has(operation)),
-  );
+function credentialsFor(operation: string) {
+  if (operation.includes('/sdk/')) return { apiKey: strangersKey };
+  if (operation.includes('/widget/')) return { headers: { authorization: `Bearer ${strangersWidget}` } };
+  return { session: stranger.session };
+}
+
+interface Operation {
+  parameters?: { name: string; in: string }[];
+  requestBody?: object;
+}
+
+test('every operation of the API is here, with every parameter and field that names a thing', async () => {
+  const { body: document } = await weir.request('GET', '/openapi.json');
+  const expand = (schema: object): string =>
+    JSON.stringify(schema).replace(/"\$ref":"#\/components\/schemas\/(\w+)"/g, (_, name: string) =>
+      expand(document.components.schemas[name]).slice(1, -1),
+    );
+  // A window, a page, or a kind of thing. And the names that each organization gives to its own, see the end of this file.
+  const harmless = ['start_date', 'end_date', 'timezone', 'group_by', 'page', 'page_size', 'limit', 'status', 'type'];
+  const ownNames = ['is_active', 'lookup_id', 'external_id'];
+  const missing: string[] = [];
+  for (const [path, methods] of Object.entries<Record<string, Operation>>(document.paths)) {
+    for (const [method, { parameters = [], requestBody }] of Object.entries(methods)) {
+      const operation = `${method.toUpperCase()} ${path}`;
+      if (!path.startsWith('/api/v1/') || namesNothing.includes(operation)) continue;
+      const rows = [...operations, ...lists].filter(([name]) => name === operation);
+      if (rows.length === 0) missing.push(operation);
+      const asked = rows.map(([, path, body]) => path(owners) + JSON.stringify(body?.(owners) ?? {})).join('\n');
+      const inQuery = parameters.filter((each) => each.in === 'query').map(({ name }) => `${name}=`);
+      const inBody = [...expand(requestBody ?? {}).matchAll(/"(\w+_(?:id|token))":\{/g)].map(
+        ([, name]) => `"${name}":`,
+      );
+      const names = [...inQuery, ...inBody].filter(
+        (name) => ![...harmless, ...ownNames].includes(name.replace(/\W/g, '')),
+      );
+      missing.push(...names.filter((name) => !asked.includes(name)).map((name) => `${operation} ${name}`));
+    }
+  }
   expect(missing).toEqual([]);
 });
 
@@ -130,14 +201,27 @@ test.each(operations)(
   '%s answers what is another organization’s like what does not exist',
   async (operation, path, body) => {
     const [method = ''] = operation.split(' ');
-    const credentials = operation.includes('/sdk/') ? { apiKey: strangersKey } : { session: stranger.session };
+    const credentials = credentialsFor(operation);
     const ask = (ids: Ids) =>
       weir.request(method, `/api/v1${path(ids)}`, { ...credentials, ...(body !== undefined && { body: body(ids) }) });
     const [foreign, absent] = [await ask(owners), await ask(nobodys)];
-    expect(foreign.status).toBe(404);
+    const [first] = foreign.status === 207 ? (foreign.body.data as { status: number }[]) : [foreign];
+    expect(first?.status).toBe(404);
     expect(comparable(foreign)).toEqual(comparable(absent));
   },
 );
+
+test.each(lists)('%s holds nothing of another organization, by $1', async (operation, path) => {
+  const ask = async (ids: Ids) => weir.request('GET', `/api/v1${path(ids)}`, credentialsFor(operation));
+  const answer = await ask(owners);
+  expect(answer.status).toBe(200);
+  const others = Object.entries(owners).filter(([, id]) => !path(owners).includes(id));
+  for (const [name, id] of others) expect(JSON.stringify(answer.body), name).not.toContain(id);
+  expect(await ask(strangers)).toMatchObject({ status: 200, body: { data: expect.anything() } });
+  // A cursor is a time, and no thing; any one is taken, and shows the caller's own events before it.
+  if (path(owners).includes('cursor=')) return;
+  expect(comparable(answer).body.data).toEqual(comparable(await ask(nobodys)).body.data);
+});
 
 test.each(operations.filter(([operation]) => operation.startsWith('GET')))(
   '%s answers the same to an API key of another organization',
@@ -170,29 +254,13 @@ describe('after all these attempts', () => {
     expect(keys.data.map(({ id }: { id: string }) => id)).toContain(owners.apiKey);
   });
 
-  test('no list and no sum of the one holds anything of the other', async () => {
-    for (const path of [
-      '/api-keys',
-      '/features',
-      '/meters',
-      '/plans',
-      '/customers',
-      '/customers?search=Secret',
-      '/events',
-    ]) {
-      const [mine, theirs] = [await get(path), await get(path, stranger.session)];
-      const ids = (list: { data: { id: string }[] }) => list.data.map(({ id }) => id);
-      expect(ids(mine).length, path).toBeGreaterThan(0);
-      expect(
-        ids(mine).filter((id) => ids(theirs).includes(id)),
-        path,
-      ).toEqual([]);
-    }
-    // Both use the same external id, and each has one event that counts.
+  test('each finds its own in every list, and its own event in the sum under the external id that both use', async () => {
     for (const [ids, session] of [
       [owners, owner.session],
       [strangers, stranger.session],
     ] as const) {
+      for (const path of ['/api-keys', '/features', '/meters', '/plans', '/customers', '/events'])
+        expect((await get(path, session)).data.length, path).toBeGreaterThan(0);
       expect((await get(`/meters/${ids.meter}/usage?customer_external_id=shared-name`, session)).total_usage).toBe('1');
     }
   });

@@ -1,6 +1,7 @@
-// Guessing passwords is slowed down, per account and per address, together over all processes.
+// Guessing passwords is slowed down, per account and per address, together over all processes; and nobody is kept out of an
+// account by what strangers try.
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { signUp, startWeir, type Organization, type Weir } from './harness.ts';
 
 let weir: Weir;
@@ -22,7 +23,7 @@ async function failTimes(times: number, email: (n: number) => string, baseUrl?: 
   return answers.map(({ status }) => status);
 }
 
-test('after 10 failures in 15 minutes an account is locked for the rest of them, for the right password too', async () => {
+test('after 10 failures in 15 minutes an account is closed to an address for the rest of them, for the right password too', async () => {
   const { email, password } = organization;
   expect(await failTimes(10, () => email)).toEqual(Array<number>(10).fill(401));
   const answer = await login(email, password);
@@ -36,7 +37,7 @@ test('after 10 failures in 15 minutes an account is locked for the rest of them,
   expect((await login(other.email, other.password)).status).toBe(200);
 });
 
-test('an account that does not exist is locked in the same way', async () => {
+test('an account that does not exist is closed in the same way', async () => {
   const statuses = await failTimes(11, () => 'nobody@example.com');
   expect(statuses.sort()).toEqual([...Array<number>(10).fill(401), 429]);
 });
@@ -51,6 +52,58 @@ test('failures are counted together over all processes', async () => {
   await failTimes(5, () => organization.email);
   await failTimes(5, () => organization.email, other.url);
   expect((await login(organization.email, organization.password)).status).toBe(429);
+});
+
+describe('from other addresses', () => {
+  /** As it is seen behind a proxy on this machine, which tells each client's address. */
+  const loginFrom = (address: string, email: string, password = 'wrong horse battery') =>
+    weir.request('POST', '/api/v1/auth/login', {
+      baseUrl: proxied,
+      headers: { 'x-forwarded-for': address },
+      body: { email, password },
+    });
+  const fail = async (addresses: string[], email: string): Promise<number[]> =>
+    (await Promise.all(addresses.map((address) => loginFrom(address, email)))).map(({ status }) => status);
+  const tenOf = (address: string) => Array<string>(10).fill(address);
+  let proxied: string;
+  beforeEach(async () => {
+    proxied = (await weir.startApi({ TRUST_PROXY: '127.0.0.1' })).url;
+  });
+
+  test('an account is still open after one address has used up its attempts', async () => {
+    const { email, password } = organization;
+    await fail(tenOf('192.0.2.1'), email);
+    expect((await loginFrom('192.0.2.1', email, password)).status).toBe(429);
+    expect((await loginFrom('192.0.2.2', email, password)).status).toBe(200);
+  });
+
+  test('100 failures close an account to those who never signed in to it, and not to who did', async () => {
+    const { email, password } = organization;
+    expect((await loginFrom('203.0.113.7', email, password)).status).toBe(200);
+    const strangers = Array.from({ length: 10 }, (_, n) => tenOf(`192.0.2.${n}`)).flat();
+    expect(await fail(strangers, email)).toEqual(Array<number>(100).fill(401));
+    expect((await loginFrom('192.0.2.99', email, password)).status).toBe(429);
+    expect((await loginFrom('203.0.113.7', email, password)).status).toBe(200);
+    // Known or not, an address may be wrong ten times.
+    expect((await fail(tenOf('203.0.113.7'), email)).every((status) => status === 401)).toBe(true);
+    expect((await loginFrom('203.0.113.7', email, password)).status).toBe(429);
+  });
+
+  test('all those of one IPv6 network count as one', async () => {
+    const network = Array.from({ length: 11 }, (_, n) => `2001:db8:1:2::${n + 1}`);
+    expect((await fail(network, organization.email)).sort()).toEqual([...Array<number>(10).fill(401), 429]);
+    expect((await loginFrom('2001:db8:1:3::1', organization.email)).status).toBe(401);
+  });
+
+  test('what a client says of its address is not believed unless it is one of our proxies', async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 11; n += 1) {
+      const headers = { 'x-forwarded-for': `192.0.2.${n}` };
+      const body = { email: organization.email, password: 'wrong horse battery' };
+      statuses.push((await weir.request('POST', '/api/v1/auth/login', { headers, body })).status);
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429]);
+  });
 });
 
 test('signing in does not count, and forgets the failures before it', async () => {

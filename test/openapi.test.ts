@@ -45,15 +45,21 @@ beforeAll(async () => {
   const connections = { connectionsMax: 1, statementTimeoutMs: 1_000, onIdleError: () => {} };
   const database = openDatabase(weir.databaseUrl, connections);
   closer.add('the database', () => database.close());
-  const ingest = openIngest(weir.redis, weir.keys, log, { claimTtlSeconds: 60, onEnqueueFailure: () => {} });
+  const ingest = openIngest(weir.redis, weir.keys, log, {
+    claimTtlSeconds: 60,
+    batchesMax: 1_000,
+    onEnqueueFailure: () => {},
+  });
   closer.add('the buffer', () => ingest.close());
   app = await buildApp({
     settings: loadSettings(apiSettings, weir.env),
     database,
+    lookups: database,
+    databaseWatch: { isAway: () => false, close: () => {} },
     redis: weir.redis,
     keys: weir.keys,
     log,
-    metrics: buildMetrics(() => 0),
+    metrics: buildMetrics({ bufferDepth: () => 0, queue: () => ingest.queue() }),
     ingest,
     isDraining: () => false,
   });
@@ -78,7 +84,7 @@ function routesOf(tree: string): string[] {
 test('the document holds every route of the API, and no other', () => {
   const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(
     // Pages and numbers for people and for Prometheus are no part of the interface; HEAD comes with every GET.
-    (route) => !/^head | \/docs| \/metrics$| \/openapi\.json$/.test(route),
+    (route) => !/^head | \/docs| \/embed$| \/metrics$| \/openapi\.json$/.test(route),
   );
   expect(routes).toContain('post /api/v1/sdk/track');
   expect(operations.map(([name]) => name).toSorted()).toEqual(routes.toSorted());

@@ -221,4 +221,45 @@ describe('SIGTERM', () => {
       await still.close();
     }
   });
+
+  test('does not wait for longer than DRAIN_TIMEOUT_MS for a request that never arrives in full', async () => {
+    const api = await weir.spawnApi({ DRAIN_TIMEOUT_MS: '500' });
+    const { hostname, port } = new URL(api.url);
+    const half = connect(Number(port), hostname);
+    half.on('error', () => {});
+    half.write('POST /api/v1/sdk/track HTTP/1.1\r\nhost: weir\r\ncontent-length: 100\r\n\r\n{');
+    await once(half, 'connect');
+    // An answer over another connection says that the process has read what came before it.
+    expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
+    await api.stop('SIGTERM');
+    expect(api.child.exitCode).toBe(1);
+    half.destroy();
+  });
+
+  test('does not let a worker wait for longer than DRAIN_TIMEOUT_MS for Postgres, and its batch is recorded by the next', async () => {
+    const still = await startWeir({ withWorker: false });
+    try {
+      const admin = await signUp(still);
+      const meter = await admin.createMeter('SUM');
+      const apiKey = await admin.createKey();
+      const holder = await still.pool.connect();
+      await holder.query('BEGIN; LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE');
+      const body = { meter_token: meter.token, customer_external_id: 'acme', quantity: 1, idempotency_key: 'a' };
+      expect((await still.request('POST', '/api/v1/sdk/track', { apiKey, body })).status).toBe(201);
+      const worker = await still.spawnWorker({ DRAIN_TIMEOUT_MS: '500' });
+      const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+      await until(async () => (await still.pool.query(waits)).rowCount === 1, 'the worker waits for the lock');
+      await worker.stop('SIGTERM');
+      expect(worker.child.exitCode).toBe(1);
+      await holder.query('ROLLBACK');
+      holder.release();
+      await still.startWorker();
+      await still.drained();
+      const { rows } = await still.pool.query('SELECT count(*)::int AS events FROM events');
+      expect(rows).toEqual([{ events: 1 }]);
+      await expectRollupsToEqualEvents(still.pool);
+    } finally {
+      await still.close();
+    }
+  });
 });

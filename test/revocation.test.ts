@@ -1,7 +1,7 @@
 // Deleting an API key revokes it at once, on every process.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from './harness.ts';
+import { signUp, startWeir, until, type Organization, type Weir } from './harness.ts';
 
 let weir: Weir;
 let organization: Organization;
@@ -53,6 +53,103 @@ test('after the 204 every request with the key gets 401, also on another process
   // One event from each process before the key was deleted, and none after.
   expect(await stagedEvents()).toBe(2);
   await other.stop();
+});
+
+test('when Redis has lost its memory, and the tombstone with it, a deleted key is still refused and another works again', async () => {
+  const { token } = await organization.createMeter('SUM');
+  const deleted = await createKey();
+  const kept = await createKey();
+  for (const { key } of [deleted, kept]) expect((await track(key, token, weir.baseUrl)).status).toBe(201);
+  expect((await weir.request('DELETE', `/api/v1/api-keys/${deleted.id}`, { session })).status).toBe(204);
+  const before = await stagedEvents();
+  // All that speaks of keys; the batches stay, so that what is staged can be counted.
+  expect(await weir.redis.unlink(weir.keys.revoked(deleted.id), weir.keys.memory)).toBe(2);
+
+  const unsure = await track(deleted.key, token, weir.baseUrl);
+  expect([unsure.status, unsure.body.outcome, unsure.headers.get('retry-after')]).toEqual([503, 'not_accepted', '1']);
+  expect((await track(deleted.key, token, weir.baseUrl)).status).toBe(401);
+  expect((await track(kept.key, token, weir.baseUrl)).status).toBe(201);
+  expect(await stagedEvents()).toBe(before + 1);
+});
+
+test('under load on several processes, nothing that begins after the 204 is accepted, and all that was accepted before is kept', async () => {
+  const busy = await startWeir();
+  try {
+    const admin = await signUp(busy);
+    const { token } = await admin.createMeter('SUM');
+    const processes = await Promise.all([1, 2, 3].map(() => busy.spawnApi()));
+    const body = { name: 'Under load', scopes: ['usage.write', 'usage.read'] };
+    const created = await busy.request('POST', '/api/v1/api-keys', { session: admin.session, body });
+    const { id, key } = created.body as { id: string; key: string };
+    const widget = await busy.request('POST', '/api/v1/widget/token', {
+      apiKey: key,
+      body: { customer_external_id: 'before' },
+    });
+
+    let isDeleted = false;
+    let isOver = false;
+    const answers = { before: [] as number[], after: [] as number[] };
+    let accepted = 0;
+    // Which side of the 204 a request is on is decided before it is sent, and stands in its event.
+    const asks: ((side: 'before' | 'after', baseUrl: string) => Promise<number>)[] = [
+      async (side, baseUrl) => {
+        const event = { meter_token: token, customer_external_id: side, quantity: 1 };
+        const { status } = await busy.request('POST', '/api/v1/sdk/track', { apiKey: key, baseUrl, body: event });
+        if (status === 201) accepted += 1;
+        return status;
+      },
+      async (side, baseUrl) => {
+        const events = [1, 2, 3].map(() => ({ meter_token: token, customer_external_id: side, quantity: 1 }));
+        const answer = await busy.request('POST', '/api/v1/sdk/track/batch', {
+          apiKey: key,
+          baseUrl,
+          body: { events },
+        });
+        // An event of a batch that was under way may have been just too late.
+        const items = (answer.body.data ?? []) as { status: number }[];
+        accepted += items.filter(({ status }) => status === 201).length;
+        return answer.status;
+      },
+      async (_, baseUrl) => (await busy.request('GET', '/api/v1/features', { apiKey: key, baseUrl })).status,
+      async (side, baseUrl) => {
+        const body = { customer_external_id: side };
+        return (await busy.request('POST', '/api/v1/widget/token', { apiKey: key, baseUrl, body })).status;
+      },
+      async (_, baseUrl) => {
+        const headers = { authorization: `Bearer ${widget.body.token}` };
+        return (await busy.request('GET', '/api/v1/widget/usage', { headers, baseUrl })).status;
+      },
+    ];
+    const client = async (ask: (typeof asks)[number], baseUrl: string): Promise<void> => {
+      while (!isOver) {
+        const side = isDeleted ? 'after' : 'before';
+        answers[side].push(await ask(side, baseUrl));
+      }
+    };
+    const clients = processes.flatMap(({ url }) => asks.flatMap((ask) => [client(ask, url), client(ask, url)]));
+
+    await until(() => answers.before.length > 300, 'the load is under way');
+    const [first] = processes;
+    const deleted = await busy.request('DELETE', `/api/v1/api-keys/${id}`, {
+      session: admin.session,
+      ...(first !== undefined && { baseUrl: first.url }),
+    });
+    isDeleted = true;
+    expect(deleted.status).toBe(204);
+    await until(() => answers.after.length > 300, 'as much has been asked again');
+    isOver = true;
+    await Promise.all(clients);
+
+    // Those that were under way met either answer.
+    expect([...new Set(answers.before)].filter((status) => status >= 300 && status !== 401)).toEqual([]);
+    expect(new Set(answers.after)).toEqual(new Set([401]));
+    await busy.drained();
+    const sql = 'SELECT customer_external_id AS side, count(*)::int AS events FROM events GROUP BY 1';
+    expect((await busy.pool.query(sql)).rows).toEqual([{ side: 'before', events: accepted }]);
+    expect((await busy.pool.query('SELECT 1 FROM widget_tokens')).rowCount).toBe(0);
+  } finally {
+    await busy.close();
+  }
 });
 
 test('a deleted key leaves the list, and cannot be deleted twice', async () => {

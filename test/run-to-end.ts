@@ -10,8 +10,8 @@ export interface Ended {
 }
 
 /** Runs one of the programs from source, with these settings and no others, until it ends. */
-export async function runToEnd(main: string, env: Record<string, string>): Promise<Ended> {
-  const child = spawn(process.execPath, ['--conditions=@weir/source', '--import', 'tsx', main], {
+export async function runToEnd(main: string, env: Record<string, string>, args: string[] = []): Promise<Ended> {
+  const child = spawn(process.execPath, ['--conditions=@weir/source', '--import', 'tsx', main, ...args], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -107,6 +107,20 @@ describe('signing in and out', () => {
     expect((await me(tokenOf(other))).status).toBe(200);
   });
 
+  test('ends the session that the browser had before, and no other', async () => {
+    const { email, password, session } = await signUp(weir);
+    const elsewhere = tokenOf(await post('login', { email, password }));
+    const answer = await post('login', { email, password }, { session });
+    expect((await me(session)).status).toBe(401);
+    expect((await me(elsewhere)).status).toBe(200);
+    const another = { ...good, email: 'another@example.com' };
+    expect((await post('signup', another, { session: tokenOf(answer) })).status).toBe(201);
+    expect((await me(tokenOf(answer))).status).toBe(401);
+    // A session that an attacker planted in the browser is not the one that is signed in.
+    const planted = 'A'.repeat(43);
+    expect(tokenOf(await post('login', { email, password }, { session: planted }))).not.toBe(planted);
+  });
+
   test('a wrong password and an unknown account get the very same answer', async () => {
     const { email } = await signUp(weir);
     const wrong = await post('login', { email, password: 'wrong horse battery' });

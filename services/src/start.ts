@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type App, openApp } from './apps.ts';
-import { findFreePort, isPortFree } from './connection.ts';
+import { findFreePort, isPortFree, writePrivateFile } from './connection.ts';
 import { openDemo } from './demo.ts';
 import { watchNpm } from './npm-parent.ts';
 import { run } from './run.ts';
@@ -47,6 +47,12 @@ async function start(): Promise<void> {
   });
   closers.push(() => services.close());
   signal.throwIfAborted();
+  // For tools on the same machine (npm run reconcile). What was given is not ours to write down.
+  const addresses = {
+    ...(!env.DATABASE_URL && { database_url: services.databaseUrl }),
+    ...(!env.REDIS_URL && { redis_url: services.redisUrl }),
+  };
+  await writePrivateFile(join(home, 'services.json'), `${JSON.stringify(addresses, null, 2)}\n`);
   const settings = { ...env, DATABASE_URL: services.databaseUrl, REDIS_URL: services.redisUrl };
   await migrate(settings);
 

@@ -23,19 +23,29 @@ import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
+import { useSecurityHeaders } from './http/security-headers.ts';
 import { answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
+import { useStrictHttp } from './http/strict-http.ts';
 import { useMetrics, type Metrics } from './http/metrics.ts';
+import { usePressure } from './http/pressure.ts';
+import { useRateLimits } from './http/rate-limits.ts';
+import type { DatabaseWatch } from './database-watch.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import { buildKnownMeters } from './ingest/known-meters.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
 import { eventRoutes } from './usage/events.ts';
 import { usageRoutes } from './usage/usage.ts';
+import { embedRoute } from './widget/embed.ts';
+import { widgetRoutes } from './widget/widget.ts';
 
 /** What the API is made of; opened and closed by the caller. */
 export interface AppParts {
   settings: ApiSettings;
   database: Database;
+  /** For what tracking looks up: connections of its own, so that it never waits for those who read. */
+  lookups: Database;
+  databaseWatch: DatabaseWatch;
   /** A producer's connection: it fails at once while Redis is away. */
   redis: Redis;
   keys: QueueKeys;
@@ -46,7 +56,7 @@ export interface AppParts {
 }
 
 export async function buildApp(parts: AppParts): Promise<App> {
-  const { settings, database, redis, keys, log, metrics, ingest } = parts;
+  const { settings, database, lookups, redis, keys, log, metrics, ingest } = parts;
   const app = fastify({
     loggerInstance: log,
     // One line per request costs almost half of the throughput; slow and failed requests are logged on their own.
@@ -58,7 +68,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     requestTimeout: settings.REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: 512 },
     http: {
-      // Node would answer a request without Host by itself, without a word; see http/problem.ts.
+      // Node would answer a request without Host by itself, without a word; see http/strict-http.ts.
       requireHostHeader: false,
       // How late a request that takes too long is noticed; by default only every 30 s.
       connectionsCheckingInterval: 1_000,
@@ -73,18 +83,32 @@ export async function buildApp(parts: AppParts): Promise<App> {
   app.setValidatorCompiler(validatorCompiler);
   // Answers are shaped by the handlers and checked by the tests; checking each one again here would cost every request.
   app.setSerializerCompiler(() => JSON.stringify);
+  useSecurityHeaders(app, settings.PUBLIC_URL);
   useProblems(app);
   watchConnections(app);
+  useStrictHttp(app);
   useDrain(app);
   useJson(app);
   useMetrics(app, metrics);
+  await usePressure(app, {
+    othersMax: settings.REQUESTS_IN_FLIGHT_MAX,
+    delayMsMax: settings.EVENT_LOOP_DELAY_MS_MAX,
+    isDatabaseAway: () => parts.databaseWatch.isAway(),
+    onShed: (reason) => metrics.shed.inc({ reason }),
+  });
+  const rateLimits = useRateLimits(app, redis, keys, {
+    eventsPerKey: settings.RATE_LIMIT_EVENTS_PER_KEY,
+    trackingPerAddress: settings.RATE_LIMIT_TRACKING_PER_ADDRESS,
+    requestsPerKey: settings.RATE_LIMIT_REQUESTS_PER_KEY,
+    requestsPerAddress: settings.RATE_LIMIT_REQUESTS_PER_ADDRESS,
+  });
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
-  const guards = buildGuards(app, { database, publicUrl: settings.PUBLIC_URL, log });
+  const guards = buildGuards(app, { database, lookups, redis, keys, publicUrl: settings.PUBLIC_URL, log });
 
   healthRoutes(app, {
-    postgres: () => pingDatabase(database),
+    postgres: () => pingDatabase(lookups),
     redis: () => redis.ping(),
     isDraining: parts.isDraining,
   });
@@ -99,11 +123,14 @@ export async function buildApp(parts: AppParts): Promise<App> {
     guards,
     ingest,
     metrics,
-    meters: buildKnownMeters(database, log),
+    rateLimits,
+    meters: buildKnownMeters(lookups, log),
     read: { keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
   eventRoutes(app, { guards, database, redis, keys, ingest });
   usageRoutes(app, { database, guards });
+  widgetRoutes(app, { database, guards });
+  embedRoute(app, settings.EMBED_ANCESTORS);
   return app;
 }

@@ -52,6 +52,11 @@ export class Known<Value> {
     return now > entry.lookUpAgainAt ? this.#renew(name, entry) : entry.value;
   }
 
+  /** Forgets all that is known; each is looked up again when it is asked for. */
+  clear(): void {
+    this.#entries.clear();
+  }
+
   /** What Postgres says now, or what is known if Postgres does not answer. */
   async #renew(name: string, entry: Entry<Value>): Promise<Value | undefined> {
     let timer: NodeJS.Timeout | undefined;

@@ -8,6 +8,7 @@ import { requireRedisPolicy } from '@weir/shared/redis-policy';
 import { explainTakenPort } from '@weir/shared/settings';
 import { Redis } from 'ioredis';
 import { buildApp } from './app.ts';
+import { openDatabaseWatch } from './database-watch.ts';
 import { buildMetrics } from './http/metrics.ts';
 import { openIngest } from './ingest/ingest.ts';
 import type { ApiSettings } from './settings.ts';
@@ -22,6 +23,12 @@ export interface RunningApi {
 /** How long a start waits for Redis before it goes on without: the API then answers 503 until Redis is there. */
 const REDIS_WAIT_MS = 2_000;
 
+/** What tracking looks up are single rows by their key: a few connections carry thousands in a second. */
+const LOOKUP_CONNECTIONS = 3;
+
+/** A look-up that takes longer than this would make its client wait for nothing. */
+const LOOKUP_MS_MAX = 500;
+
 /** Starts the API. Throws a SettingsError for a port that is taken, and for a Redis that would lose events. */
 export async function serveApi(settings: ApiSettings, log: Logger): Promise<RunningApi> {
   const closer = new Closer();
@@ -34,20 +41,41 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
       onIdleError: (error) => log.warn({ err: error }, 'an idle connection to Postgres was lost'),
     });
     closer.add('the database', () => database.close());
+    const lookups = openDatabase(settings.DATABASE_URL, {
+      connectionsMax: LOOKUP_CONNECTIONS,
+      statementTimeoutMs: LOOKUP_MS_MAX,
+      connectTimeoutMs: 2 * LOOKUP_MS_MAX,
+      onIdleError: (error) => log.debug({ err: error }, 'an idle connection for look-ups was lost'),
+    });
+    closer.add('the look-ups', () => lookups.close());
+    const databaseWatch = openDatabaseWatch(lookups, log);
+    closer.add('the watch on Postgres', () => databaseWatch.close());
 
     const redis = new Redis(settings.REDIS_URL, producerConnection(settings.REDIS_COMMAND_TIMEOUT_MS));
     redis.on('error', (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
     closer.add('Redis', () => redis.disconnect());
     await checkPolicy(redis, log);
 
-    const metrics = buildMetrics(() => ingest.depth());
+    const metrics = buildMetrics({ bufferDepth: () => ingest.depth(), queue: () => ingest.queue() });
     const ingest = openIngest(redis, keys, log, {
       claimTtlSeconds: settings.IDEMPOTENCY_CLAIM_SECONDS,
+      batchesMax: settings.QUEUE_BATCHES_MAX,
       onEnqueueFailure: () => metrics.enqueueFailures.inc(),
     });
     closer.add('the buffer', () => ingest.close());
 
-    const app = await buildApp({ settings, database, redis, keys, log, metrics, ingest, isDraining: () => isDraining });
+    const app = await buildApp({
+      settings,
+      database,
+      lookups,
+      databaseWatch,
+      redis,
+      keys,
+      log,
+      metrics,
+      ingest,
+      isDraining: () => isDraining,
+    });
     closer.add('the server', () => app.close());
     const { PORT: port, HOST: host } = settings;
     const url = await explainTakenPort(app.listen({ port, host }), { setting: 'PORT', port, host });

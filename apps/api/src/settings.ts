@@ -14,10 +14,24 @@ export const apiSettings = z.object({
     .string()
     .regex(/^[0-9a-fA-F.:/, ]+$/, 'must be the addresses of your proxies, such as 10.0.0.0/8, 127.0.0.1')
     .optional(),
+  EMBED_ANCESTORS: z
+    .string()
+    .regex(
+      /^(\*|'none'|https?:\/\/[^\s;,']+( https?:\/\/[^\s;,']+)*)$/,
+      "must be the origins of your apps, such as https://app.example.com, separated by spaces; or *; or 'none'",
+    )
+    .default('*'),
   SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'must be first, open or closed' }).default('first'),
   LOG_LEVEL: logLevel.default('info'),
   DATABASE_CONNECTIONS: wholeNumber(1, 1000).default(10),
   DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(15_000),
+  REQUESTS_IN_FLIGHT_MAX: wholeNumber(1, 10_000).default(100),
+  EVENT_LOOP_DELAY_MS_MAX: wholeNumber(10, 60_000).default(200),
+  QUEUE_BATCHES_MAX: wholeNumber(1, 1_000_000_000).default(500_000),
+  RATE_LIMIT_EVENTS_PER_KEY: wholeNumber(0, 1_000_000_000).default(0),
+  RATE_LIMIT_TRACKING_PER_ADDRESS: wholeNumber(0, 1_000_000_000).default(0),
+  RATE_LIMIT_REQUESTS_PER_KEY: wholeNumber(0, 1_000_000_000).default(0),
+  RATE_LIMIT_REQUESTS_PER_ADDRESS: wholeNumber(0, 1_000_000_000).default(0),
   REDIS_COMMAND_TIMEOUT_MS: wholeNumber(50, 60_000).default(900),
   QUEUE_PREFIX: z
     .string()

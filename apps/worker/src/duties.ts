@@ -3,6 +3,7 @@
 import { makePartitions } from '@weir/db/partitions';
 import type { Database } from '@weir/db/database';
 import { deleteExpiredSessions } from '@weir/db/sessions';
+import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import {
   DUTIES,
   DUTY_QUEUE,
@@ -17,12 +18,16 @@ import type { Logger } from '@weir/shared/log';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { WorkerMetrics } from './metrics.ts';
+import { fold } from './fold.ts';
 import { sweep } from './sweep.ts';
+
+/** What Redis forgets between two folds is missing in the door's count; the events themselves are not touched by it. */
+const FOLD_INTERVAL_MS = 10_000;
 
 /** Partitions are made months ahead, so looking a few times a day is plenty. */
 const PARTITIONS_INTERVAL_MS = 6 * 3_600_000;
 
-/** An ended session opens nothing; deleting it only spares room. */
+/** An ended session or widget token opens nothing; deleting it only spares room. */
 const SESSIONS_INTERVAL_MS = 3_600_000;
 
 /** Redis may lose its memory, and the schedule with it; each worker writes it anew this often. */
@@ -87,6 +92,7 @@ export function openDuties(options: DutyOptions): Duties {
 async function scheduleAll(queue: Queue<unknown, unknown, Duty>, sweepIntervalMs: number): Promise<void> {
   const every = {
     sweep: sweepIntervalMs,
+    fold: FOLD_INTERVAL_MS,
     partitions: PARTITIONS_INTERVAL_MS,
     sessions: SESSIONS_INTERVAL_MS,
   } satisfies Record<Duty, number>;
@@ -103,6 +109,17 @@ async function perform(duty: Duty, options: DutyOptions, redis: Redis, records: 
       if (swept > 0) options.log.info({ batches: swept }, 'batches without a job were enqueued again');
       return;
     }
+    case 'fold': {
+      const folded = await fold(redis, options.keys, options.database);
+      if (folded?.outcome === 'again' && folded.events !== 0) {
+        const { id, events } = folded;
+        options.log.warn(
+          { tally: id, events },
+          'Redis came back with an older state: some counts of the door are lost',
+        );
+      }
+      return;
+    }
     case 'partitions': {
       const client = await options.database.pool.connect();
       try {
@@ -115,6 +132,7 @@ async function perform(duty: Duty, options: DutyOptions, redis: Redis, records: 
     }
     case 'sessions': {
       await deleteExpiredSessions(options.database.kysely);
+      await deleteExpiredWidgetTokens(options.database.kysely);
     }
   }
 }

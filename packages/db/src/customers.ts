@@ -1,4 +1,5 @@
 import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import { deleteWidgetTokensOf } from './widget-tokens.ts';
 
 /** A customer without what identifies it in Weir. */
 export interface CustomerFields {
@@ -98,12 +99,18 @@ export async function updateCustomer(
     .executeTakeFirst();
 }
 
-/** Answers whether there was such a customer. Its usage stays, under its external_id. */
+/**
+ * Answers whether there was such a customer. Its usage stays, under its external_id; the widget tokens that show it end.
+ * Needs a transaction.
+ */
 export async function deleteCustomer(db: Queries, organizationId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
+  const deleted = await db
     .deleteFrom('customers')
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
+    .returning('external_id')
     .executeTakeFirst();
-  return numDeletedRows > 0n;
+  if (deleted === undefined) return false;
+  await deleteWidgetTokensOf(db, { organization_id: organizationId, customer_external_id: deleted.external_id });
+  return true;
 }

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresQueryResult } from 'kysely';
 import pg from 'pg';
 import type { Tables } from './schema.ts';
 
@@ -15,6 +15,8 @@ export interface DatabaseOptions {
   connectionsMax: number;
   /** After this a statement is cancelled by Postgres; 0 lets it run. */
   statementTimeoutMs: number;
+  /** How long to wait for a connection, new or from the pool. 5 s by default. */
+  connectTimeoutMs?: number;
   /** Called with an error of an idle connection. The pool has already replaced it; it is only worth a log line. */
   onIdleError: (error: Error) => void;
 }
@@ -34,18 +36,21 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.connectionsMax,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     // A connection that went silent is noticed by us: Postgres's own time-out does not help when nobody hears from it.
-    query_timeout: options.statementTimeoutMs === 0 ? undefined : options.statementTimeoutMs + 2_000,
+    query_timeout:
+      options.statementTimeoutMs === 0
+        ? undefined
+        : options.statementTimeoutMs + Math.min(options.statementTimeoutMs, 2_000),
     keepAliveInitialDelayMillis: 10_000,
     types: parsers,
     options: `-c timezone=UTC -c datestyle=ISO -c statement_timeout=${options.statementTimeoutMs}`,
     application_name: 'weir',
   });
   pool.on('error', options.onIdleError);
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: droppingSilent(pool) }) });
   return {
     kysely,
     pool,
@@ -54,6 +59,33 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       // Kysely lets go of a pool only if it has used it.
       if (!pool.ended) await pool.end();
     },
+  };
+}
+
+/**
+ * A connection whose query was not answered in time is out of step: its next query would wait behind the lost one. `pg`
+ * drops it by itself when it is told of the error at the release, and Kysely does not tell; so this does.
+ */
+function droppingSilent(pool: pg.Pool): PostgresPool {
+  return {
+    async connect() {
+      const client = await pool.connect();
+      let silent: Error | undefined;
+      return {
+        // Kysely's other form, with a cursor, is for streams; nothing here streams.
+        async query<Row>(sql: unknown, parameters?: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+          if (silent !== undefined) throw silent;
+          try {
+            return (await client.query(String(sql), [...(parameters ?? [])])) as unknown as PostgresQueryResult<Row>;
+          } catch (error) {
+            if (error instanceof Error && error.message === 'Query read timeout') silent = error;
+            throw error;
+          }
+        },
+        release: () => client.release(silent),
+      } as Awaited<ReturnType<PostgresPool['connect']>>;
+    },
+    end: () => pool.end(),
   };
 }
 

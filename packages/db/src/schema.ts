@@ -41,6 +41,14 @@ interface ApiKeys {
   created_at: Time;
 }
 
+interface WidgetTokens {
+  token_hash: Buffer;
+  organization_id: string;
+  api_key_id: string;
+  customer_external_id: string;
+  expires_at: ColumnType<string, string, never>;
+}
+
 interface Features {
   organization_id: string;
   id: string;
@@ -142,6 +150,7 @@ export interface Tables {
   users: Users;
   sessions: Sessions;
   api_keys: ApiKeys;
+  widget_tokens: WidgetTokens;
   features: Features;
   meters: Meters;
   plans: Plans;

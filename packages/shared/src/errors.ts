@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'not_replayable'
   | 'payload_too_large'
   | 'unsupported_media_type'
+  | 'expectation_failed'
   | 'headers_too_large'
   | 'invalid_request'
   | 'idempotency_key_reused'

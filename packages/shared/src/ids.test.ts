@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { epochMsOfId, isUuid, newId } from './ids.ts';
+import { epochMsOfId, firstIdAt, isUuid, newId } from './ids.ts';
 
 test('an id holds the millisecond at which it was made', () => {
   for (const epochMs of [0, 1, 946_684_800_000, Date.now(), 2 ** 48 - 1]) {
@@ -19,6 +19,13 @@ test('ids are UUIDs of version 7, and no two are the same even within one millis
 test('ids of a later millisecond sort after those of an earlier one', () => {
   const ids = [1, 2, 3, 1000, 2 ** 40].map((epochMs) => newId(epochMs));
   expect(ids.toSorted()).toEqual(ids);
+});
+
+test('the first id of a millisecond divides the ids that were made before it from those that were not', () => {
+  for (const epochMs of [1, 1_767_225_600_000, 2 ** 48 - 1]) {
+    expect(newId(epochMs - 1) < firstIdAt(epochMs)).toBe(true);
+    expect(firstIdAt(epochMs) <= newId(epochMs)).toBe(true);
+  }
 });
 
 test('what is no UUID is told apart', () => {

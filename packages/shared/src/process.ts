@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace';
-import type { Logger } from './log.ts';
+import { describeError, type Logger } from './log.ts';
 import { SettingsError } from './settings.ts';
 
 /** Something that runs until the process is told to stop. */
@@ -24,7 +24,7 @@ export async function runUntilStopped(start: () => Promise<Running>): Promise<vo
   try {
     running = await start();
   } catch (error) {
-    console.error(error instanceof SettingsError ? error.message : error);
+    console.error(error instanceof SettingsError ? error.message : describeError(error));
     process.exit(1);
   }
   const { log } = running;

@@ -16,12 +16,22 @@ export interface QueueKeys {
   staged: string;
   /** The hash that holds one batch. */
   batch(batch: string): string;
+  /** The hash that counts accepted events since the last fold (see tally.ts), and the one that is just being folded. */
+  tally: string;
+  foldingTally: string;
   /** The string that holds an idempotency key's event id and fingerprint for as long as the claim lives. */
   claim(organizationId: string, keyHash: Buffer): string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
   revoked(apiKeyId: string): string;
+  /**
+   * A random value that this Redis has for as long as it remembers anything. Another one, or none, says that tombstones may
+   * be lost.
+   */
+  memory: string;
   /** Prefix of the counters of failed logins. */
   failures: string;
+  /** Prefix of the counters of what is limited by the minute. */
+  limits: string;
 }
 
 export function queueKeys(prefix: string): QueueKeys {
@@ -29,9 +39,13 @@ export function queueKeys(prefix: string): QueueKeys {
     prefix,
     staged: `${prefix}:staged`,
     batch: (batch) => `${prefix}:batch:${batch}`,
+    tally: `${prefix}:tally`,
+    foldingTally: `${prefix}:tally:folding`,
     claim: (organizationId, keyHash) => `${prefix}:claim:${organizationId}:${keyHash.toString('base64url')}`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
+    memory: `${prefix}:memory`,
     failures: `${prefix}:failures`,
+    limits: `${prefix}:limits`,
   };
 }
 
@@ -46,9 +60,9 @@ export interface RecordJob {
   batch: string;
 }
 
-/** The queue of the regular duties: sweeping, making partitions, forgetting ended sessions. */
+/** The queue of the regular duties: sweeping, folding the tally, making partitions, forgetting ended sessions and widget tokens. */
 export const DUTY_QUEUE = 'duties';
-export const DUTIES = ['sweep', 'partitions', 'sessions'] as const;
+export const DUTIES = ['sweep', 'fold', 'partitions', 'sessions'] as const;
 export type Duty = (typeof DUTIES)[number];
 
 /**

@@ -6,17 +6,25 @@ import { findApiKeyGrant } from '@weir/db/api-keys';
 import { isUnavailable, type Database } from '@weir/db/database';
 import type { Scope } from '@weir/db/schema';
 import { findSession } from '@weir/db/sessions';
+import { findWidgetGrant } from '@weir/db/widget-tokens';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { buildKnownKeys } from './known-keys.ts';
+import { isRedisAway } from '@weir/shared/redis-away';
+import type { QueueKeys } from '@weir/shared/queue';
+import type { Redis } from 'ioredis';
+import { buildKnownKeys, type KnownKey } from './known-keys.ts';
 import { mayActInSession } from './same-origin.ts';
-import { hashSecret, isApiKey } from './secrets.ts';
+import { hashSecret, isApiKey, isWidgetToken } from './secrets.ts';
 
-/** Who sent a request: a person who is signed in, or the holder of an API key. */
+/** Who sent a request: a person who is signed in, the holder of an API key, or one customer with a widget token. */
 export interface Caller {
   organizationId: string;
   userId?: string;
   apiKeyId?: string;
+  /** The mark that the memory of Redis had when the API key was looked up. Set by the write guard. */
+  memory?: string;
+  /** The only customer that a widget token shows; nobody else has it. */
+  customerExternalId?: string;
 }
 
 declare module 'fastify' {
@@ -36,25 +44,39 @@ export interface Guards {
    * for the key's tombstone (`keys.revoked`) before it takes anything, as admission does.
    */
   write(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void;
+  /** Has every API key looked up again before it is next used. */
+  forgetKeys(): void;
+  /** An API key with usage.write, looked up for this request: for routes that ask for no tombstone. */
+  writeNow(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** A widget token. Nothing else takes one, and this takes nothing else. */
+  widget(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
 export interface GuardParts {
   database: Database;
+  /** Where tracking looks up keys that it does not know yet. */
+  lookups: Database;
+  redis: Redis;
+  keys: QueueKeys;
   publicUrl: string | undefined;
   log: FastifyBaseLogger;
 }
 
 export const SESSION_COOKIE = 'access_token';
 
+const BY_WIDGET_TOKEN = 'Bearer realm="widget"';
 const BY_KEY = 'ApiKey header="X-API-Key"';
 const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
 
-export function buildGuards(app: FastifyInstance, { database, publicUrl, log }: GuardParts): Guards {
+export function buildGuards(
+  app: FastifyInstance,
+  { database, lookups, redis, keys, publicUrl, log }: GuardParts,
+): Guards {
   // Null until a guard has run; the type says otherwise so that no route has to ask.
   app.decorateRequest('caller', null as unknown as Caller);
 
   const find = (keyHash: Buffer) => findApiKeyGrant(database.kysely, keyHash);
-  const known = buildKnownKeys(database, log);
+  const known = buildKnownKeys({ database: lookups, redis, keys, log });
 
   async function session(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const token = sessionTokenOf(request);
@@ -78,8 +100,9 @@ export function buildGuards(app: FastifyInstance, { database, publicUrl, log }: 
     read: (request, reply) =>
       request.headers['x-api-key'] === undefined ? session(request, reply) : withKey(request, reply, 'usage.read'),
     write(request, reply, done) {
-      const settle = (grant: ApiKeyGrant | undefined) => {
-        request.caller = callerOf(grant, 'usage.write', request, reply);
+      const settle = (grant: KnownKey | undefined) => {
+        const caller = callerOf(grant, 'usage.write', request, reply);
+        request.caller = grant === undefined ? caller : { ...caller, memory: grant.memory };
       };
       try {
         const keyHash = keyHashOf(request);
@@ -97,6 +120,18 @@ export function buildGuards(app: FastifyInstance, { database, publicUrl, log }: 
         return;
       }
       done();
+    },
+    forgetKeys: () => known.clear(),
+    writeNow: (request, reply) => withKey(request, reply, 'usage.write'),
+    async widget(request, reply) {
+      const token = bearerTokenOf(request);
+      const isPossible = token !== undefined && isWidgetToken(token);
+      const grant = isPossible ? await findWidgetGrant(database.kysely, hashSecret(token)) : undefined;
+      if (grant === undefined) {
+        void reply.header('www-authenticate', BY_WIDGET_TOKEN);
+        throw new Refusal('unauthenticated', noWidget(token));
+      }
+      request.caller = { organizationId: grant.organization_id, customerExternalId: grant.customer_external_id };
     },
   };
 }
@@ -123,6 +158,16 @@ function noSession(request: FastifyRequest, token: string | undefined): string {
     : `An API key does not open this: sign in, and send the cookie ${SESSION_COOKIE} of the session.`;
 }
 
+function bearerTokenOf({ headers }: FastifyRequest): string | undefined {
+  return /^bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+function noWidget(token: string | undefined): string {
+  return token === undefined
+    ? 'Send a widget token: Authorization: Bearer and the token.'
+    : 'The widget token has ended: have the app ask for a new one.';
+}
+
 /** The hash of the key in the header, or undefined for what cannot be one of our keys. */
 function keyHashOf(request: FastifyRequest): Buffer | undefined {
   const key = request.headers['x-api-key'];
@@ -146,7 +191,7 @@ function callerOf(grant: ApiKeyGrant | undefined, scope: Scope, request: Fastify
 
 /** A service that tracks has to know that nothing was kept when its key could not be checked. */
 function notChecked(error: unknown): Error {
-  if (isUnavailable(error)) {
+  if (isUnavailable(error) || isRedisAway(error)) {
     const detail = 'The API key cannot be checked now, and nothing was kept: send the request again in a moment.';
     return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 });
   }

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { hashSecret, isApiKey, newApiKey, newSessionToken, randomBase62 } from './secrets.ts';
+import {
+  hashSecret,
+  isApiKey,
+  isWidgetToken,
+  newApiKey,
+  newSessionToken,
+  newWidgetToken,
+  randomBase62,
+} from './secrets.ts';
 
 describe('an API key', () => {
   test('is org_live_, 27 random characters of base62 and 6 of checksum', () => {
@@ -56,4 +64,13 @@ test('a session token has 256 bits, in characters that a cookie may hold', () =>
 
 test('a secret is stored as its SHA-256', () => {
   expect(hashSecret('abc').toString('hex')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+});
+
+test('a widget token is 256 random bits behind a prefix, and what has another form is none', () => {
+  const token = newWidgetToken();
+  expect(token).toMatch(/^wgt_[\w-]{43}$/);
+  expect(newWidgetToken()).not.toBe(token);
+  expect(isWidgetToken(token)).toBe(true);
+  for (const text of ['', 'wgt_', token.slice(0, -1), `${token}x`, token.slice(4), ` ${token}`, `${token}\n`])
+    expect(isWidgetToken(text), text).toBe(false);
 });

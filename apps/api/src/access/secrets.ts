@@ -47,6 +47,18 @@ export function newSessionToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
+const WIDGET_TOKEN = /^wgt_[\w-]{43}$/;
+
+/** 256 random bits, behind a prefix that tells a reader, and a scanner, what was found. */
+export function newWidgetToken(): string {
+  return `wgt_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Whether a text could be one of our widget tokens: anything else is refused without a look-up. */
+export function isWidgetToken(text: string): boolean {
+  return WIDGET_TOKEN.test(text);
+}
+
 /**
  * What is stored of a secret. A plain SHA-256 is enough where the secret is random: there is no list of likely ones to
  * try, as there is for passwords.

@@ -42,6 +42,9 @@ const accountAnswer = z
   })
   .meta({ id: 'Account' });
 
+// Whoever is not signed in is signed out already.
+const signOutCodes = adminCodes.filter((code) => code !== 'unauthenticated');
+
 const SIGNUP_CLOSED = 'Sign-up is closed here: ask whoever runs this Weir for an account.';
 
 export function sessionRoutes(app: App, { database, guards, throttle, settings }: SessionParts): void {
@@ -54,12 +57,20 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     secure: settings.PUBLIC_URL?.startsWith('https:') ?? false,
   } as const;
 
-  async function startSession(reply: FastifyReply, account: Account): Promise<z.output<typeof accountAnswer>> {
+  async function startSession(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    account: Account,
+  ): Promise<z.output<typeof accountAnswer>> {
+    // Whoever signs in anew gets a new session, and the browser loses the cookie of the one before: that one ends.
+    const before = sessionTokenOf(request);
+    if (before !== undefined) await deleteSession(db, hashSecret(before));
     const token = newSessionToken();
     const { organization_id, user_id } = account;
     await insertSession(db, { token_hash: hashSecret(token), organization_id, user_id });
     // The server ends a session that is idle; the browser only has to forget the cookie when no session can be left.
     void reply.setCookie(SESSION_COOKIE, token, { ...cookie, maxAge: SESSION_DAYS_MAX * 86_400 });
+    request.log.info({ organization_id, user_id, address: request.ip }, 'signed in');
     return answerAccount(account);
   }
 
@@ -104,7 +115,8 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         await insertUser(transaction, { organization_id, id, email, password_hash });
       });
       await takeBack();
-      return reply.code(201).send(await startSession(reply, account));
+      await throttle.know(email, request.ip);
+      return reply.code(201).send(await startSession(request, reply, account));
     },
   );
 
@@ -120,7 +132,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         body: loginBody,
         response: {
           200: accountAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'rate_limited'),
+          ...problemResponses(...adminCodes, ...bodyCodes),
         },
       },
     },
@@ -130,13 +142,16 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       const account = await findAccountByEmail(db, email);
       const takeBack = await throttle.count(email, request.ip);
       if (!(await isPassword(request.body.password, account?.password_hash)) || account === undefined) {
+        // Not the address that was typed: people type their passwords there, too.
+        request.log.warn({ user_id: account?.user_id ?? null, address: request.ip }, 'a sign-in failed');
         throw new Refusal(
           'unauthenticated',
           'The email address or the password is not right: check both and try again.',
         );
       }
       await takeBack();
-      return await startSession(reply, account);
+      await throttle.know(email, request.ip);
+      return await startSession(request, reply, account);
     },
   );
 
@@ -148,8 +163,8 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         tags: ['Access'],
         summary: 'Sign out',
         description: 'The session ends at once. Without a session there is nothing to end, and the answer is the same.',
-        security: [{ session: [] }],
-        response: { 204: nothing, ...problemResponses('cross_origin', 'unavailable') },
+        security: [{}, { session: [] }],
+        response: { 204: nothing, ...problemResponses(...signOutCodes) },
       },
     },
     async (request, reply) => {
@@ -167,7 +182,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         tags: ['Access'],
         summary: 'Who is signed in',
         security: [{ session: [] }],
-        response: { 200: accountAnswer, ...problemResponses('unauthenticated', 'unavailable') },
+        response: { 200: accountAnswer, ...problemResponses('unauthenticated', 'rate_limited', 'unavailable') },
       },
     },
     async (request) => {

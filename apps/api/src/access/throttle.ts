@@ -3,16 +3,27 @@
 
 import { hash128, type QueueKeys } from '@weir/shared/queue';
 import { Refusal } from '@weir/shared/errors';
+import { isRedisAway } from '@weir/shared/redis-away';
 import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { addressBlock } from './address-block.ts';
 
 const WINDOW_SECONDS = 15 * 60;
 
 /** More mistakes than people make, and 960 guesses in a day: nothing for a password of 12 characters. */
-const FAILURES_PER_ACCOUNT_MAX = 10;
+const FAILURES_PER_ACCOUNT_AND_ADDRESS_MAX = 10;
 
 /** Many people may share one address, behind an office's router. */
 const FAILURES_PER_ADDRESS_MAX = 100;
+
+/**
+ * From all addresses together, so that many of them do not guess one account's password for ever. A stranger with that many
+ * could keep its owner out by this, were it not for the addresses that the owner is known by.
+ */
+const FAILURES_PER_ACCOUNT_MAX = 100;
+
+/** How long an address is remembered as one from which somebody signed in to an account. */
+const KNOWN_ADDRESS_SECONDS = 30 * 86_400;
 
 export interface Throttle {
   /**
@@ -20,9 +31,11 @@ export interface Throttle {
    * account is one whether it exists or not.
    */
   count(account: string, address: string): Promise<() => Promise<void>>;
+  /** Remembers that the account's owner signs in from here: what others try from elsewhere does not keep out who does. */
+  know(account: string, address: string): Promise<void>;
 }
 
-/** Without Redis every process counts for itself: worse than together, but not a way around it. */
+/** Without Redis every process counts for itself, and knows nobody: worse than together, but not a way around it. */
 export function buildThrottle(redis: Redis, keys: QueueKeys): Throttle {
   const limiter = (subject: string, points: number) => {
     const options = { keyPrefix: `${keys.failures}:${subject}`, points, duration: WINDOW_SECONDS };
@@ -33,24 +46,51 @@ export function buildThrottle(redis: Redis, keys: QueueKeys): Throttle {
       insuranceLimiter: new RateLimiterMemory(options),
     });
   };
-  const accounts = limiter('account', FAILURES_PER_ACCOUNT_MAX);
+  const pairs = limiter('pair', FAILURES_PER_ACCOUNT_AND_ADDRESS_MAX);
   const addresses = limiter('address', FAILURES_PER_ADDRESS_MAX);
+  const accounts = limiter('account', FAILURES_PER_ACCOUNT_MAX);
+  const knownKey = (pair: string) => `${keys.failures}:known:${pair}`;
 
   return {
     async count(account, address) {
-      // Redis holds no list of email addresses.
-      const accountName = hash128(account).toString('base64url');
+      const block = addressBlock(address);
+      const accountName = nameOf(account);
+      const pair = pairOf(account, block);
+      const isKnown = (await unlessRefused(redis.exists(knownKey(pair)))) === 1;
       try {
-        await addresses.consume(address);
-        await accounts.consume(accountName);
+        await addresses.consume(block);
+        await pairs.consume(pair);
+        if (!isKnown) await accounts.consume(accountName);
       } catch (error) {
         throw error instanceof RateLimiterRes ? tooMany(error) : error;
       }
       return async () => {
-        await Promise.all([addresses.reward(address), accounts.delete(accountName)]);
+        await Promise.all([addresses.reward(block), pairs.delete(pair), isKnown || accounts.reward(accountName)]);
       };
     },
+    async know(account, address) {
+      await unlessRefused(redis.set(knownKey(pairOf(account, addressBlock(address))), '', 'EX', KNOWN_ADDRESS_SECONDS));
+    },
   };
+}
+
+/** Redis holds no list of email addresses. */
+function nameOf(account: string): string {
+  return hash128(account).toString('base64url');
+}
+
+function pairOf(account: string, block: string): string {
+  return nameOf(`${account} ${block}`);
+}
+
+/** A Redis that is away, full or cannot be written to is no reason to keep people out. The limiters do without it, too. */
+async function unlessRefused<Value>(answer: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isRedisAway(error) || (error instanceof Error && error.name === 'ReplyError')) return undefined;
+    throw error;
+  }
 }
 
 function tooMany(limited: RateLimiterRes): Refusal {

@@ -180,9 +180,11 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
       },
     },
     async (request, reply) => {
-      if (!(await deleteCustomer(db, request.caller.organizationId, request.params.id))) {
-        throw new Refusal('not_found', NO_SUCH_THING);
-      }
+      const { organizationId } = request.caller;
+      const deleted = await db
+        .transaction()
+        .execute((transaction) => deleteCustomer(transaction, organizationId, request.params.id));
+      if (!deleted) throw new Refusal('not_found', NO_SUCH_THING);
       return reply.code(204).send(null);
     },
   );

@@ -5,7 +5,9 @@ import { text } from '@weir/shared/text';
 import { z } from 'zod';
 
 /** A name for people: whatever they like, as long as there is something to see. */
-export const displayName = text(1, 255).refine((name) => name.trim() !== '', 'must not be blank');
+export const displayName = text(1, 255)
+  .refine((name) => name.trim() !== '', 'must not be blank')
+  .meta({ pattern: '\\S' });
 
 /** One of a fixed set of words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
@@ -22,11 +24,12 @@ export function changesOf<Shape extends z.ZodRawShape>(fields: Shape) {
   return z
     .strictObject(fields)
     .partial()
-    .refine((changes) => Object.keys(changes).length > 0, 'must hold at least one field to change');
+    .refine((changes) => Object.keys(changes).length > 0, 'must hold at least one field to change')
+    .meta({ minProperties: 1 });
 }
 
 /** A whole number in a query string, where there is nothing but text. */
-function countOf(max: number) {
+export function countOf(max: number) {
   return z
     .unknown()
     .refine(
@@ -57,13 +60,22 @@ export function answerPage<Row>({ rows, total }: PageOf<Row>, { page, page_size 
 }
 
 /** What can come instead of an answer to whoever reads, by session or key. */
-export const readCodes = ['unauthenticated', 'missing_scope', 'unavailable'] as const;
+export const readCodes = ['unauthenticated', 'missing_scope', 'rate_limited', 'unavailable'] as const;
+
+/** What can be wrong with a body as such, also where none is asked for: it is read before anything is done. */
+const unreadableCodes = ['malformed_json', 'payload_too_large', 'unsupported_media_type'] as const;
 
 /** What can come instead of an answer to an admin who changes something. */
-export const adminCodes = ['unauthenticated', 'cross_origin', 'unavailable'] as const;
+export const adminCodes = [
+  'unauthenticated',
+  'cross_origin',
+  ...unreadableCodes,
+  'rate_limited',
+  'unavailable',
+] as const;
 
 /** What can be wrong with any body. */
-export const bodyCodes = ['malformed_json', 'payload_too_large', 'unsupported_media_type', 'invalid_request'] as const;
+export const bodyCodes = [...unreadableCodes, 'invalid_request'] as const;
 
 /** A time in an answer: ISO 8601 UTC. */
 export const time = z.iso.datetime();

@@ -14,13 +14,18 @@ export interface ReadyChecks {
 export function healthRoutes(app: App, checks: ReadyChecks): void {
   const okay = { 200: z.object({ status: z.literal('ok') }) };
 
-  app.get('/healthz', { schema: { tags: ['Operations'], summary: 'The process is alive', response: okay } }, () => ({
-    status: 'ok' as const,
-  }));
+  const config = { traffic: 'vital' } as const;
+
+  app.get(
+    '/healthz',
+    { config, schema: { tags: ['Operations'], summary: 'The process is alive', response: okay } },
+    () => ({ status: 'ok' as const }),
+  );
 
   app.get(
     '/readyz',
     {
+      config,
       schema: {
         tags: ['Operations'],
         summary: 'The process can serve: Postgres and Redis answer, and it is not shutting down',

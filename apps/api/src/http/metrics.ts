@@ -6,20 +6,34 @@ export interface Metrics {
   registry: Registry;
   admissions: Counter<'outcome'>;
   enqueueFailures: Counter;
+  shed: Counter<'reason'>;
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
 }
 
-export function buildMetrics(bufferDepth: () => number): Metrics {
+/** What is asked for whenever Prometheus reads. */
+export interface MetricSources {
+  bufferDepth(): number;
+  queue(): { batches: number; memoryShare: number };
+}
+
+export function buildMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  new Gauge({
-    name: 'weir_buffer_events',
-    help: 'Events that wait in memory for a flush to Redis.',
-    registers: [registry],
-    collect() {
-      this.set(bufferDepth());
-    },
-  });
+  const gauges: [name: string, help: string, value: () => number][] = [
+    ['weir_buffer_events', 'Events that wait in memory for a flush to Redis.', () => sources.bufferDepth()],
+    ['weir_queue_batches', 'Batches in Redis that are not recorded yet.', () => sources.queue().batches],
+    ['weir_redis_memory_ratio', 'How much of its maxmemory Redis uses.', () => sources.queue().memoryShare],
+  ];
+  for (const [name, help, value] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  }
   return {
     registry,
     admissions: new Counter({
@@ -31,6 +45,12 @@ export function buildMetrics(bufferDepth: () => number): Metrics {
     enqueueFailures: new Counter({
       name: 'weir_enqueue_failures_total',
       help: 'Jobs that could not be added to the queue and were left to the sweeper.',
+      registers: [registry],
+    }),
+    shed: new Counter({
+      name: 'weir_shed_requests_total',
+      help: 'Requests that were refused before they began: event_loop, memory, requests, database.',
+      labelNames: ['reason'],
       registers: [registry],
     }),
     requestSeconds: new Histogram({
@@ -58,7 +78,7 @@ export function useMetrics(app: App, metrics: Metrics): void {
     }
     done();
   });
-  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/metrics', { schema: { hide: true }, config: { traffic: 'vital' } }, async (_request, reply) => {
     const text = await metrics.registry.metrics();
     return reply.type(metrics.registry.contentType).serializer(String).send(text);
   });

@@ -20,11 +20,13 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
         securitySchemes: {
           session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+          widgetToken: { type: 'http', scheme: 'bearer' },
         },
       },
       tags: [
         { name: 'Tracking', description: 'Services report usage. X-API-Key with the scope usage.write.' },
         { name: 'Usage', description: 'What was counted. A session, or X-API-Key with the scope usage.read.' },
+        { name: 'Widget', description: 'What an app shows its customer. A widget token, made with X-API-Key.' },
         { name: 'Access', description: 'Signing in, and API keys.' },
         { name: 'Catalog', description: 'Features, meters, plans and customers.' },
         { name: 'Operations', description: 'For those who run Weir.' },
@@ -33,6 +35,15 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
-  await app.register(swaggerUi, { routePrefix: '/docs' });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    // As it comes it asks browsers to fetch everything over https, which a Weir without TLS cannot answer.
+    transformStaticCSP: (policy) =>
+      policy
+        .replace("frame-ancestors 'self'", "frame-ancestors 'none'")
+        .replace("base-uri 'self'", "base-uri 'none'")
+        .replace(/upgrade-insecure-requests;?/, ''),
+  });
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
 }

@@ -6,6 +6,7 @@ import { isRedisAway } from '@weir/shared/redis-away';
 import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/shared/errors';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { SparseLog } from './sparse-log.ts';
 
 const PROBLEMS = {
   malformed_json: { status: 400, title: 'The body is not JSON' },
@@ -28,6 +29,7 @@ const PROBLEMS = {
   not_replayable: { status: 409, title: 'The event is not rejected' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be JSON' },
+  expectation_failed: { status: 417, title: 'The expectation cannot be met' },
   invalid_request: { status: 422, title: 'The request is not valid' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key belongs to another event' },
   meter_archived: { status: 422, title: 'The meter is archived' },
@@ -56,7 +58,7 @@ export const problemSchema = z
 /** The answers a route may give beside its success, for its OpenAPI entry: one per status, by code. */
 export function problemResponses(...codes: ErrorCode[]) {
   const byStatus = new Map<number, string[]>();
-  for (const code of codes) {
+  for (const code of new Set(codes)) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -118,6 +120,10 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
     code: 'external_id_taken',
     detail: 'Another customer of your organization has this external_id: choose another one, or change that customer.',
   },
+  widget_tokens_organization_id_api_key_id_fkey: {
+    code: 'unauthenticated',
+    detail: 'The API key was deleted: use another one.',
+  },
   plan_features_pkey: {
     code: 'feature_already_in_plan',
     detail: 'The plan already has this feature: take it out of the plan first to set it anew.',
@@ -133,6 +139,11 @@ const FRAMEWORK: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'unsupported_media_type',
     detail: 'Send the body as JSON in UTF-8, with the header Content-Type: application/json.',
+  },
+  // Only QUERY has to have a type, whatever it is sent to.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: {
+    code: 'unsupported_media_type',
+    detail: 'A request with this method must have the header Content-Type: see /docs for the methods that there are.',
   },
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'payload_too_large', detail: 'The body is too large: send less in one request.' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
@@ -166,11 +177,17 @@ function refusalOf(error: unknown): Refusal | undefined {
 const BROKEN =
   'Something broke on our side; it has been logged under this request_id. Try again, and tell us if it stays.';
 
+/** Warnings of one kind: the same answer on the same path. */
+const sparseLog = new SparseLog();
+
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error);
   const path = request.routeOptions.url;
   if (refusal === undefined) request.log.error({ err: error, path }, 'a request failed');
-  else if (statusOf(refusal.code) >= 500) request.log.warn({ err: error, path }, 'a request could not be taken');
+  else if (statusOf(refusal.code) >= 500) {
+    const kind = `${path} ${refusal.code} ${refusal.message}`;
+    sparseLog.warn(request.log, kind, { err: error, path }, 'a request could not be taken');
+  }
   // Many clients send all of their body before they read. Closing now would reset them, and they would never see why.
   if (refusal?.code === 'payload_too_large') void reply.removeHeader('connection');
   sendProblem(reply, refusal ?? new Refusal('internal_error', BROKEN));
@@ -193,14 +210,21 @@ export function invalidRequest(error: z.ZodError, at = ''): Refusal {
   return invalidFields(error.issues.flatMap((issue) => fieldErrors(issue, at)));
 }
 
+/** Nobody reads further, and a body of nothing but unknown fields must not be answered with one many times as large. */
+const ERRORS_MAX = 100;
+
+/** Enough to find an unknown field by; its name may be as long as the body. */
+const KEY_CHARACTERS_MAX = 100;
+
 export function invalidFields(errors: FieldError[]): Refusal {
   const first = errors[0];
   const detail =
     first === undefined
       ? 'The request is not valid.'
       : `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
-  const more = errors.length > 1 ? ` All ${errors.length} problems are listed in errors.` : '';
-  return new Refusal('invalid_request', detail + more, { errors });
+  const listed = errors.length > ERRORS_MAX ? `The first ${ERRORS_MAX} of ${errors.length}` : `All ${errors.length}`;
+  const more = errors.length > 1 ? ` ${listed} problems are listed in errors.` : '';
+  return new Refusal('invalid_request', detail + more, { errors: errors.slice(0, ERRORS_MAX) });
 }
 
 function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
@@ -209,10 +233,13 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
     return whole === '' ? String(step) : `${whole}.${String(step)}`;
   }, at);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      path: path === '' ? key : `${path}.${key}`,
-      message: 'is not a field of this request: check its spelling',
-    }));
+    return issue.keys.map((whole) => {
+      const key = whole.slice(0, KEY_CHARACTERS_MAX);
+      return {
+        path: path === '' ? key : `${path}.${key}`,
+        message: 'is not a field of this request: check its spelling',
+      };
+    });
   }
   if (issue.code === 'invalid_type') {
     const missing = issue.input === undefined && issue.message.endsWith('received undefined');
@@ -246,12 +273,6 @@ export function useProblems(app: FastifyInstance): void {
     if (!known.includes(entry)) known.push(entry);
     for (const method of [route.method].flat()) entry.methods.add(method);
   });
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { httpVersion, headers } = request.raw;
-    // RFC 9112, section 3.2.
-    const lacksHost = headers.host === undefined && httpVersion === '1.1';
-    done(lacksHost ? new Refusal('malformed_request', 'An HTTP/1.1 request must have the header Host.') : undefined);
-  });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
@@ -273,5 +294,7 @@ export function useProblems(app: FastifyInstance): void {
 
 /** Answers a request that the framework refused before it had a route. */
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  // No hook has run.
+  void reply.headers(request.server.securityHeaders);
   answerError(error, request, reply);
 }

@@ -1,27 +1,36 @@
--- Admits the events of one flush, all in one step: nobody ever sees a claim without its event.
+-- Admits the events of one flush, all in one step: nobody ever sees a claim without its event, or an event that was not counted.
 --
--- KEYS  1 the batch's hash, 2 the sorted set of staged batches, then tombstones of API keys, then claims.
--- ARGV  1 the batch's id, 2 now in milliseconds, 3 seconds that a claim lives, 4 how many tombstones; then five for
---       each event: index in KEYS of its tombstone, of its claim (0: none), its id, its fingerprint, its JSON.
--- Answers one text for each event: '' staged, 'revoked', or the claim that holds its idempotency key.
-local revoked = {}
-for k = 3, 2 + tonumber(ARGV[4]) do
-  revoked[k] = redis.call('EXISTS', KEYS[k]) == 1
+-- KEYS  1 the batch's hash, 2 the sorted set of staged batches, 3 the tally, 4 the mark of this memory, then the tombstone
+--       of each sender's API key, then claims.
+-- ARGV  1 the batch's id, 2 now in milliseconds, 3 seconds that a claim lives, 4 how many senders, then two for each: the
+--       field of the tally that counts its events, and the mark that the memory had when its API key was looked up; then five for each event: the number of its sender (0: it is replayed, and
+--       was counted before), index in KEYS of its claim (0: none), its id, its fingerprint, its JSON.
+-- Answers one text for each event: '' staged, 'revoked', 'unsure' when a tombstone may be lost, or the claim that holds its
+-- idempotency key.
+local senders = tonumber(ARGV[4])
+local memory = redis.call('GET', KEYS[4])
+local refused, accepted = {}, {}
+for s = 1, senders do
+  if redis.call('EXISTS', KEYS[4 + s]) == 1 then
+    refused[s] = 'revoked'
+  elseif memory ~= ARGV[4 + 2 * s] then
+    refused[s] = 'unsure'
+  end
+  accepted[s] = 0
 end
 
 local answers, staged = {}, {}
-for a = 5, #ARGV, 5 do
-  local tombstone, claim = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
+for a = 5 + 2 * senders, #ARGV, 5 do
+  local sender, claim = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
   local id, fingerprint, event = ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
-  local answer = ''
-  if revoked[tombstone] then
-    answer = 'revoked'
-  elseif claim > 0 then
+  local answer = refused[sender] or ''
+  if answer == '' and claim > 0 then
     answer = redis.call('SET', KEYS[claim], id .. fingerprint, 'NX', 'GET', 'EX', ARGV[3]) or ''
   end
   if answer == '' then
     staged[#staged + 1] = id
     staged[#staged + 1] = event
+    if sender > 0 then accepted[sender] = accepted[sender] + 1 end
   end
   answers[#answers + 1] = answer
 end
@@ -29,5 +38,11 @@ end
 if #staged > 0 then
   redis.call('HSET', KEYS[1], unpack(staged))
   redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+  for s = 1, senders do
+    -- The first count of a field may be the first of the whole tally, which then gets its id.
+    if accepted[s] > 0 and redis.call('HINCRBY', KEYS[3], ARGV[3 + 2 * s], accepted[s]) == accepted[s] then
+      redis.call('HSETNX', KEYS[3], 'id', ARGV[1])
+    end
+  end
 end
 return answers

@@ -1,29 +1,44 @@
 // The moment of truth: after this step an event is on disk in Redis together with its claim, or it never was.
-// What the script says is the whole answer to the client; the job that follows (enqueue.ts) only makes it quick.
+// The same step counts it, which is what `npm run reconcile` holds the rest against. What the script says is the whole
+// answer to the client; the job that follows (enqueue.ts) only makes it quick.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Refusal, errorCodeOf } from '@weir/shared/errors';
+import { epochMsOfId } from '@weir/shared/ids';
 import type { QueueKeys } from '@weir/shared/queue';
+import { monthOf, tallyField } from '@weir/shared/tally';
 import type { Redis } from 'ioredis';
+
+/** Who sends an event. */
+export interface Sender {
+  organizationId: string;
+  apiKeyId: string;
+  /** The mark that the memory of Redis had when the API key was looked up; see known-keys.ts. */
+  memory: string;
+}
 
 /** An event at the door: judged by nobody yet. */
 export interface Candidate {
   id: string;
   /** The event as it is staged, in JSON. */
   event: string;
-  /** Null for an event that is replayed: it was admitted before. */
-  apiKeyId: string | null;
+  /** Null for an event that is replayed: it was admitted, and counted, before. */
+  sender: Sender | null;
   /** Null for an event without an idempotency key. */
   claim: { key: string; fingerprint: string } | null;
 }
 
-/** What became of a candidate. `held`: its idempotency key belongs to the event `id`. */
+/**
+ * What became of a candidate. `held`: its idempotency key belongs to the event `id`. `unsure`: Redis lost its memory since the
+ * API key was looked up, so that nobody knows whether it was deleted meanwhile.
+ */
 export type Admission =
   | { outcome: 'staged' }
   | { outcome: 'held'; id: string; isSamePayload: boolean }
-  | { outcome: 'revoked' };
+  | { outcome: 'revoked' }
+  | { outcome: 'unsure' };
 
 // From `src` and from `dist` alike: the compiler does not carry the script along.
 const LUA = readFileSync(fileURLToPath(new URL('../../src/ingest/admit.lua', import.meta.url)), 'utf8');
@@ -32,6 +47,7 @@ const SHA = createHash('sha1').update(LUA).digest('hex');
 const UUID_LENGTH = 36;
 const STAGED: Admission = { outcome: 'staged' };
 const REVOKED: Admission = { outcome: 'revoked' };
+const UNSURE: Admission = { outcome: 'unsure' };
 
 /** Makes the script known to Redis, so that the first flush after a restart needs no second round trip. */
 export async function loadAdmitScript(redis: Redis): Promise<void> {
@@ -85,23 +101,36 @@ async function evaluate(
 }
 
 function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candidate[], claimTtlSeconds: number) {
-  const keyArgs = [keys.batch(batch), keys.staged];
-  const tombstones = new Map<string, number>();
-  for (const { apiKeyId } of candidates) {
-    if (apiKeyId !== null && !tombstones.has(apiKeyId)) tombstones.set(apiKeyId, keyArgs.push(keys.revoked(apiKeyId)));
-  }
-  const valueArgs: (string | number)[] = [batch, Date.now(), claimTtlSeconds, tombstones.size];
-  for (const { apiKeyId, claim, id, event } of candidates) {
-    const tombstoneIndex = apiKeyId === null ? 0 : (tombstones.get(apiKeyId) ?? 0);
+  const keyArgs = [keys.batch(batch), keys.staged, keys.tally, keys.memory];
+  const perSender: string[] = [];
+  const senders = new Map<string, number>();
+  const numberOf = ({ id, sender }: Candidate): number => {
+    if (sender === null) return 0;
+    const month = monthOf(epochMsOfId(id));
+    // A flush at the turn of a month has its sender twice, once for each month.
+    const name = sender.apiKeyId + sender.memory + month;
+    const known = senders.get(name);
+    if (known !== undefined) return known;
+    keyArgs.push(keys.revoked(sender.apiKeyId));
+    const number = senders.size + 1;
+    perSender.push(tallyField(sender.organizationId, month), sender.memory);
+    senders.set(name, number);
+    return number;
+  };
+  // All of them before the first claim, which stands behind them in the keys.
+  const senderNumbers = candidates.map(numberOf);
+  const valueArgs: (string | number)[] = [batch, Date.now(), claimTtlSeconds, senders.size, ...perSender];
+  candidates.forEach(({ claim, id, event }, index) => {
     const claimIndex = claim === null ? 0 : keyArgs.push(claim.key);
-    valueArgs.push(tombstoneIndex, claimIndex, id, claim?.fingerprint ?? '', event);
-  }
+    valueArgs.push(senderNumbers[index] ?? 0, claimIndex, id, claim?.fingerprint ?? '', event);
+  });
   return { keyArgs, valueArgs };
 }
 
 function admissionOf(answer: string, candidate: Candidate | undefined): Admission {
   if (answer === '') return STAGED;
   if (answer === 'revoked') return REVOKED;
+  if (answer === 'unsure') return UNSURE;
   return {
     outcome: 'held',
     id: answer.slice(0, UUID_LENGTH),

@@ -1,8 +1,9 @@
+import { Refusal } from '@weir/shared/errors';
 import { expect, test } from 'vitest';
 import type { Admission, Candidate } from './admit.ts';
 import { FlushBuffer } from './buffer.ts';
 
-const candidate = (id: string): Candidate => ({ id, event: '{}', apiKeyId: null, claim: null });
+const candidate = (id: string): Candidate => ({ id, event: '{}', sender: null, claim: null });
 const staged: Admission = { outcome: 'staged' };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -16,8 +17,9 @@ interface Flush {
 /** A buffer whose flushes wait until the test answers them. */
 function openBuffer() {
   const flushes: Flush[] = [];
-  const buffer = new FlushBuffer((batch, candidates) => {
-    return new Promise((resolve, reject) => {
+  const clock = { ms: 0 };
+  const flushBatch = (batch: string, candidates: Candidate[]) =>
+    new Promise<Admission[]>((resolve, reject) => {
       const ids = candidates.map(({ id }) => id);
       flushes.push({
         batch,
@@ -26,7 +28,7 @@ function openBuffer() {
         fail: reject,
       });
     });
-  });
+  const buffer = new FlushBuffer(flushBatch, () => clock.ms);
   const flushAt = async (index: number): Promise<Flush> => {
     for (;;) {
       const flush = flushes[index];
@@ -34,7 +36,7 @@ function openBuffer() {
       await turn();
     }
   };
-  return { buffer, flushes, flushAt };
+  return { buffer, flushes, flushAt, clock };
 }
 
 test('a lone event leaves at once', async () => {
@@ -100,6 +102,76 @@ test('a flush that fails is told to each of its events, and the next flush goes 
   const after = buffer.submit(candidate('c'));
   (await flushAt(1)).answer();
   expect(await after).toEqual(staged);
+});
+
+/** Two flushes that are under way, so that what is handed in next has to wait. */
+async function occupy({ buffer, flushAt }: ReturnType<typeof openBuffer>) {
+  const answers = [buffer.submit(candidate('first'))];
+  await flushAt(0);
+  answers.push(buffer.submit(candidate('second')));
+  await flushAt(1);
+  return Promise.allSettled(answers);
+}
+
+test('while Redis does not answer, those who wait are refused with the first flush that fails, and were never sent', async () => {
+  const open = openBuffer();
+  const occupied = occupy(open);
+  const first = await open.flushAt(0);
+  const second = await open.flushAt(1);
+  const waiting = open.buffer.submit(candidate('waiting'));
+  first.fail(new Refusal('unavailable', 'no answer in time', { outcome: 'unknown' }));
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable', fields: { outcome: 'not_accepted' } });
+  second.answer();
+  await occupied;
+  expect(open.flushes.length).toBe(2);
+  const after = open.buffer.submit(candidate('after'));
+  (await open.flushAt(2)).answer();
+  expect(await after).toEqual(staged);
+});
+
+test('an event that has waited for more than a second is refused instead of sent', async () => {
+  const open = openBuffer();
+  const occupied = occupy(open);
+  const second = await open.flushAt(1);
+  const late = open.buffer.submit(candidate('late'));
+  open.clock.ms = 600;
+  const inTime = open.buffer.submit(candidate('in time'));
+  open.clock.ms = 1_001;
+  second.answer();
+  await expect(late).rejects.toMatchObject({ code: 'unavailable', fields: { outcome: 'not_accepted' } });
+  const third = await open.flushAt(2);
+  expect(third.ids).toEqual(['in time']);
+  third.answer();
+  expect(await inTime).toEqual(staged);
+  open.flushes[0]?.answer();
+  await occupied;
+});
+
+test('when all who waited were late, a drain still ends', async () => {
+  const open = openBuffer();
+  const occupied = occupy(open);
+  const second = await open.flushAt(1);
+  const late = open.buffer.submit(candidate('late'));
+  const drained = open.buffer.drain();
+  open.clock.ms = 2_000;
+  second.answer();
+  await expect(late).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+  open.flushes[0]?.answer();
+  await occupied;
+  await drained;
+});
+
+test('beyond 50,000 events that wait, the next is refused at once', async () => {
+  const open = openBuffer();
+  const occupied = occupy(open);
+  await open.flushAt(1);
+  const waiting = Array.from({ length: 50_000 }, (_, index) => open.buffer.submit(candidate(String(index))));
+  const settled = Promise.allSettled(waiting);
+  await expect(open.buffer.submit(candidate('more'))).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+  open.flushes[0]?.fail(new Refusal('unavailable', 'gone', { outcome: 'not_accepted' }));
+  open.flushes[1]?.answer();
+  await occupied;
+  expect(new Set((await settled).map(({ status }) => status))).toEqual(new Set(['rejected']));
 });
 
 test('an event for which a flush has no answer is not taken for accepted', async () => {

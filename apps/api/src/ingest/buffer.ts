@@ -1,6 +1,7 @@
 // Gathers the events of many requests into flushes, so that they share one round trip and one fsync of Redis.
 // There is no timer: a lone request leaves with the next turn of the event loop, and a crowd gathers by itself while
-// two flushes are under way. Next: admit.ts.
+// two flushes are under way. Nobody waits here for longer than a client would: what cannot leave is refused, untouched.
+// Next: admit.ts.
 
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
@@ -12,23 +13,35 @@ const FLUSH_EVENTS_MAX = 500;
 /** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering here. */
 const FLUSHES_IN_FLIGHT_MAX = 2;
 
+/** Beyond this many events the door is shut until there is room: 50 batches of 1,000, some 50 MB. */
+const WAITING_MAX = 50_000;
+
+/** An event that has waited for longer is refused instead of sent: its flush would be answered too late for its client. */
+const WAIT_MS_MAX = 1_000;
+
 interface Waiting {
   candidate: Candidate;
+  since: number;
   resolve: (admission: Admission) => void;
   reject: (error: unknown) => void;
 }
 
 export class FlushBuffer {
   readonly #flushBatch: (batch: string, candidates: Candidate[]) => Promise<Admission[]>;
+  readonly #now: () => number;
   #waiting: Waiting[] = [];
   #inFlight = 0;
   #isScheduled = false;
   #isClosed = false;
   #onIdle: (() => void)[] = [];
 
-  /** `flushBatch` admits the candidates of one batch and answers in their order. */
-  constructor(flushBatch: (batch: string, candidates: Candidate[]) => Promise<Admission[]>) {
+  /** `flushBatch` admits the candidates of one batch and answers in their order. `now` is in milliseconds. */
+  constructor(
+    flushBatch: (batch: string, candidates: Candidate[]) => Promise<Admission[]>,
+    now: () => number = () => performance.now(),
+  ) {
     this.#flushBatch = flushBatch;
+    this.#now = now;
   }
 
   /** Events that wait for a flush. */
@@ -36,7 +49,7 @@ export class FlushBuffer {
     return this.#waiting.length;
   }
 
-  /** Hands in one event; settles when its flush has been answered. */
+  /** Hands in one event; settles when its flush has been answered, or when it is sure that it will not be sent. */
   submit(candidate: Candidate): Promise<Admission> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) {
@@ -44,7 +57,11 @@ export class FlushBuffer {
         reject(new Refusal('shutting_down', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 }));
         return;
       }
-      this.#waiting.push({ candidate, resolve, reject });
+      if (this.#waiting.length >= WAITING_MAX) {
+        reject(tooMuch());
+        return;
+      }
+      this.#waiting.push({ candidate, since: this.#now(), resolve, reject });
       this.#schedule();
     });
   }
@@ -67,7 +84,12 @@ export class FlushBuffer {
   }
 
   async #flush(): Promise<void> {
+    this.#refuseLate();
     const flushed = this.#waiting.splice(0, FLUSH_EVENTS_MAX);
+    if (flushed.length === 0) {
+      this.#settleIdle();
+      return;
+    }
     this.#inFlight += 1;
     try {
       const admissions = await this.#flushBatch(
@@ -81,10 +103,33 @@ export class FlushBuffer {
       });
     } catch (error) {
       for (const { reject } of flushed) reject(error);
+      // Redis does not answer. Those who came after would wait for as long again, one flush after the other, to hear the same.
+      if (error instanceof Refusal) for (const { reject } of this.#waiting.splice(0)) reject(notSent());
     } finally {
       this.#inFlight -= 1;
       this.#schedule();
-      if (this.#inFlight === 0 && this.#waiting.length === 0) for (const done of this.#onIdle.splice(0)) done();
+      this.#settleIdle();
     }
   }
+
+  /** They wait in the order they came, so the late ones stand first. */
+  #refuseLate(): void {
+    const latest = this.#now() - WAIT_MS_MAX;
+    const inTime = this.#waiting.findIndex(({ since }) => since >= latest);
+    for (const { reject } of this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime)) reject(tooMuch());
+  }
+
+  #settleIdle(): void {
+    if (this.#inFlight === 0 && this.#waiting.length === 0) for (const done of this.#onIdle.splice(0)) done();
+  }
+}
+
+function tooMuch(): Refusal {
+  const detail = 'More events arrive than the queue can take, and nothing was kept: send the event again in a moment.';
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+}
+
+function notSent(): Refusal {
+  const detail = 'The queue cannot take events now, and nothing was kept: send the event again in a moment.';
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
 }

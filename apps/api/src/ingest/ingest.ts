@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import { admit, loadAdmitScript, type Admission, type Candidate } from './admit.ts';
 import { FlushBuffer } from './buffer.ts';
 import { openRecordQueue } from './enqueue.ts';
-import { openRedisWatch } from './redis-watch.ts';
+import { openRedisWatch, type RedisState } from './redis-watch.ts';
 
 /** The way into the queue. */
 export interface Ingest {
@@ -14,12 +14,16 @@ export interface Ingest {
   submit(candidate: Candidate): Promise<Admission>;
   /** Events that wait in memory for a flush. */
   depth(): number;
+  /** What was last seen of Redis. */
+  queue(): Readonly<RedisState>;
   /** Takes no more events and waits until all that were handed in are answered. */
   close(): Promise<void>;
 }
 
 export interface IngestOptions {
   claimTtlSeconds: number;
+  /** How many batches may wait in Redis to be recorded. */
+  batchesMax: number;
   onEnqueueFailure: () => void;
 }
 
@@ -35,13 +39,14 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
   const buffer = new FlushBuffer((batch, candidates) =>
     admit(redis, keys, batch, candidates, options.claimTtlSeconds, () => queue.enqueue(batch)),
   );
-  const watch = openRedisWatch(redis, log);
+  const watch = openRedisWatch(redis, keys, options.batchesMax, log);
   return {
     submit(candidate) {
       const refusal = watch.refusal();
       return refusal === undefined ? buffer.submit(candidate) : Promise.reject(refusal);
     },
     depth: () => buffer.depth,
+    queue: () => watch.state(),
     async close() {
       await buffer.drain();
       watch.close();

@@ -10,7 +10,7 @@ import { instantOf, parseInstant } from '@weir/shared/instant';
 import { hash128, type QueueKeys } from '@weir/shared/queue';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
-import type { Candidate } from './admit.ts';
+import type { Candidate, Sender } from './admit.ts';
 import type { KnownMeter } from './known-meters.ts';
 import { mayHideDigits, problemOfMetadataText } from './metadata-text.ts';
 
@@ -23,8 +23,7 @@ export interface EventSource {
   /** The text of the request, and where in it the members of the event stand. */
   text: string;
   members: Spans;
-  organizationId: string;
-  apiKeyId: string;
+  sender: Sender;
 }
 
 export interface ReadOptions {
@@ -47,7 +46,8 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
       'The meter is archived and takes no events: make it ACTIVE again, or use another meter.',
     );
   }
-  const { body, text, members, organizationId } = source;
+  const { body, text, members, sender } = source;
+  const { organizationId } = sender;
   const now = Date.now();
   const errors: FieldError[] = [];
   const id = newId(now);
@@ -72,7 +72,7 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
           key: options.keys.claim(organizationId, hash128(body.idempotency_key)),
           fingerprint: fingerprintOf(event, body),
         };
-  return { candidate: { id, event: JSON.stringify(event), apiKeyId: source.apiKeyId, claim }, id, timestamp };
+  return { candidate: { id, event: JSON.stringify(event), sender, claim }, id, timestamp };
 }
 
 function textOf(text: string, members: Spans, key: string): string | undefined {

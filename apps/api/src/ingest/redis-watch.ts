@@ -1,7 +1,8 @@
 // Shuts the door before Redis has to: a Redis that is full refuses the workers too, and then nothing would ever make room.
-// It also shuts it on a Redis that would drop accepted events, whenever such a one answers.
+// It also shuts it when more batches wait than the operator allows, and on a Redis that would drop accepted events.
 
 import { Refusal } from '@weir/shared/errors';
+import type { QueueKeys } from '@weir/shared/queue';
 import { checkRedisPolicy } from '@weir/shared/redis-policy';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
@@ -11,16 +12,27 @@ const MEMORY_SHARE_MAX = 0.75;
 
 const INTERVAL_MS = 1_000;
 
+/** What was last seen of Redis, for the metrics. */
+export interface RedisState {
+  /** Batches that are staged and not yet recorded. */
+  batches: number;
+  /** How much of `maxmemory` is in use; 0 without a limit. */
+  memoryShare: number;
+}
+
 /** Whether events may be taken. */
 export interface RedisWatch {
   /** Why not; undefined when they may. Costs nothing to ask. */
   refusal(): Refusal | undefined;
+  state(): Readonly<RedisState>;
   close(): void;
 }
 
-export function openRedisWatch(redis: Redis, log: FastifyBaseLogger): RedisWatch {
+/** Looks at Redis every second. `batchesMax`: how many batches may wait to be recorded. */
+export function openRedisWatch(redis: Redis, keys: QueueKeys, batchesMax: number, log: FastifyBaseLogger): RedisWatch {
   let policyProblem: string | undefined;
-  let isFull = false;
+  let shutBecause: string | undefined;
+  const state: RedisState = { batches: 0, memoryShare: 0 };
 
   const checkPolicy = async () => {
     try {
@@ -30,40 +42,50 @@ export function openRedisWatch(redis: Redis, log: FastifyBaseLogger): RedisWatch
       log.warn({ err: error }, 'the settings of Redis could not be checked');
     }
   };
-  const checkMemory = async () => {
+  const checkRoom = async () => {
     if (redis.status !== 'ready') return;
     try {
-      const share = memoryShareOf(await redis.info('memory'));
-      if (share > MEMORY_SHARE_MAX !== isFull) {
-        isFull = !isFull;
-        log.warn({ share }, isFull ? 'Redis is nearly full: tracking is refused' : 'Redis has room again');
-      }
+      const [memory, batches] = await Promise.all([redis.info('memory'), redis.zcard(keys.staged)]);
+      state.memoryShare = memoryShareOf(memory);
+      state.batches = batches;
+      const reason = noRoom(state, batchesMax);
+      if (reason !== shutBecause)
+        log.warn(state, reason === undefined ? 'the queue has room again' : `${reason}: tracking is refused`);
+      shutBecause = reason;
     } catch (error) {
-      log.warn({ err: error }, 'the memory of Redis could not be looked at');
+      log.warn({ err: error }, 'the room in Redis could not be looked at');
     }
   };
   const onReady = () => void checkPolicy();
   redis.on('ready', onReady);
   const timer = setInterval(() => {
-    void checkMemory();
+    void checkRoom();
     // An operator who mends the settings need not restart anything.
     if (policyProblem !== undefined) void checkPolicy();
   }, INTERVAL_MS);
-  void checkMemory();
+  void checkRoom();
   return {
     refusal() {
-      if (policyProblem === undefined && !isFull) return undefined;
-      const why = policyProblem === undefined ? 'The queue is nearly full' : 'The queue is not set up to keep events';
+      const why = policyProblem === undefined ? shutBecause : 'The queue is not set up to keep events';
+      if (why === undefined) return undefined;
       return new Refusal('unavailable', `${why}, and nothing was kept: send the event again later.`, {
         outcome: 'not_accepted',
         retryAfterSeconds: 5,
       });
     },
+    state: () => state,
     close() {
       clearInterval(timer);
       redis.off('ready', onReady);
     },
   };
+}
+
+/** Why the queue can take no more; undefined while it can. */
+export function noRoom({ batches, memoryShare }: RedisState, batchesMax: number): string | undefined {
+  if (memoryShare > MEMORY_SHARE_MAX) return 'The queue is nearly full';
+  if (batches >= batchesMax) return 'Too many events wait to be recorded';
+  return undefined;
 }
 
 /** How much of its `maxmemory` a Redis uses; 0 when it has no limit. */

@@ -5,14 +5,15 @@ import { isUtf8 } from 'node:buffer';
 import { Refusal } from '@weir/shared/errors';
 import { BATCH_ITEMS_MAX, trackBody } from '@weir/shared/event';
 import { text } from '@weir/shared/text';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
 import { skipSpace, spansOfMembers, startsOfItems } from '../http/json-spans.ts';
-import { invalidFields, invalidRequest, problemResponses, statusOf } from '../http/problem.ts';
+import { invalidFields, invalidRequest, problemResponses, statusOf, validatorCompiler } from '../http/problem.ts';
 import type { Metrics } from '../http/metrics.ts';
-import type { Admission } from './admit.ts';
+import type { RateLimits } from '../http/rate-limits.ts';
+import type { Admission, Sender } from './admit.ts';
 import type { Ingest } from './ingest.ts';
 import { ofOrganization, type KnownMeters } from './known-meters.ts';
 import { readEvent, type EventSource, type ReadOptions } from './read-event.ts';
@@ -22,6 +23,7 @@ export interface TrackParts {
   ingest: Ingest;
   meters: KnownMeters;
   metrics: Metrics;
+  rateLimits: RateLimits;
   read: ReadOptions;
   batchBodyBytesMax: number;
 }
@@ -43,6 +45,11 @@ type BatchItem = z.output<typeof batchItem>;
 /** As in the body, so that a key that may stand in one may stand in the other. */
 const headerKey = text(1, 255);
 
+// For the document: withHeaderKey reads the header, since its bytes are UTF-8 and it may stand twice.
+const trackHeaders = z.object({
+  'idempotency-key': headerKey.optional().meta({ description: 'The same as the field idempotency_key.' }),
+});
+
 const security = [{ apiKey: [] }];
 const refusals = problemResponses(
   'malformed_json',
@@ -52,15 +59,20 @@ const refusals = problemResponses(
   'payload_too_large',
   'unsupported_media_type',
   'invalid_request',
+  'rate_limited',
   'unavailable',
   'shutting_down',
 );
+const config = { traffic: 'tracking' } as const;
 
 export function trackRoutes(app: App, parts: TrackParts): void {
   app.post(
     '/api/v1/sdk/track',
     {
+      config,
       onRequest: parts.guards.write,
+      validatorCompiler: ({ httpPart }) =>
+        httpPart === 'headers' ? () => true : validatorCompiler({ schema: trackBody }),
       schema: {
         tags: ['Tracking'],
         summary: 'Track one usage event',
@@ -68,6 +80,7 @@ export function trackRoutes(app: App, parts: TrackParts): void {
           'A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key ' +
           '(in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already.',
         security,
+        headers: trackHeaders,
         body: trackBody,
         response: {
           201: accepted,
@@ -85,6 +98,7 @@ export function trackRoutes(app: App, parts: TrackParts): void {
     async (request, reply) => {
       const { json } = request;
       if (json === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
+      await countEvents(parts, request, reply, 1);
       const body = withHeaderKey(request.body, request);
       const event = await track(parts, request, { body, text: json.text, members: json.members });
       return reply.code(201).send(event);
@@ -94,6 +108,7 @@ export function trackRoutes(app: App, parts: TrackParts): void {
   app.post(
     '/api/v1/sdk/track/batch',
     {
+      config,
       onRequest: parts.guards.write,
       bodyLimit: parts.batchBodyBytesMax,
       validatorCompiler: () => (data) => {
@@ -122,6 +137,7 @@ export function trackRoutes(app: App, parts: TrackParts): void {
         throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
       const starts = startsOfItems(json.text, span[0]);
       const items: unknown[] = request.body.events;
+      await countEvents(parts, request, reply, items.length);
       const results = await Promise.all(
         items.map((item, index) => trackItem(parts, request, item, starts[index] ?? 0)),
       );
@@ -185,19 +201,37 @@ async function trackItem(
   }
 }
 
+/** After the body was read, since a batch counts as many events as it holds; before any of them is taken. */
+async function countEvents(
+  parts: TrackParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  events: number,
+): Promise<void> {
+  const { apiKeyId } = request.caller;
+  if (apiKeyId !== undefined) await parts.rateLimits.countEvents(reply, apiKeyId, events);
+}
+
 type Source = Pick<EventSource, 'body' | 'text' | 'members'>;
 
 async function track(parts: TrackParts, request: FastifyRequest, source: Source): Promise<z.output<typeof accepted>> {
-  const { organizationId, apiKeyId } = request.caller;
-  if (apiKeyId === undefined) throw new Error('the write guard lets API keys through and nothing else');
+  const sender = senderOf(request);
   const found = parts.meters.get(source.body.meter_token);
-  const meter = ofOrganization(found instanceof Promise ? await found : found, organizationId);
-  const event = readEvent({ ...source, organizationId, apiKeyId }, meter, parts.read);
+  const meter = ofOrganization(found instanceof Promise ? await found : found, sender.organizationId);
+  const event = readEvent({ ...source, sender }, meter, parts.read);
   const admission = await parts.ingest.submit(event.candidate);
   parts.metrics.admissions.inc({ outcome: admission.outcome });
+  if (admission.outcome === 'unsure') parts.guards.forgetKeys();
   const refusal = refusalOf(admission);
   if (refusal !== undefined) throw refusal;
   return { id: event.id, timestamp: event.timestamp };
+}
+
+function senderOf({ caller }: FastifyRequest): Sender {
+  const { organizationId, apiKeyId, memory } = caller;
+  if (apiKeyId === undefined || memory === undefined)
+    throw new Error('the write guard lets API keys through and nothing else');
+  return { organizationId, apiKeyId, memory };
 }
 
 function refusalOf(admission: Admission): Refusal | undefined {
@@ -206,6 +240,12 @@ function refusalOf(admission: Admission): Refusal | undefined {
       return undefined;
     case 'revoked':
       return new Refusal('unauthenticated', 'The API key was deleted: use another one.');
+    case 'unsure':
+      return new Refusal(
+        'unavailable',
+        'The API key has to be checked anew, and nothing was kept: send the event again in a moment.',
+        { outcome: 'not_accepted', retryAfterSeconds: 1 },
+      );
     case 'held':
       return admission.isSamePayload
         ? new Refusal(

@@ -10,6 +10,7 @@ import { text } from '@weir/shared/text';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
+import { adminCodes, bodyCodes, countOf } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import type { Ingest } from '../ingest/ingest.ts';
@@ -81,7 +82,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
           meter_id: z.uuid('must be the id of a meter').optional(),
           customer_external_id: text(1, 255).optional(),
           cursor: z.uuid('must be the next_cursor of the page before').optional(),
-          limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+          limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
         }),
         response: {
           200: z.object({ data: z.array(receipt), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
@@ -117,35 +118,28 @@ export function eventRoutes(app: App, parts: EventParts): void {
         body: z.strictObject({ metadata: metadata.optional() }).nullish(),
         response: {
           202: z.object({ id: z.uuid(), status: z.literal('queued') }),
-          ...problemResponses(
-            'unauthenticated',
-            'cross_origin',
-            'not_found',
-            'not_replayable',
-            'invalid_request',
-            'unavailable',
-          ),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'not_replayable'),
         },
       },
     },
     async (request, reply) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
+      const span = request.json?.members.get('metadata');
+      const corrected = span === undefined ? undefined : request.json?.text.slice(...span);
+      const problem = corrected === undefined ? undefined : problemOfMetadataText(corrected);
+      if (problem !== undefined) throw invalidFields([{ path: 'metadata', message: problem }]);
       const stored = isEventId(id) ? await findStoredEvent(parts.database, organizationId, id) : undefined;
       if (stored?.status !== 'rejected') {
         const { status } = await getReceipt(parts, organizationId, id);
         throw new Refusal('not_replayable', `The event is ${status}: only rejected events can be replayed.`);
       }
-      const span = request.json?.members.get('metadata');
-      const corrected = span === undefined ? undefined : request.json?.text.slice(...span);
-      const problem = corrected === undefined ? undefined : problemOfMetadataText(corrected);
-      if (problem !== undefined) throw invalidFields([{ path: 'metadata', message: problem }]);
       const event: StagedEvent = {
         ...stored.event,
         ...(corrected !== undefined && { metadata: corrected }),
         replayed: true,
       };
-      await parts.ingest.submit({ id, event: JSON.stringify(event), apiKeyId: null, claim: null });
+      await parts.ingest.submit({ id, event: JSON.stringify(event), sender: null, claim: null });
       return reply.code(202).send({ id, status: 'queued' as const });
     },
   );

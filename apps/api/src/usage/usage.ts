@@ -18,7 +18,7 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 
 const DATES = 'ISO 8601 with an offset (write + as %2B), or a bare date in the time zone.';
 
-const windowQuery = {
+export const windowQuery = {
   start_date: z
     .string()
     .optional()
@@ -32,18 +32,23 @@ const windowQuery = {
   timezone: z.string().default('UTC').meta({ description: 'A time zone of the IANA database, such as Europe/Berlin.' }),
 };
 
-const usageQuery = z.strictObject({
+/** A window that is divided into calendar periods. */
+export const chartQuery = {
   ...windowQuery,
   group_by: oneOf(GROUPINGS).default('day').meta({ description: 'Weeks are those of ISO 8601: they begin on Monday.' }),
+};
+
+const usageQuery = z.strictObject({
+  ...chartQuery,
   customer_id: z.guid('must be the id of a customer record').optional().meta({ description: 'The id of the record.' }),
   customer_external_id: text(1, 255).optional().meta({ description: 'Your own identifier; no record is needed.' }),
 });
 
-const usage = z.string().nullable().meta({
+export const usage = z.string().nullable().meta({
   description: 'An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.',
 });
 
-const meterUsage = z
+export const meterUsage = z
   .object({
     meter_id: z.uuid(),
     aggregation_type: z.enum(AGGREGATION_TYPES),
@@ -96,29 +101,6 @@ const EXACT =
 export function usageRoutes(app: App, { database, guards }: { database: Database; guards: Guards }): void {
   const problems = problemResponses('unauthenticated', 'missing_scope', 'not_found', 'invalid_request', 'unavailable');
 
-  async function answerMeterUsage(organizationId: string, meter: Meter, query: z.output<typeof usageQuery>) {
-    const window = windowOf(query);
-    const customerExternalId = await externalIdOf(database, organizationId, query);
-    const { total, uniqueCustomers, buckets } = await readMeterUsage(database.pool, {
-      organizationId,
-      meterId: meter.id,
-      aggregation: meter.aggregation_type,
-      customerExternalId,
-      window,
-    });
-    return {
-      meter_id: meter.id,
-      aggregation_type: meter.aggregation_type,
-      unit: meter.unit,
-      total_usage: total.usage,
-      event_count: total.event_count,
-      unique_customers: uniqueCustomers,
-      period_start: window.start,
-      period_end: window.end,
-      grouped_data: buckets,
-    };
-  }
-
   app.get(
     '/api/v1/meters/:id/usage',
     {
@@ -133,8 +115,10 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
         response: { 200: meterUsage, ...problems },
       },
     },
-    async ({ caller, params, query }) =>
-      answerMeterUsage(caller.organizationId, await getMeter(database, caller.organizationId, params.id), query),
+    async ({ caller: { organizationId }, params, query }) => {
+      const meter = await getMeter(database, organizationId, params.id);
+      return await answerMeterUsage(database, organizationId, meter, await questionOf(database, organizationId, query));
+    },
   );
 
   app.get(
@@ -160,12 +144,10 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
         },
       },
     },
-    async ({ caller, query }) =>
-      answerMeterUsage(
-        caller.organizationId,
-        await getMeterByToken(database, caller.organizationId, query.meter_token),
-        query,
-      ),
+    async ({ caller: { organizationId }, query }) => {
+      const meter = await getMeterByToken(database, organizationId, query.meter_token);
+      return await answerMeterUsage(database, organizationId, meter, await questionOf(database, organizationId, query));
+    },
   );
 
   app.get(
@@ -239,17 +221,50 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
   );
 }
 
+/** The usage of one meter, of all its customers or of one, as it is answered. */
+export async function answerMeterUsage(
+  database: Database,
+  organizationId: string,
+  meter: Meter,
+  { window, customerExternalId }: { window: Window; customerExternalId: string | undefined },
+): Promise<z.output<typeof meterUsage>> {
+  const { total, uniqueCustomers, buckets } = await readMeterUsage(database.pool, {
+    organizationId,
+    meterId: meter.id,
+    aggregation: meter.aggregation_type,
+    customerExternalId,
+    window,
+  });
+  return {
+    meter_id: meter.id,
+    aggregation_type: meter.aggregation_type,
+    unit: meter.unit,
+    total_usage: total.usage,
+    event_count: total.event_count,
+    unique_customers: uniqueCustomers,
+    period_start: window.start,
+    period_end: window.end,
+    grouped_data: buckets,
+  };
+}
+
+/** What a query of an admin or a service means. */
+async function questionOf(database: Database, organizationId: string, query: z.output<typeof usageQuery>) {
+  return { window: windowOf(query), customerExternalId: await externalIdOf(database, organizationId, query) };
+}
+
 function asTotal<Row extends { usage: string | null; event_count: number }>({ usage, event_count, ...row }: Row) {
   return { ...row, total_usage: usage, event_count };
 }
 
-function windowOf(query: WindowQuery): Window {
+/** The window that a query means; throws a Refusal for one that means none. */
+export function windowOf(query: WindowQuery): Window {
   const window = planWindow(query, Date.now());
   if ('problem' in window) throw invalidFields([window.problem]);
   return window;
 }
 
-async function getMeter(database: Database, organizationId: string, id: string): Promise<Meter> {
+export async function getMeter(database: Database, organizationId: string, id: string): Promise<Meter> {
   const meter = await findMeter(database.kysely, organizationId, id);
   if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
   return meter;

@@ -1,0 +1,130 @@
+// How much one API key, or one address, may ask for in a minute. All of it is counted in Redis, for all processes together.
+
+import { Refusal } from '@weir/shared/errors';
+import { hash128, type QueueKeys } from '@weir/shared/queue';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import { addressBlock } from '../access/address-block.ts';
+import { trafficOf } from './pressure.ts';
+
+const WINDOW_SECONDS = 60;
+
+/** Each is a number in a minute; 0 sets no limit. */
+export interface RateLimitOptions {
+  /** Events that are tracked with one API key. */
+  eventsPerKey: number;
+  /** Tracking requests of one address. */
+  trackingPerAddress: number;
+  /** Other requests with one API key. */
+  requestsPerKey: number;
+  /** Other requests of one address. */
+  requestsPerAddress: number;
+}
+
+export interface RateLimits {
+  /** Counts events against the limit of the API key that sends them; throws a Refusal when there are too many. */
+  countEvents(reply: FastifyReply, apiKeyId: string, events: number): Promise<void>;
+}
+
+/** A limit under the name that its header fields give it. */
+interface Limit {
+  name: string;
+  what: string;
+  quota: number;
+  limiter: RateLimiterAbstract;
+}
+
+/** Sets the limits up. What is not limited costs nothing. */
+export function useRateLimits(
+  app: FastifyInstance,
+  redis: Redis,
+  keys: QueueKeys,
+  options: RateLimitOptions,
+): RateLimits {
+  /** Tracking needs Redis anyway. All else goes on without it, with every process counting for itself. */
+  const limit = (name: string, what: string, quota: number, isTracking: boolean): Limit | undefined => {
+    if (quota === 0) return undefined;
+    const each = { keyPrefix: `${keys.limits}:${name}`, points: quota, duration: WINDOW_SECONDS };
+    const insuranceLimiter = isTracking ? undefined : new RateLimiterMemory(each);
+    const shared = { ...each, storeClient: redis, rejectIfRedisNotReady: true };
+    return {
+      name,
+      what,
+      quota,
+      limiter: new RateLimiterRedis({ ...shared, ...(insuranceLimiter && { insuranceLimiter }) }),
+    };
+  };
+  const events = limit('events-per-key', 'events with this API key', options.eventsPerKey, true);
+  const tracking = limit(
+    'tracking-per-address',
+    'tracking requests from this address',
+    options.trackingPerAddress,
+    true,
+  );
+  const perKey = limit('requests-per-key', 'requests with this API key', options.requestsPerKey, false);
+  const perAddress = limit('requests-per-address', 'requests from this address', options.requestsPerAddress, false);
+
+  if (tracking ?? perKey ?? perAddress) {
+    app.addHook('onRequest', async (request, reply) => {
+      const traffic = trafficOf(request);
+      if (traffic === 'tracking') await count(tracking, addressBlock(request.ip), 1, reply);
+      if (traffic === 'other') {
+        await count(perAddress, addressBlock(request.ip), 1, reply);
+        await count(perKey, keyOf(request), 1, reply);
+      }
+    });
+  }
+  return {
+    countEvents: (reply, apiKeyId, number) => count(events, apiKeyId, number, reply),
+  };
+}
+
+/** The API key of a request, valid or not, under a name that tells nothing about it. */
+function keyOf(request: FastifyRequest): string | undefined {
+  const key = request.headers['x-api-key'];
+  return typeof key === 'string' ? hash128(key).toString('base64url') : undefined;
+}
+
+/** The header fields are those of draft-ietf-httpapi-ratelimit-headers-10, "RateLimit header fields for HTTP". */
+async function count(
+  limit: Limit | undefined,
+  who: string | undefined,
+  points: number,
+  reply: FastifyReply,
+): Promise<void> {
+  if (limit === undefined || who === undefined) return;
+  const { name, what, quota } = limit;
+  const { left, isOver } = await consume(limit, who, points);
+  const seconds = Math.max(1, Math.ceil(left.msBeforeNext / 1_000));
+  void reply.header('ratelimit-policy', `"${name}";q=${quota};w=${WINDOW_SECONDS}`);
+  void reply.header('ratelimit', `"${name}";r=${Math.max(0, left.remainingPoints)};t=${seconds}`);
+  if (!isOver) return;
+  const advice = points > quota ? `send at most ${quota} in one request` : `try again in ${seconds} s`;
+  throw new Refusal(
+    'rate_limited',
+    `There were more than ${quota} ${what} in a minute, and nothing was kept: ${advice}.`,
+    {
+      retryAfterSeconds: seconds,
+    },
+  );
+}
+
+async function consume(
+  { limiter }: Limit,
+  who: string,
+  points: number,
+): Promise<{ left: RateLimiterRes; isOver: boolean }> {
+  try {
+    return { left: await limiter.consume(who, points), isOver: false };
+  } catch (error) {
+    if (error instanceof RateLimiterRes) return { left: error, isOver: true };
+    const refusal = new Refusal(
+      'unavailable',
+      'The queue does not answer, and nothing was kept: send the event again in a moment.',
+      { outcome: 'not_accepted', retryAfterSeconds: 1 },
+    );
+    refusal.cause = error;
+    throw refusal;
+  }
+}

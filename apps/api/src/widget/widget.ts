@@ -1,0 +1,136 @@
+// What an app shows its customer: a token for one customer, and that customer's usage. These routes have no parameter
+// that names a customer; the token does, so there is no way to ask for anybody else.
+
+import type { Database } from '@weir/db/database';
+import { readUsageOfCustomer } from '@weir/db/usage';
+import { insertWidgetToken } from '@weir/db/widget-tokens';
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
+import { text } from '@weir/shared/text';
+import { z } from 'zod';
+import type { Caller, Guards } from '../access/authenticate.ts';
+import { hashSecret, newWidgetToken } from '../access/secrets.ts';
+import { bodyCodes, idInPath, readCodes, time } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { answerMeterUsage, chartQuery, getMeter, meterUsage, usage, windowOf, windowQuery } from '../usage/usage.ts';
+
+const tokenAnswer = z
+  .object({
+    token: z.string().meta({ description: 'The secret. Give it to the browser of this one customer.' }),
+    expires_at: time.meta({ description: 'One hour after it was made.' }),
+  })
+  .meta({ id: 'WidgetToken' });
+
+const usageAnswer = z
+  .object({
+    customer_external_id: z.string(),
+    period_start: time,
+    period_end: time.meta({ description: 'The first instant that does not count any more.' }),
+    data: z.array(
+      z.object({
+        meter_id: z.uuid(),
+        name: z.string(),
+        aggregation_type: z.enum(AGGREGATION_TYPES),
+        unit: z.string().nullable(),
+        total_usage: usage,
+        event_count: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'WidgetUsage' });
+
+const security = [{ widgetToken: [] }];
+
+export function widgetRoutes(app: App, { database, guards }: { database: Database; guards: Guards }): void {
+  app.post(
+    '/api/v1/widget/token',
+    {
+      // Not the guard of the track path, whose keys may be from memory: a token outlives the request.
+      onRequest: guards.writeNow,
+      schema: {
+        tags: ['Widget'],
+        summary: 'Make a token that shows one customer its usage',
+        description:
+          'No customer record is needed. Frame /embed#token= and the token, or read the paths below with it. It ends after an ' +
+          'hour, with the API key that asked for it, and with the record of its customer.',
+        security: [{ apiKey: [] }],
+        body: z.strictObject({ customer_external_id: text(1, 255) }),
+        response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes) },
+      },
+    },
+    async ({ caller, body }, reply) => {
+      if (caller.apiKeyId === undefined) throw new Error('the guard lets API keys through and nothing else');
+      const token = newWidgetToken();
+      const { expires_at } = await insertWidgetToken(database.kysely, {
+        token_hash: hashSecret(token),
+        organization_id: caller.organizationId,
+        api_key_id: caller.apiKeyId,
+        customer_external_id: body.customer_external_id,
+      });
+      return reply.code(201).send({ token, expires_at });
+    },
+  );
+
+  app.get(
+    '/api/v1/widget/usage',
+    {
+      onRequest: guards.widget,
+      schema: {
+        tags: ['Widget'],
+        summary: 'The usage of the customer of the token, on every meter where there is some in the window',
+        description: 'Newest meter first. Meters that the customer does not use are not shown to it.',
+        security,
+        querystring: z.strictObject(windowQuery),
+        response: {
+          200: usageAnswer,
+          ...problemResponses('unauthenticated', 'rate_limited', 'invalid_request', 'unavailable'),
+        },
+      },
+    },
+    async ({ caller, query }) => {
+      const window = windowOf(query);
+      const customer = customerOf(caller);
+      const meters = await readUsageOfCustomer(database.pool, { ...customer, window });
+      return {
+        customer_external_id: customer.customerExternalId,
+        period_start: window.start,
+        period_end: window.end,
+        data: meters
+          .filter(({ event_count }) => event_count > 0)
+          .map(({ meter_id, name, aggregation_type, unit, usage, event_count }) => {
+            return { meter_id, name, aggregation_type, unit, total_usage: usage, event_count };
+          }),
+      };
+    },
+  );
+
+  app.get(
+    '/api/v1/widget/meters/:id/usage',
+    {
+      onRequest: guards.widget,
+      schema: {
+        tags: ['Widget'],
+        summary: 'The usage of the customer of the token on one meter, in all and by calendar period',
+        security,
+        params: idInPath,
+        querystring: z.strictObject(chartQuery),
+        response: {
+          200: meterUsage,
+          ...problemResponses('unauthenticated', 'rate_limited', 'not_found', 'invalid_request', 'unavailable'),
+        },
+      },
+    },
+    async ({ caller, params, query }) => {
+      const window = windowOf(query);
+      const { organizationId, customerExternalId } = customerOf(caller);
+      const meter = await getMeter(database, organizationId, params.id);
+      return await answerMeterUsage(database, organizationId, meter, { window, customerExternalId });
+    },
+  );
+}
+
+/** Without a customer the sums would be those of all of them, so this is asked for and not assumed. */
+function customerOf({ organizationId, customerExternalId }: Caller) {
+  if (customerExternalId === undefined) throw new Error('the guard lets widget tokens through and nothing else');
+  return { organizationId, customerExternalId };
+}

@@ -1,0 +1,115 @@
+// accepted = recorded + rejected + duplicate + queued, for each organization and month of receipt.
+//
+// Redis and Postgres cannot be read at one instant, so three moments are used: t1 in Redis, then the snapshot of Postgres,
+// then t2 in Redis. Whatever was accepted up to t1 was staged at t1 or committed before, and what is found was accepted
+// before t2. So the number that is found lies between the counts of t1 and t2, or something is wrong. Where nothing was
+// accepted in between, which is what is waited for, they are one number, and the comparison is exact.
+
+import { FATES, lookAtEvents, type Fate, type Look } from '@weir/db/accounted';
+import type { Database } from '@weir/db/database';
+import type { QueueKeys } from '@weir/shared/queue';
+import { readDoor, type DoorState, type MonthCount } from '@weir/shared/tally';
+import type { Redis } from 'ioredis';
+import type { ReconcileOptions } from './options.ts';
+import { readStaged } from './staged.ts';
+
+/** One organization in one month of receipt. */
+export interface EventBalance {
+  organizationId: string;
+  month: string;
+  /** Counted by the door up to t1. */
+  accepted: number;
+  /** Counted by the door up to t2; more than `accepted` where events came in while it was looked. */
+  acceptedAtMost: number;
+  fates: Record<Fate, number>;
+  /** Above zero: accepted events that are nowhere. Below zero: events that the door's count does not have. */
+  difference: number;
+}
+
+/** Tries to find a moment without traffic; each takes milliseconds. After them the two bounds have to do. */
+const TRIES_MAX = 20;
+
+export async function balanceEvents(
+  parts: { database: Database; redis: Redis; keys: QueueKeys },
+  options: Pick<ReconcileOptions, 'organizationId' | 'month' | 'archivedThrough'>,
+  onPart: (name: string) => void,
+): Promise<EventBalance[]> {
+  return lookAtEvents(parts.database, options, async (look) => {
+    const balances = new Balances(options);
+    onPart('the queue');
+    await takeAccepted(look, parts.redis, parts.keys, balances);
+    await look.letFold();
+    for await (const { fate, counts } of look.count(onPart)) balances.addFate(fate, counts);
+    return balances.judge();
+  });
+}
+
+async function takeAccepted(look: Look, redis: Redis, keys: QueueKeys, balances: Balances): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await readDoor(redis, keys);
+    await look.setQueued(readStaged(redis, keys, before.batches));
+    await look.begin();
+    const after = await readDoor(redis, keys);
+    if (isSameCount(before, after) || attempt === TRIES_MAX) {
+      const folded = await look.folded([...before.tallies, ...after.tallies].map(({ id }) => id));
+      const unfolded = ({ tallies }: DoorState) =>
+        tallies.filter(({ id }) => !folded.has(id)).flatMap(({ counts }) => counts);
+      balances.addAccepted(await look.accepted(), unfolded(before), unfolded(after));
+      return;
+    }
+    await look.takeBack();
+  }
+}
+
+function isSameCount(before: DoorState, after: DoorState): boolean {
+  return JSON.stringify(before.tallies) === JSON.stringify(after.tallies);
+}
+
+class Balances {
+  readonly #rows = new Map<string, EventBalance>();
+  readonly #options: Pick<ReconcileOptions, 'organizationId' | 'month' | 'archivedThrough'>;
+
+  constructor(options: Pick<ReconcileOptions, 'organizationId' | 'month' | 'archivedThrough'>) {
+    this.#options = options;
+  }
+
+  addAccepted(folded: MonthCount[], before: MonthCount[], after: MonthCount[]): void {
+    for (const count of [...folded, ...before]) this.#row(count).accepted += count.events;
+    for (const count of [...folded, ...after]) this.#row(count).acceptedAtMost += count.events;
+  }
+
+  addFate(fate: Fate, counts: MonthCount[]): void {
+    for (const count of counts) this.#row(count).fates[fate] += count.events;
+  }
+
+  /** The balances that were asked for, in the order of organization and month. */
+  judge(): EventBalance[] {
+    const { organizationId, month, archivedThrough = '' } = this.#options;
+    const asked = [...this.#rows.values()].filter(
+      (row) =>
+        row.organizationId === (organizationId ?? row.organizationId) &&
+        row.month === (month ?? row.month) &&
+        row.month > archivedThrough,
+    );
+    for (const row of asked) row.difference = differenceOf(row);
+    const orderOf = (row: EventBalance) => row.organizationId + row.month;
+    return asked.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  }
+
+  #row({ organizationId, month }: MonthCount): EventBalance {
+    const key = `${organizationId}|${month}`;
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      const fates = { recorded: 0, duplicate: 0, rejected: 0, queued: 0 };
+      row = { organizationId, month, accepted: 0, acceptedAtMost: 0, fates, difference: 0 };
+      this.#rows.set(key, row);
+    }
+    return row;
+  }
+}
+
+function differenceOf({ accepted, acceptedAtMost, fates }: EventBalance): number {
+  const found = FATES.reduce((sum, fate) => sum + fates[fate], 0);
+  if (found < accepted) return accepted - found;
+  return found > acceptedAtMost ? acceptedAtMost - found : 0;
+}

@@ -1,0 +1,88 @@
+// How many events the door has accepted, as Postgres has it: the tallies that were folded, and the corrections.
+
+import { firstIdAt } from '@weir/shared/ids';
+import type { MonthCount, Tally } from '@weir/shared/tally';
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+import type { Queries } from './page.ts';
+
+// Any fixed number will do, as long as nothing else in this database locks it.
+export const FOLD_LOCK = 7_339_221_554;
+
+/**
+ * How long a folded tally is remembered. Redis may come back with an older state and bring one again, after a failover or
+ * from a backup; older ones than this would be added twice.
+ */
+const REMEMBERED_MS = 30 * 86_400_000;
+
+/** `again`: this tally was folded before, and has counted `events` more since: those counts could not be kept. */
+export type Fold = { outcome: 'folded' | 'again'; id: string; events: number };
+
+/**
+ * Adds a tally to the totals, once however often it is folded. `setAside` is called when no other fold is under way;
+ * undefined when one is, or when there is nothing to fold. Once this has answered, the tally may be dropped.
+ */
+export async function foldTally(
+  database: Database,
+  setAside: () => Promise<Tally | undefined>,
+): Promise<Fold | undefined> {
+  return database.kysely.transaction().execute(async (transaction) => {
+    const lock = await sql<{ held: boolean }>`SELECT pg_try_advisory_xact_lock(${FOLD_LOCK}) AS held`.execute(
+      transaction,
+    );
+    if (lock.rows[0]?.held !== true) return undefined;
+    const tally = await setAside();
+    return tally === undefined ? undefined : add(transaction, tally);
+  });
+}
+
+async function add(transaction: Queries, { id, counts }: Tally): Promise<Fold> {
+  const events = counts.reduce((sum, count) => sum + count.events, 0);
+  const inserted = await sql`
+    INSERT INTO folded_tallies (id, events) VALUES (${id}, ${events}) ON CONFLICT DO NOTHING`.execute(transaction);
+  if (inserted.numAffectedRows === 0n) {
+    const { rows } = await sql<{ events: string }>`SELECT events FROM folded_tallies WHERE id = ${id}`.execute(
+      transaction,
+    );
+    return { outcome: 'again', id, events: events - Number(rows[0]?.events ?? events) };
+  }
+  await sql`
+    INSERT INTO accepted_events AS a (organization_id, month, events)
+    SELECT * FROM ${unnested(counts)} AS t
+    ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`.execute(transaction);
+  const forgotten = firstIdAt(Date.now() - REMEMBERED_MS);
+  await sql`DELETE FROM folded_tallies WHERE id < ${forgotten}`.execute(transaction);
+  return { outcome: 'folded', id, events };
+}
+
+/** Writes down that the door's counts were wrong, by how much and why. */
+export async function insertCorrections(
+  database: Database,
+  corrections: readonly MonthCount[],
+  reason: string,
+): Promise<void> {
+  await sql`
+    INSERT INTO accepted_corrections (organization_id, month, events, reason)
+    SELECT t.*, ${reason} FROM ${unnested(corrections)} AS t`.execute(database.kysely);
+}
+
+function unnested(counts: readonly MonthCount[]) {
+  return sql`unnest(${counts.map(({ organizationId }) => organizationId)}::uuid[],
+    ${counts.map(({ month }) => `${month}-01`)}::date[], ${counts.map(({ events }) => events)}::bigint[])`;
+}
+
+const REPAIR_LOCK = 7_339_221_555;
+
+/** Another repair is under way; two would write the same correction twice. */
+export class RepairUnderWay extends Error {}
+
+/** Lets one repair at a time work on this database. Throws RepairUnderWay to the others. */
+export async function whileRepairing<T>(database: Database, use: () => Promise<T>): Promise<T> {
+  return database.kysely.connection().execute(async (session) => {
+    const { rows } = await sql<{ held: boolean }>`SELECT pg_try_advisory_lock(${REPAIR_LOCK}) AS held`.execute(session);
+    if (rows[0]?.held !== true) throw new RepairUnderWay('another repair is under way: wait for it to end');
+    const result = await use();
+    await sql`SELECT pg_advisory_unlock(${REPAIR_LOCK})`.execute(session);
+    return result;
+  });
+}

@@ -1,0 +1,174 @@
+// Where every accepted event is now: recorded, rejected, a duplicate, or still queued. All of it is read from one snapshot
+// of Postgres; what is queued in Redis is brought along, so that an event which is in both is counted once, by its id.
+
+import { receivedAt } from '@weir/shared/event';
+import type { MonthCount } from '@weir/shared/tally';
+import { sql } from 'kysely';
+import { FOLD_LOCK } from './accepted.ts';
+import type { Database } from './database.ts';
+import type { Queries } from './page.ts';
+
+/** Whose events to count, and of which month of receipt (`2026-11`); without it, all. */
+export interface CountFilter {
+  organizationId?: string | undefined;
+  month?: string | undefined;
+}
+
+export interface QueuedEvent {
+  organizationId: string;
+  id: string;
+}
+
+/** What can become of an accepted event, in the order in which it counts: the first that holds is what it is. */
+export const FATES = ['recorded', 'duplicate', 'rejected', 'queued'] as const;
+export type Fate = (typeof FATES)[number];
+
+/** A look at the events. Its steps come in this order; `begin` may be taken back, and the look begun again. */
+export interface Look {
+  /** Brings along what is queued, in place of what was brought before. */
+  setQueued(events: AsyncIterable<readonly QueuedEvent[]>): Promise<void>;
+  /** Takes the snapshot. What is committed later is not seen. */
+  begin(): Promise<void>;
+  /** What the door has accepted by the tallies folded so far, with all corrections. */
+  accepted(): Promise<MonthCount[]>;
+  /** Which of these tallies are among the folded ones. */
+  folded(tallies: readonly string[]): Promise<Set<string>>;
+  takeBack(): Promise<void>;
+  /** Lets folds go on. What was begun stays as it was. */
+  letFold(): Promise<void>;
+  /** Counts, one part after the other, `onPart` told before each: there may be many millions. */
+  count(onPart: (name: string) => void): AsyncGenerator<{ fate: Fate; counts: MonthCount[] }>;
+}
+
+/**
+ * Looks at the events of the filter. From the start until `letFold` no tally is folded. The connection keeps what it was
+ * used for when `use` fails, so the database is good for nothing then but to be closed.
+ */
+export async function lookAtEvents<T>(
+  database: Database,
+  filter: CountFilter,
+  use: (look: Look) => Promise<T>,
+): Promise<T> {
+  return database.kysely.connection().execute(async (session) => {
+    await sql`CREATE TEMP TABLE queued (
+      organization_id uuid, id uuid, received_at timestamptz, PRIMARY KEY (organization_id, id))`.execute(session);
+    await sql`SELECT pg_advisory_lock(${FOLD_LOCK})`.execute(session);
+    const result = await use(lookOf(session, filter));
+    await sql`COMMIT`.execute(session);
+    await sql`DISCARD ALL`.execute(session);
+    return result;
+  });
+}
+
+function lookOf(session: Queries, filter: CountFilter): Look {
+  const read = (query: ReturnType<typeof sql>) => readCounts(session, query);
+  return {
+    async setQueued(events) {
+      await sql`TRUNCATE queued`.execute(session);
+      for await (const page of events) await insertQueued(session, page);
+      // It has no statistics of its own, and the planner would guess.
+      await sql`ANALYZE queued`.execute(session);
+    },
+    async begin() {
+      await sql`BEGIN ISOLATION LEVEL REPEATABLE READ`.execute(session);
+      // The snapshot is that of the first statement, not of BEGIN.
+      await sql`SELECT 1`.execute(session);
+    },
+    accepted: () =>
+      read(sql`SELECT organization_id, month, sum(events) AS events FROM (
+          SELECT organization_id, month, events FROM accepted_events
+          UNION ALL SELECT organization_id, month, events FROM accepted_corrections
+        ) AS accepted WHERE ${within(filter, sql`month`)} GROUP BY 1, 2`),
+    async folded(tallies) {
+      const { rows } = await sql<{ id: string }>`
+        SELECT id FROM folded_tallies WHERE id = ANY (${tallies}::uuid[])`.execute(session);
+      return new Set(rows.map(({ id }) => id));
+    },
+    async takeBack() {
+      await sql`ROLLBACK`.execute(session);
+    },
+    async letFold() {
+      await sql`SELECT pg_advisory_unlock(${FOLD_LOCK})`.execute(session);
+    },
+    async *count(onPart) {
+      for (const partition of await listPartitions(session)) {
+        onPart(partition);
+        yield { fate: 'recorded', counts: await read(recordedIn(partition, filter)) };
+      }
+      onPart('duplicate_events');
+      yield { fate: 'duplicate', counts: await read(duplicates(filter)) };
+      onPart('rejected_events');
+      yield { fate: 'rejected', counts: await read(rejected(filter)) };
+      yield { fate: 'queued', counts: await read(onlyQueued(filter)) };
+    },
+  };
+}
+
+async function insertQueued(session: Queries, events: readonly QueuedEvent[]): Promise<void> {
+  // An event that was replayed twice may be queued twice.
+  await sql`INSERT INTO queued SELECT * FROM unnest(${events.map(({ organizationId }) => organizationId)}::uuid[],
+    ${events.map(({ id }) => id)}::uuid[], ${events.map(({ id }) => receivedAt(id))}::timestamptz[])
+    ON CONFLICT DO NOTHING`.execute(session);
+}
+
+const MONTH_OF_RECEIPT = sql`date_trunc('month', received_at AT TIME ZONE 'UTC')::date`;
+
+/** Partition by partition, since one statement over all of them would say nothing for minutes. */
+async function listPartitions(session: Queries): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`SELECT inhrelid::regclass::text AS name FROM pg_inherits
+    WHERE inhparent = 'events'::regclass ORDER BY 1`.execute(session);
+  return rows.map(({ name }) => name);
+}
+
+function recordedIn(partition: string, filter: CountFilter) {
+  // The bounds of a partition exclude all others of a month that is asked for, without reading them.
+  const ofMonth =
+    filter.month === undefined
+      ? sql`true`
+      : sql`received_at >= ${`${filter.month}-01Z`}::timestamptz AND received_at < (${`${filter.month}-01`}::timestamp + interval '1 month') AT TIME ZONE 'UTC'`;
+  return sql`SELECT organization_id, ${MONTH_OF_RECEIPT} AS month, count(*) AS events FROM ${sql.raw(partition)}
+    WHERE ${ofOrganization(filter)} AND ${ofMonth} GROUP BY 1, 2`;
+}
+
+const duplicates = (filter: CountFilter) => sql`
+  SELECT organization_id, month_of_receipt(id) AS month, count(*) AS events FROM duplicate_events
+  WHERE ${within(filter, sql`month_of_receipt(id)`)} GROUP BY 1, 2`;
+
+// A replayed event that was recorded a moment ago may still stand among the rejected ones.
+const rejected = (filter: CountFilter) => sql`
+  SELECT organization_id, month_of_receipt(id) AS month, count(*) AS events FROM rejected_events r
+  WHERE ${within(filter, sql`month_of_receipt(id)`)}
+    AND NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id) = (r.organization_id, r.id))
+    AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (r.organization_id, r.id))
+  GROUP BY 1, 2`;
+
+// A batch is taken off Redis after the commit, and a replayed event is queued while it still stands among the rejected ones.
+const onlyQueued = (filter: CountFilter) => sql`
+  SELECT organization_id, ${MONTH_OF_RECEIPT} AS month, count(*) AS events FROM queued q
+  WHERE ${within(filter, MONTH_OF_RECEIPT)}
+    AND NOT EXISTS (SELECT FROM events e
+      WHERE (e.organization_id, e.id, e.received_at) = (q.organization_id, q.id, q.received_at))
+    AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (q.organization_id, q.id))
+    AND NOT EXISTS (SELECT FROM rejected_events r WHERE (r.organization_id, r.id) = (q.organization_id, q.id))
+  GROUP BY 1, 2`;
+
+function within(filter: CountFilter, month: ReturnType<typeof sql>) {
+  const ofMonth = filter.month === undefined ? sql`true` : sql`${month} = ${`${filter.month}-01`}::date`;
+  return sql`${ofOrganization(filter)} AND ${ofMonth}`;
+}
+
+function ofOrganization({ organizationId }: CountFilter) {
+  return organizationId === undefined ? sql`true` : sql`organization_id = ${organizationId}::uuid`;
+}
+
+async function readCounts(session: Queries, query: ReturnType<typeof sql>): Promise<MonthCount[]> {
+  const { rows } = await sql<{ organization_id: string; month: string; events: string }>`
+    SELECT organization_id, to_char(month, 'YYYY-MM') AS month, events::text FROM (${query}) AS counts`.execute(
+    session,
+  );
+  return rows.map(({ organization_id, month, events }) => ({
+    organizationId: organization_id,
+    month,
+    events: Number(events),
+  }));
+}

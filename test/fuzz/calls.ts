@@ -1,0 +1,129 @@
+// Requests made from the OpenAPI document: for every operation valid ones and nearly valid ones, with every credential.
+
+import fc, { type Arbitrary } from 'fast-check';
+import type { Operation, Schema } from '../openapi-document.ts';
+import { idOf, nearlyValid, valid, type Meanings, type Value } from './values.ts';
+
+const CREDENTIALS = ['session', 'write', 'read', 'widget', 'none'] as const;
+export type Credential = (typeof CREDENTIALS)[number];
+
+/** A request before it is sent: ids of things that exist are marks in it, so that it prints the same in every run. */
+export interface Call {
+  /** Such as `post /api/v1/features`. */
+  operation: string;
+  credential: Credential;
+  /** Whether all of it is valid by the document. What is not may be valid all the same. */
+  isValid: boolean;
+  path: Record<string, Value>;
+  query: Record<string, Value>;
+  header: Record<string, Value>;
+  body?: Value;
+}
+
+const index = fc.nat(5);
+const ids = (kind: string) => index.map((at) => idOf(kind, at));
+
+/** What the document says in words about fields and parameters, wherever they stand. */
+const MEANINGS: Meanings = {
+  meter_token: ids('meter_token'),
+  feature_id: ids('features'),
+  customer_id: ids('customers'),
+  meter_id: ids('meters'),
+  cursor: ids('events'),
+  timestamp: fc
+    .date({ min: new Date('2000-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+  start_date: fc.constantFrom('2026-01-01', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45'),
+  end_date: fc.constantFrom('2026-02-02', '2026-03-29', '2026-04-01T00:00:00-03:30'),
+  timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
+  // White space at the ends of a header is no part of it, and what is not ASCII has to be sent as UTF-8.
+  'idempotency-key': fc.uuid(),
+};
+
+/** What the document says in words about the fields of one operation. */
+const MEANINGS_OF: Record<string, Meanings> = {
+  'post /api/v1/auth/login': { email: fc.constant(idOf('email', 0)), password: fc.constant(idOf('password', 0)) },
+  // A feature can only be taken out of a plan that has it.
+  'delete /api/v1/plans/{id}/features/{feature_id}': {
+    id: fc.constant(idOf('planned-plan', 0)),
+    feature_id: fc.constant(idOf('planned-feature', 0)),
+  },
+};
+
+/** The credentials that open an operation, by what the document says of it; of the scopes of keys it tells in words. */
+export function openersOf({ path, security }: Operation): Credential[] {
+  const key = /\/sdk\/|\/widget\/token$/.test(path) ? 'write' : 'read';
+  const openers: Record<string, Credential> = { session: 'session', apiKey: key, widgetToken: 'widget' };
+  const schemes = security.map((each) => Object.keys(each)[0]);
+  if (schemes.length === 0 || schemes.includes(undefined)) return [...CREDENTIALS];
+  return schemes.map((scheme = '') => {
+    const opener = openers[scheme];
+    if (opener === undefined) throw new Error(`there is no credential here for the scheme ${scheme}`);
+    return opener;
+  });
+}
+
+/** Calls of any of these operations. */
+export function calls(operations: Operation[]): Arbitrary<Call> {
+  return fc.oneof(...operations.map(callsOf));
+}
+
+function callsOf(operation: Operation): Arbitrary<Call> {
+  const meanings = { ...MEANINGS, ...MEANINGS_OF[operation.name] };
+  const parameters = (place: string): Arbitrary<Record<string, Value>> => {
+    const declared = operation.parameters.filter((parameter) => parameter.in === place);
+    const arbitraries = declared.map(
+      ({ name, schema }) => [name, parameterOf(operation, name, schema, meanings)] as const,
+    );
+    const requiredKeys = declared.filter(({ required }) => required === true).map(({ name }) => name);
+    return fc.record(Object.fromEntries(arbitraries), { requiredKeys, noNullPrototype: true });
+  };
+  const correct: Arbitrary<Call> = fc
+    .record({
+      operation: fc.constant(operation.name),
+      credential: fc.oneof(
+        { weight: 4, arbitrary: fc.constantFrom(...openersOf(operation)) },
+        { weight: 1, arbitrary: fc.constantFrom(...CREDENTIALS) },
+      ),
+      isValid: fc.constant(true),
+      path: parameters('path'),
+      query: parameters('query').map(withoutContradiction),
+      header: parameters('header'),
+      ...(operation.body !== undefined && { body: valid(operation.body, meanings) }),
+    })
+    .map(({ header, ...call }) => ({ ...call, header: contradicts(header, call.body) ? {} : header }));
+  return fc.oneof(correct, correct.chain(spoiled));
+}
+
+function parameterOf(operation: Operation, name: string, schema: Schema, meanings: Meanings): Arbitrary<Value> {
+  // What stands before an id in a path says what it is the id of.
+  const kind = new RegExp(`([^/]+)/\\{${name}\\}`).exec(operation.path)?.[1];
+  return name === 'id' && kind !== undefined ? (meanings[name] ?? ids(kind)) : valid(schema, meanings, name);
+}
+
+/** A customer is asked for by one identifier and not by both. */
+function withoutContradiction({ customer_id, ...query }: Record<string, Value>): Record<string, Value> {
+  return customer_id === undefined || 'customer_external_id' in query ? query : { ...query, customer_id };
+}
+
+/** The key of an event stands in the header or in the body, and not another one in each. */
+function contradicts(header: Record<string, Value>, body: Value | undefined): boolean {
+  return 'idempotency-key' in header && typeof body === 'object' && body !== null && 'idempotency_key' in body;
+}
+
+/** The call with one thing wrong in one of its parts. */
+function spoiled(call: Call): Arbitrary<Call> {
+  const { body } = call;
+  const ways: Arbitrary<Call>[] = (['path', 'query'] as const).flatMap((part) =>
+    Object.entries(call[part]).map(([name, value]) =>
+      nearlyValid(value).map((other) => ({ ...call, isValid: false, [part]: { ...call[part], [name]: other } })),
+    ),
+  );
+  if (body !== undefined) {
+    // As often as all the parameters together, since most of what can be wrong is in there.
+    const bodies = nearlyValid(body).map((other) => ({ ...call, isValid: false, body: other }));
+    ways.push(...Array<Arbitrary<Call>>(Math.max(1, ways.length)).fill(bodies));
+  }
+  const unknown = fc.constant({ ...call, isValid: false, query: { ...call.query, nmae: 'x' } });
+  return ways.length === 0 ? unknown : fc.oneof(unknown, ...ways);
+}

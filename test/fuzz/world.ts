@@ -1,0 +1,161 @@
+// What exists while requests are made up, so that they can be about it: ids, tokens and credentials.
+
+import { signUp, type Answer, type Organization, type RequestOptions, type Weir } from '../harness.ts';
+import type { Operation } from '../openapi-document.ts';
+import type { Call, Credential } from './calls.ts';
+import { textOf, jsonOf, type Value } from './values.ts';
+
+/** Things of one kind that a call may be about. */
+const RECENT = 6;
+
+export interface World {
+  /** Puts things that exist into a call, where it only has marks for them. */
+  fill(call: Call): Promise<Call>;
+  /** Sends a call that was filled, and keeps in mind what came to be or went by it. */
+  send(operation: Operation, call: Call): Promise<Answer>;
+}
+
+export async function makeWorld(weir: Weir): Promise<World> {
+  const admin = await signUp(weir);
+  const keys = { write: await admin.createKey('usage.write'), read: await admin.createKey('usage.read') };
+  const widget = { apiKey: keys.write, body: { customer_external_id: 'acme' } };
+  const widgetToken: string = (await weir.request('POST', '/api/v1/widget/token', widget)).body.token;
+  const pools = new Map<string, string[]>([
+    ['email', [admin.email]],
+    ['password', [admin.password]],
+  ]);
+  const poolOf = (kind: string): string[] => pools.get(kind) ?? pools.set(kind, []).get(kind) ?? [];
+  const { create } = makers(weir, admin, keys.write, poolOf);
+
+  async function credentialOf(credential: Credential, operation: Operation): Promise<RequestOptions> {
+    switch (credential) {
+      case 'none':
+        return {};
+      case 'write':
+      case 'read':
+        return { apiKey: keys[credential] };
+      case 'widget':
+        return { headers: { authorization: `Bearer ${widgetToken}` } };
+      case 'session':
+        // Signing in, up or out ends the session that it is sent with, and the next request needs one.
+        return { session: ENDS_SESSION.test(operation.path) ? await anotherSession(weir, admin) : admin.session };
+    }
+  }
+
+  return {
+    async fill(call) {
+      const text = JSON.stringify(call);
+      for (const [, kind = ''] of text.matchAll(MARK)) if (poolOf(kind).length === 0) await create(kind);
+      const filled = text.replace(MARK, (_, kind: string, at: string) => {
+        const recent = poolOf(kind).slice(-RECENT);
+        return recent[Number(at) % recent.length] ?? '';
+      });
+      return JSON.parse(filled) as Call;
+    },
+    async send(operation, call) {
+      const { path, query, header, body, credential } = call;
+      const url = urlOf(operation, path, query);
+      const opener = await credentialOf(credential, operation);
+      const sent = Object.fromEntries(Object.entries(header).map(([name, value]) => [name, textOf(value)]));
+      const answer = await weir.request(operation.method, url, {
+        ...opener,
+        headers: { ...sent, ...opener.headers },
+        ...(body !== undefined && { raw: jsonOf(body) }),
+      });
+      remember(operation, call, answer, poolOf);
+      return answer;
+    },
+  };
+}
+
+const ENDS_SESSION = /\/auth\/(signup|login|logout)$/;
+
+const MARK = /<([a-z_-]+)#(\d+)>/g;
+
+function urlOf({ path }: Operation, parameters: Record<string, Value>, query: Record<string, Value>): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const part = encoded(parameters[name] ?? '');
+    // These are no ids but ways through the path, which a client goes before it sends.
+    return ['', '.', '..'].includes(part) ? 'x' : part;
+  });
+  const pairs = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+  return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`;
+}
+
+function encoded(value: Value): string {
+  return encodeURIComponent(textOf(value));
+}
+
+type PoolOf = (kind: string) => string[];
+
+/** What was made can be asked for, and what was deleted cannot. */
+function remember({ method, path }: Operation, call: Call, { status, body }: Answer, poolOf: PoolOf): void {
+  const [, kind = ''] = /^\/api\/v1\/(?:sdk\/)?([a-z-]+)/.exec(path) ?? [];
+  if (path.includes('/features/{feature_id}')) {
+    // Whether it was there or its plan was gone, it is not there any more.
+    for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
+  } else if (method === 'DELETE' && status === 204) {
+    const pool = poolOf(kind);
+    const at = pool.indexOf(textOf(call.path['id'] ?? ''));
+    if (at >= 0) pool.splice(at, 1);
+  }
+  if (method !== 'POST' || status !== 201 || typeof body.id !== 'string' || path.includes('{')) return;
+  poolOf(kind === 'track' ? 'events' : kind).push(body.id);
+  if (typeof body.meter_token !== 'string') return;
+  poolOf('meters').push(body.meter_id);
+  poolOf('meter_token').push(body.meter_token);
+}
+
+/** Makes a thing of a kind that there is none of. */
+function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolOf) {
+  const post = async (path: string, body: object): Promise<string> =>
+    (await weir.request('POST', `/api/v1/${path}`, { session: admin.session, apiKey: writeKey, body })).body.id;
+  let made = 0;
+  async function create(kind: string): Promise<void> {
+    made += 1;
+    if (kind === 'plans') {
+      const plan = {
+        name: 'Plan',
+        lookup_id: `plan-${made}`,
+        type: 'USAGE',
+        billing_interval: 'month',
+        currency: 'EUR',
+      };
+      poolOf(kind).push(await post('plans', plan));
+    } else if (kind === 'customers') poolOf(kind).push(await post('customers', {}));
+    else if (kind === 'api-keys') poolOf(kind).push(await post('api-keys', { name: 'x', scopes: ['usage.read'] }));
+    else if (kind === 'events') poolOf(kind).push(await rejectedEvent());
+    else if (kind.startsWith('planned-')) await createPlanned();
+    else {
+      const meter = await admin.createMeter('SUM');
+      poolOf('features').push(meter.featureId);
+      poolOf('meters').push(meter.id);
+      poolOf('meter_token').push(meter.token);
+    }
+  }
+  /** A feature in a plan. */
+  async function createPlanned(): Promise<void> {
+    await create('plans');
+    await create('features');
+    const [plan = '', feature = ''] = [poolOf('plans').at(-1), poolOf('features').at(-1)];
+    await post(`plans/${plan}/features`, { feature_id: feature });
+    poolOf('planned-plan').push(plan);
+    poolOf('planned-feature').push(feature);
+  }
+  /** An event that can be replayed. */
+  async function rejectedEvent(): Promise<string> {
+    const { token } = await admin.createMeter('UNIQUE_COUNT');
+    const id = await post('sdk/track', { meter_token: token, customer_external_id: 'acme', quantity: 1 });
+    await weir.drained();
+    return id;
+  }
+  return { create };
+}
+
+async function anotherSession(weir: Weir, { email, password }: Organization): Promise<string> {
+  // Addresses that were tried before this may have been too many.
+  const failures = await weir.redis.keys(`${weir.keys.failures}*`);
+  if (failures.length > 0) await weir.redis.unlink(...failures);
+  const { headers } = await weir.request('POST', '/api/v1/auth/login', { body: { email, password } });
+  return /access_token=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
+}

@@ -1,0 +1,58 @@
+// A good request for every operation of the OpenAPI document, for the tests that spoil one.
+
+import { randomBytes } from 'node:crypto';
+import type { Operation } from '../openapi-document.ts';
+import type { Organization, Weir } from '../harness.ts';
+
+/** The ids of one thing of each kind, by what comes before the id in a path, and what tracking takes. */
+export interface Things {
+  ids: Record<string, string>;
+  meterToken: string;
+}
+
+export async function makeThings(weir: Weir, { session, createMeter }: Organization): Promise<Things> {
+  const post = async (path: string, body: object): Promise<string> =>
+    (await weir.request('POST', `/api/v1/${path}`, { session, body })).body.id;
+  const meter = await createMeter('SUM');
+  const apiKey = await post('api-keys', { name: 'x', scopes: ['usage.write'] });
+  const plans = await post('plans', plan());
+  const customers = await post('customers', {});
+  // Only the form of it counts: no test here gets as far as looking for an event.
+  const events = '0198c0de-0000-7000-8000-000000000000';
+  const features = meter.featureId;
+  return { ids: { features, meters: meter.id, plans, customers, events, 'api-keys': apiKey }, meterToken: meter.token };
+}
+
+const slug = () => randomBytes(8).toString('hex');
+const plan = () => ({ name: 'Plan', lookup_id: slug(), type: 'USAGE', billing_interval: 'month', currency: 'EUR' });
+const event = ({ meterToken }: Things) => ({ meter_token: meterToken, customer_external_id: 'acme', quantity: 1 });
+
+/** A good body for every operation that takes one; an operation that is missing here fails a test. */
+export const goodBodies: Record<string, (things: Things) => object> = {
+  'post /api/v1/auth/signup': () => ({
+    email: `${slug()}@example.com`,
+    password: 'correct horse battery staple',
+    organization_name: 'Acme',
+  }),
+  'post /api/v1/auth/login': () => ({ email: 'somebody@example.com', password: 'correct horse battery' }),
+  'post /api/v1/api-keys': () => ({ name: 'Key', scopes: ['usage.read'] }),
+  'post /api/v1/features': () => ({ name: 'Storage', lookup_key: slug(), type: 'meter', aggregation_type: 'SUM' }),
+  'patch /api/v1/features/{id}': () => ({ name: 'Storage' }),
+  'patch /api/v1/meters/{id}': () => ({ name: 'Storage' }),
+  'post /api/v1/plans': plan,
+  'patch /api/v1/plans/{id}': () => ({ name: 'Plan' }),
+  'post /api/v1/plans/{id}/features': ({ ids }) => ({ feature_id: ids['features'] }),
+  'post /api/v1/customers': () => ({ external_id: slug() }),
+  'patch /api/v1/customers/{id}': () => ({ name: 'Acme' }),
+  'post /api/v1/sdk/track': event,
+  'post /api/v1/sdk/track/batch': (things) => ({ events: [event(things)] }),
+  'post /api/v1/widget/token': () => ({ customer_external_id: 'acme' }),
+  'post /api/v1/events/{id}/replay': () => ({ metadata: { user_id: 'x' } }),
+};
+
+/** The path with the ids of things in it, but for one parameter where another id is given. */
+export function pathOf(operation: Operation, { ids }: Things, other: Record<string, string> = {}): string {
+  return operation.path.replace(/([^/]+)\/\{(\w+)\}/g, (_, before: string, name: string) => {
+    return `${before}/${other[name] ?? ids[before] ?? ''}`;
+  });
+}

@@ -1,0 +1,121 @@
+// The OpenAPI document as the API serves it, taken apart into operations, so that what a test says about every operation
+// holds for a new one by itself.
+
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Weir } from './harness.ts';
+
+/** A JSON schema of draft 2020-12; only the keywords that the document uses and tests look at. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  enum?: unknown[];
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  minItems?: number;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  pattern?: string;
+  format?: string;
+  examples?: unknown[];
+  minProperties?: number;
+  additionalProperties?: boolean | Schema;
+}
+
+export interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema: Schema;
+}
+
+/** One operation, with the references in the schema of its body resolved. */
+export interface Operation {
+  /** Such as `post /api/v1/features`. */
+  name: string;
+  method: string;
+  path: string;
+  security: Record<string, string[]>[];
+  parameters: Parameter[];
+  body: Schema | undefined;
+  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
+}
+
+interface Document {
+  paths: Record<string, Record<string, Omit<Operation, 'name' | 'body'> & { requestBody?: { content: Content } }>>;
+  components: { schemas: Record<string, Schema> };
+}
+type Content = Record<string, { schema: Schema }>;
+
+export interface OpenapiDocument {
+  operations: Operation[];
+  /** Whether a value is what a schema of the document says. */
+  isValid(schema: Schema, value: unknown): boolean;
+  /** What is wrong with an answer by the document; undefined when it is one that the document allows. */
+  problemOfAnswer(
+    operation: Operation,
+    answer: { status: number; headers: Headers; body: unknown },
+  ): string | undefined;
+}
+
+export async function readOpenapi(weir: Weir): Promise<OpenapiDocument> {
+  const document = (await weir.request('GET', '/openapi.json')).body as Document;
+  // What OpenAPI adds to JSON Schema is none of ajv's business.
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addFormat('password', true);
+  ajv.addSchema(document, 'openapi');
+  const compiled = new Map<Schema, ValidateFunction>();
+  const validatorOf = (schema: Schema): ValidateFunction => {
+    const known = compiled.get(schema);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
+    const validator = ajv.compile(JSON.parse(text) as Schema);
+    compiled.set(schema, validator);
+    return validator;
+  };
+  const resolve = (schema: Schema): Schema => resolved(schema, document.components.schemas);
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { requestBody, ...operation }]): Operation => {
+      const body = requestBody?.content['application/json']?.schema;
+      return {
+        ...operation,
+        name: `${method} ${path}`,
+        method: method.toUpperCase(),
+        path,
+        security: operation.security ?? [],
+        parameters: operation.parameters ?? [],
+        body: body === undefined ? undefined : resolve(body),
+      };
+    }),
+  );
+  return {
+    operations,
+    isValid: (schema, value) => validatorOf(schema)(value),
+    problemOfAnswer(operation, { status, headers, body }) {
+      const response = operation.responses[String(status)];
+      if (response === undefined) return `the document has no status ${status} for it`;
+      const [[type, { schema }] = [undefined, { schema: undefined }]] = Object.entries(response.content ?? {});
+      const sent = headers.get('content-type')?.split(';')[0];
+      if (sent !== type) return `it is ${sent ?? 'nothing'}, and the document says ${type ?? 'nothing'}`;
+      if (schema === undefined) return body === '' ? undefined : 'it has a body, and the document shows none';
+      const validator = validatorOf(schema);
+      return validator(body) ? undefined : `it is not what the document shows: ${ajv.errorsText(validator.errors)}`;
+    },
+  };
+}
+
+/** The schema with every reference replaced by what it refers to; no schema of the document refers to itself. */
+function resolved(schema: Schema, schemas: Record<string, Schema>): Schema {
+  const name = /^#\/components\/schemas\/(.+)$/.exec(schema.$ref ?? '')?.[1];
+  if (name !== undefined) return resolved(schemas[name] ?? {}, schemas);
+  return JSON.parse(JSON.stringify(schema), (_key, value: Schema) =>
+    typeof value === 'object' && value !== null && value.$ref !== undefined ? resolved(value, schemas) : value,
+  ) as Schema;
+}

@@ -1,0 +1,140 @@
+// How much one API key or one address may ask for, where the operator sets a limit.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectProblem } from './expect-problem.ts';
+import { signUp, startWeir, type Answer, type Organization, type Weir } from './harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+let token: string;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  token = (await admin.createMeter('SUM')).token;
+});
+afterAll(() => weir.close());
+
+const event = () => ({ meter_token: token, customer_external_id: 'acme', quantity: 1 });
+const track = (baseUrl: string, apiKey: string): Promise<Answer> =>
+  weir.request('POST', '/api/v1/sdk/track', { apiKey, baseUrl, body: event() });
+const trackBatch = (baseUrl: string, apiKey: string, size: number): Promise<Answer> =>
+  weir.request('POST', '/api/v1/sdk/track/batch', {
+    apiKey,
+    baseUrl,
+    body: { events: Array.from({ length: size }, event) },
+  });
+const staged = async (): Promise<number> => {
+  const batches = await weir.redis.zrange(weir.keys.staged, 0, '-1');
+  const sizes = await Promise.all(batches.map((batch) => weir.redis.hlen(weir.keys.batch(batch))));
+  return sizes.reduce((sum, size) => sum + size, 0);
+};
+
+function expectLimited(answer: Answer, name: string, quota: number): void {
+  expectProblem(answer, 429, 'rate_limited');
+  const seconds = Number(answer.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect(answer.headers.get('ratelimit-policy')).toBe(`"${name}";q=${quota};w=60`);
+  expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=0;t=\\d+$`));
+}
+
+test('by default nothing but logins and sign-ups is limited, and no answer speaks of a limit', async () => {
+  const apiKey = await admin.createKey();
+  const answers = await Promise.all(Array.from({ length: 300 }, () => track(weir.baseUrl, apiKey)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  expect(answers[0]?.headers.has('ratelimit')).toBe(false);
+});
+
+describe('RATE_LIMIT_EVENTS_PER_KEY', () => {
+  test('counts the events of one key over all processes; what is over it leaves nothing behind', async () => {
+    const apis = await Promise.all([1, 2].map(() => weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '10' })));
+    const [first = '', second = ''] = apis.map(({ url }) => url);
+    const apiKey = await admin.createKey();
+    const before = await staged();
+    const one = await track(first, apiKey);
+    expect(one.status).toBe(201);
+    expect(one.headers.get('ratelimit-policy')).toBe('"events-per-key";q=10;w=60');
+    expect(one.headers.get('ratelimit')).toMatch(/^"events-per-key";r=9;t=\d+$/);
+    expect((await trackBatch(second, apiKey, 8)).status).toBe(201);
+    // One is left: a batch of two is refused as a whole.
+    expectLimited(await trackBatch(first, apiKey, 2), 'events-per-key', 10);
+    expectLimited(await track(second, apiKey), 'events-per-key', 10);
+    expect(await staged()).toBe(before + 9);
+    // Another key has a limit of its own.
+    expect((await track(first, await admin.createKey())).status).toBe(201);
+    await Promise.all(apis.map((api) => api.close()));
+  });
+
+  test('is over when its minute is', async () => {
+    const api = await weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '1' });
+    const apiKey = await admin.createKey();
+    await track(api.url, apiKey);
+    expectLimited(await track(api.url, apiKey), 'events-per-key', 1);
+    const counters = await weir.redis.keys(`${weir.keys.limits.replace(/[{}]/g, '\\$&')}*`);
+    expect(counters.length).toBeGreaterThan(0);
+    for (const counter of counters) {
+      const ms = await weir.redis.pttl(counter);
+      expect(ms).toBeGreaterThan(0);
+      expect(ms).toBeLessThanOrEqual(60_000);
+    }
+    // What Redis does at the end of the minute.
+    await weir.redis.unlink(...counters);
+    expect((await track(api.url, apiKey)).status).toBe(201);
+    await api.close();
+  });
+
+  test('tells a client whose batches are larger than the limit to send smaller ones', async () => {
+    const api = await weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '5' });
+    const answer = await trackBatch(api.url, await admin.createKey(), 6);
+    expectLimited(answer, 'events-per-key', 5);
+    expect(answer.body.detail).toContain('send at most 5 in one request');
+    await api.close();
+  });
+
+  test('is not counted by processes on their own: without Redis nothing could be taken anyway', async () => {
+    const api = await weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '5', REDIS_URL: 'redis://127.0.0.1:1' });
+    const answer = await track(api.url, await admin.createKey());
+    expectProblem(answer, 503, 'unavailable');
+    expect(answer.body.outcome).toBe('not_accepted');
+    await api.close();
+  });
+});
+
+test('RATE_LIMIT_TRACKING_PER_ADDRESS counts requests, also those with a wrong key, and nothing but tracking', async () => {
+  const api = await weir.startApi({ RATE_LIMIT_TRACKING_PER_ADDRESS: '2' });
+  expectProblem(await track(api.url, 'org_live_wrong'), 401, 'unauthenticated');
+  const apiKey = await admin.createKey();
+  expect((await trackBatch(api.url, apiKey, 100)).status).toBe(201);
+  expectLimited(await track(api.url, apiKey), 'tracking-per-address', 2);
+  expect((await weir.request('GET', '/api/v1/features', { apiKey, baseUrl: api.url })).status).toBe(200);
+  await api.close();
+});
+
+describe.each([
+  ['RATE_LIMIT_REQUESTS_PER_KEY', 'requests-per-key'],
+  ['RATE_LIMIT_REQUESTS_PER_ADDRESS', 'requests-per-address'],
+])('%s', (setting, name) => {
+  test.each([
+    ['with Redis', {}],
+    ['without Redis, when each process counts for itself', { REDIS_URL: 'redis://127.0.0.1:1' }],
+  ])(
+    'limits reading and admin requests, and never tracking or health, %s',
+    async (_, settings: Record<string, string>) => {
+      const api = await weir.startApi({ [setting]: '3', ...settings });
+      const apiKey = await admin.createKey();
+      const read = () => weir.request('GET', '/api/v1/features', { apiKey, baseUrl: api.url });
+      // An address is counted by all processes, and by the tests before this one.
+      await weir.redis.unlink(`${weir.keys.limits}:${name}:127.0.0.1`);
+      for (let left = 2; left >= 0; left -= 1) {
+        const answer = await read();
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=${left};t=\\d+$`));
+      }
+      expectLimited(await read(), name, 3);
+      expect((await weir.request('GET', '/healthz', { baseUrl: api.url })).status).toBe(200);
+      if (settings['REDIS_URL'] === undefined) expect((await track(api.url, apiKey)).status).toBe(201);
+      await api.close();
+    },
+  );
+});
