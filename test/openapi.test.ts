@@ -157,6 +157,13 @@ describe('the document is one of OpenAPI 3.1', () => {
     for (const [name, { responses }] of guarded) expect(Object.keys(responses), name).toContain('401');
   });
 
+  test('every operation of the interface may be refused under a rate limit, and while a part is away', () => {
+    const limited = operations.filter(([name]) => name.includes(' /api/'));
+    expect(limited.length).toBeGreaterThan(30);
+    for (const [name, { responses }] of limited)
+      expect(Object.keys(responses), name).toEqual(expect.arrayContaining(['429', '503']));
+  });
+
   test('a body is always JSON with a schema', () => {
     const bodies = operations.flatMap(([, { requestBody }]) =>
       requestBody === undefined ? [] : [requestBody.content],

@@ -101,7 +101,7 @@ export function apiKeyRoutes(app: App, { database, redis, keys, guards }: ApiKey
         querystring: z.strictObject(pageQuery),
         response: {
           200: pageSchema(apiKeyAnswer),
-          ...problemResponses('unauthenticated', 'unavailable', 'invalid_request'),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
         },
       },
     },

@@ -25,7 +25,7 @@ import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { CatalogParts } from './features.ts';
 
-const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address').meta({ format: 'email' });
+const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address');
 
 const customerFields = {
   external_id: text(1, 255).meta({

@@ -115,7 +115,7 @@ export function planRoutes(app: App, { database, guards }: CatalogParts): void {
         querystring: planQuery,
         response: {
           200: pageSchema(planAnswer),
-          ...problemResponses('unauthenticated', 'unavailable', 'invalid_request'),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
         },
       },
     },
@@ -134,7 +134,10 @@ export function planRoutes(app: App, { database, guards }: CatalogParts): void {
         summary: 'Read a plan and what it includes',
         security,
         params: idInPath,
-        response: { 200: planWithFeatures, ...problemResponses('unauthenticated', 'unavailable', 'not_found') },
+        response: {
+          200: planWithFeatures,
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+        },
       },
     },
     async (request) => {

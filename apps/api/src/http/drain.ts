@@ -1,36 +1,51 @@
 // Lets the app close without dropping a request. By itself Node cuts every connection that is idle when a server is closed,
 // and loses the request that is on its way over it; and it waits for a connection that was busy at that moment until its
-// client gives it up, which may be long after the process had to be gone.
+// client gives it up, which may be long after the process had to be gone. The system, for its part, resets connections that
+// it has taken for a server and that the server has not taken from it when it stops listening.
 
 import type { FastifyInstance } from 'fastify';
 import { Server } from 'node:net';
 
+/** What sends new connections elsewhere once it is told does so within this time; then nobody is left in the door. */
+const QUIET_MS = 100;
+
+/** Clients that are told nothing go on connecting, and cannot be waited for. */
+const QUIET_WAIT_MS_MAX = 1_000;
+
 /** A busy client sends its next request within this time, and learns from the answer that it was the last one here. */
 const LAST_REQUEST_MS = 250;
 
-/** How often connections are looked for on which nothing is under way any more. */
+/** How often connections are looked at. */
 const SWEEP_MS = 25;
 
 /**
- * From now on `app.close()` takes no more connections, answers every request that arrives over those that are open (Fastify
- * tells each client that it was the last one), and closes each connection once nothing is under way on it.
+ * From now on `app.close()` waits until no new connection has come for a moment, and then takes no more. It answers every
+ * request that arrives over those that are open (Fastify tells each client that it was the last one), and closes each
+ * connection once nothing is under way on it.
  */
 export function useDrain(app: FastifyInstance): void {
+  const { server } = app;
+  let lastConnectedAt = -Infinity;
+  server.on('connection', () => (lastConnectedAt = performance.now()));
   app.addHook('preClose', async () => {
-    const { server } = app;
     if (!server.listening) return;
+    await waitUntil(() => performance.now() - lastConnectedAt > QUIET_MS, QUIET_WAIT_MS_MAX);
     // Stops listening and nothing else: the close of an HTTP server would cut idle connections too.
     Server.prototype.close.call(server);
-    await lastRequests(server);
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    // Not at all when there are no connections left.
+    await waitUntil(async () => (await connectionsOf(server)) === 0, LAST_REQUEST_MS);
+    // Each time after what has arrived was read (setImmediate): to a process that was kept from running for a moment, a
+    // connection with a request on it looks idle until then. The first time it is Fastify that closes them.
+    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), SWEEP_MS);
     server.once('close', () => clearInterval(sweep));
+    await new Promise((resolve) => setImmediate(resolve));
   });
 }
 
-/** Waits until clients had the time to send a last request; not at all when there are no connections left. */
-async function lastRequests(server: Server): Promise<void> {
-  const deadline = performance.now() + LAST_REQUEST_MS;
-  while (performance.now() < deadline && (await connectionsOf(server)) > 0)
+/** Waits until a condition holds, and no longer than this. */
+async function waitUntil(condition: () => boolean | Promise<boolean>, ms: number): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (performance.now() < deadline && !(await condition()))
     await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
 }
 

@@ -3,8 +3,9 @@
 -- KEYS  1 the batch's hash, 2 the sorted set of staged batches, 3 the tally, 4 the mark of this memory, then the tombstone
 --       of each sender's API key, then claims.
 -- ARGV  1 the batch's id, 2 now in milliseconds, 3 seconds that a claim lives, 4 how many senders, then two for each: the
---       field of the tally that counts its events, and the mark that the memory had when its API key was looked up; then five for each event: the number of its sender (0: it is replayed, and
---       was counted before), index in KEYS of its claim (0: none), its id, its fingerprint, its JSON.
+--       field of the tally that counts its events, and the mark that the memory had when its API key was looked up; then five
+--       for each event: the number of its sender (0: it is replayed, and was counted before), index in KEYS of its claim
+--       (0: none), its id, its fingerprint, its JSON.
 -- Answers one text for each event: '' staged, 'revoked', 'unsure' when a tombstone may be lost, or the claim that holds its
 -- idempotency key.
 local senders = tonumber(ARGV[4])
@@ -19,22 +20,35 @@ for s = 1, senders do
   accepted[s] = 0
 end
 
-local answers, staged = {}, {}
-for a = 5 + 2 * senders, #ARGV, 5 do
-  local sender, claim = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
-  local id, fingerprint, event = ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
-  local answer = refused[sender] or ''
-  if answer == '' and claim > 0 then
-    answer = redis.call('SET', KEYS[claim], id .. fingerprint, 'NX', 'GET', 'EX', ARGV[3]) or ''
+local first = 5 + senders
+local held = {}
+if #KEYS >= first then
+  local values = redis.call('MGET', unpack(KEYS, first))
+  for k = 1, #values do
+    held[KEYS[first - 1 + k]] = values[k] or nil
   end
+end
+
+local answers, staged, claims = {}, {}, {}
+for a = 5 + 2 * senders, #ARGV, 5 do
+  local sender, claim = tonumber(ARGV[a]), KEYS[tonumber(ARGV[a + 1])]
+  local id, fingerprint, event = ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
+  local answer = refused[sender] or held[claim] or ''
   if answer == '' then
     staged[#staged + 1] = id
     staged[#staged + 1] = event
+    if claim then
+      -- An event of the same flush with the same key comes too late as well.
+      held[claim] = id .. fingerprint
+      claims[#claims + 1] = claim
+    end
     if sender > 0 then accepted[sender] = accepted[sender] + 1 end
   end
   answers[#answers + 1] = answer
 end
 
+-- Events before their claims. A machine that dies can tear its log in the middle of this, and Redis may then take the part
+-- before the tear for whole: an event without a claim is counted once all the same, a claim without an event would be a loss.
 if #staged > 0 then
   redis.call('HSET', KEYS[1], unpack(staged))
   redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
@@ -43,6 +57,9 @@ if #staged > 0 then
     if accepted[s] > 0 and redis.call('HINCRBY', KEYS[3], ARGV[3 + 2 * s], accepted[s]) == accepted[s] then
       redis.call('HSETNX', KEYS[3], 'id', ARGV[1])
     end
+  end
+  for c = 1, #claims do
+    redis.call('SET', claims[c], held[claims[c]], 'EX', ARGV[3])
   end
 end
 return answers

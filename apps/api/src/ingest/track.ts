@@ -38,7 +38,13 @@ const batchEnvelope = z.strictObject({
 // What the document shows; the envelope is what is checked for the request as a whole, since every item is judged by itself.
 const batchBody = z.strictObject({ events: z.array(trackBody).min(1).max(BATCH_ITEMS_MAX) });
 const batchItem = z
-  .object({ status: z.int(), id: z.uuid().optional(), code: z.string().optional(), detail: z.string().optional() })
+  .object({
+    status: z.int(),
+    id: z.uuid().optional(),
+    code: z.string().optional(),
+    detail: z.string().optional(),
+    outcome: z.enum(['not_accepted', 'unknown']).optional().meta({ description: 'With status 503, as in a problem.' }),
+  })
   .meta({ id: 'BatchItemResult' });
 const batchAnswer = z.object({ data: z.array(batchItem) });
 type BatchItem = z.output<typeof batchItem>;
@@ -167,12 +173,13 @@ export function throwIfAboutTheRequest(refused: Refusal[]): void {
 }
 
 function refusedItem(refusal: Refusal): BatchItem {
-  const { id } = refusal.fields;
+  const { id, outcome } = refusal.fields;
   return {
     status: statusOf(refusal.code),
     ...(id !== undefined && { id }),
     code: refusal.code,
     detail: refusal.message,
+    ...(outcome !== undefined && { outcome }),
   };
 }
 

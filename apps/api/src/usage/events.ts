@@ -10,7 +10,7 @@ import { text } from '@weir/shared/text';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import { adminCodes, bodyCodes, countOf } from '../http/fields.ts';
+import { adminCodes, bodyCodes, countOf, readCodes } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import type { Ingest } from '../ingest/ingest.ts';
@@ -61,7 +61,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
         summary: 'The receipt of an event: what became of it',
         security: read,
         params: eventId,
-        response: { 200: receipt, ...problemResponses('unauthenticated', 'missing_scope', 'not_found', 'unavailable') },
+        response: { 200: receipt, ...problemResponses(...readCodes, 'not_found') },
       },
     },
     (request) => getReceipt(parts, request.caller.organizationId, request.params.id),
@@ -86,7 +86,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
         }),
         response: {
           200: z.object({ data: z.array(receipt), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
-          ...problemResponses('unauthenticated', 'missing_scope', 'invalid_request', 'unavailable'),
+          ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },

@@ -13,7 +13,7 @@ import { BUCKETS_MAX, GROUPINGS, planWindow, type Window, type WindowQuery } fro
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
-import { answerPage, idInPath, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
+import { answerPage, idInPath, oneOf, pageQuery, pageSchema, readCodes, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 
 const DATES = 'ISO 8601 with an offset (write + as %2B), or a bare date in the time zone.';
@@ -99,7 +99,7 @@ const EXACT =
   'What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.';
 
 export function usageRoutes(app: App, { database, guards }: { database: Database; guards: Guards }): void {
-  const problems = problemResponses('unauthenticated', 'missing_scope', 'not_found', 'invalid_request', 'unavailable');
+  const problems = problemResponses(...readCodes, 'not_found', 'invalid_request');
 
   app.get(
     '/api/v1/meters/:id/usage',
@@ -133,14 +133,7 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
         querystring: usageQuery.extend({ meter_token: text(1, 255) }),
         response: {
           200: meterUsage,
-          ...problemResponses(
-            'unauthenticated',
-            'missing_scope',
-            'meter_not_found',
-            'not_found',
-            'invalid_request',
-            'unavailable',
-          ),
+          ...problemResponses(...readCodes, 'meter_not_found', 'not_found', 'invalid_request'),
         },
       },
     },
