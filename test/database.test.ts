@@ -35,7 +35,11 @@ test.each(ways)(
     const url = new URL(real);
     url.hostname = '127.0.0.1';
     url.port = String((proxy.address() as AddressInfo).port);
-    const database = openDatabase(url.href, { connectionsMax: 1, statementTimeoutMs: 100, onIdleError: () => {} });
+    const database = openDatabase(url.href, {
+      connectionsMax: 1,
+      statementTimeoutMs: 100,
+      onConnectionError: () => {},
+    });
     try {
       await ask(database, 1);
       isSilent = true;

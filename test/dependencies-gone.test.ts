@@ -21,8 +21,8 @@ beforeAll(async () => {
   apiKey = await admin.createKey();
   meter = await admin.createMeter('SUM');
   const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
-  redis = new Edge('api>redis', await freePort(), Number(redisUrl.port || 6379));
-  postgres = new Edge('api>postgres', await freePort(), Number(databaseUrl.port || 5432));
+  redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
+  postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
   await Promise.all([redis.open(), postgres.open()]);
   Object.assign(redisUrl, { hostname: '127.0.0.1', port: String(redis.port) });
   Object.assign(databaseUrl, { hostname: '127.0.0.1', port: String(postgres.port) });

@@ -139,7 +139,11 @@ describe('of what comes twice', () => {
   beforeAll(async () => {
     weir = await startWeir({ withWorker: false });
     admin = await signUp(weir);
-    database = openDatabase(weir.databaseUrl, { connectionsMax: 6, statementTimeoutMs: 30_000, onIdleError: () => {} });
+    database = openDatabase(weir.databaseUrl, {
+      connectionsMax: 6,
+      statementTimeoutMs: 30_000,
+      onConnectionError: () => {},
+    });
     parts = { database, redis: weir.redis, keys: weir.keys, aggregations: new Aggregations(database) };
   });
   afterAll(async () => {

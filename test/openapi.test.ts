@@ -42,7 +42,7 @@ beforeAll(async () => {
   );
 
   const log = createLog('api', 'silent');
-  const connections = { connectionsMax: 1, statementTimeoutMs: 1_000, onIdleError: () => {} };
+  const connections = { connectionsMax: 1, statementTimeoutMs: 1_000, onConnectionError: () => {} };
   const database = openDatabase(weir.databaseUrl, connections);
   closer.add('the database', () => database.close());
   const ingest = openIngest(weir.redis, weir.keys, log, {

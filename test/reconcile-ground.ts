@@ -45,7 +45,7 @@ export function runReconcile(weir: Weir, ...args: string[]): Promise<Ended> {
 }
 
 export function openTestDatabase(weir: Weir): Database {
-  return openDatabase(weir.databaseUrl, { connectionsMax: 4, statementTimeoutMs: 30_000, onIdleError: () => {} });
+  return openDatabase(weir.databaseUrl, { connectionsMax: 4, statementTimeoutMs: 30_000, onConnectionError: () => {} });
 }
 
 /** The same within this process. */

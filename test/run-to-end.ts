@@ -9,9 +9,10 @@ export interface Ended {
   err: string;
 }
 
-/** Runs one of the programs from source, with these settings and no others, until it ends. */
+/** Runs one of the programs from source, or as it is built, with these settings and no others, until it ends. */
 export async function runToEnd(main: string, env: Record<string, string>, args: string[] = []): Promise<Ended> {
-  const child = spawn(process.execPath, ['--conditions=@weir/source', '--import', 'tsx', main, ...args], {
+  const fromSource = main.endsWith('.ts') ? ['--conditions=@weir/source', '--import', 'tsx'] : [];
+  const child = spawn(process.execPath, [...fromSource, main, ...args], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -208,7 +208,7 @@ describe('a session ends', () => {
     const database = openDatabase(weir.databaseUrl, {
       connectionsMax: 1,
       statementTimeoutMs: 5_000,
-      onIdleError: () => {},
+      onConnectionError: () => {},
     });
     await deleteExpiredSessions(database.kysely);
     expect(await deleteExpiredSessions(database.kysely)).toBe(0);

@@ -150,7 +150,7 @@ describe('it ends', () => {
     expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer/);
     expect((await usage(live)).status).toBe(200);
 
-    const options = { connectionsMax: 1, statementTimeoutMs: 5_000, onIdleError: () => {} };
+    const options = { connectionsMax: 1, statementTimeoutMs: 5_000, onConnectionError: () => {} };
     const database = openDatabase(weir.databaseUrl, options);
     await deleteExpiredWidgetTokens(database.kysely);
     await database.close();

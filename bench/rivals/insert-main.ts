@@ -16,7 +16,7 @@ await runUntilStopped(async () => {
   const database = openDatabase(settings.DATABASE_URL, {
     connectionsMax: CONNECTIONS,
     statementTimeoutMs: 0,
-    onIdleError: (error) => log.warn({ err: error }, 'a connection was lost'),
+    onConnectionError: (error) => log.warn({ err: error }, 'a connection was lost'),
   });
   const app = buildDoor(settings, async (event, keyHash) =>
     (await recordOne(database.pool, event, keyHash)) ? null : 'another event',

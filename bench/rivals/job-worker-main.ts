@@ -19,7 +19,7 @@ await runUntilStopped(async () => {
   const database = openDatabase(settings.DATABASE_URL, {
     connectionsMax: CONNECTIONS,
     statementTimeoutMs: 0,
-    onIdleError: (error) => log.warn({ err: error }, 'a connection was lost'),
+    onConnectionError: (error) => log.warn({ err: error }, 'a connection was lost'),
   });
   const connection = new Redis(settings.REDIS_URL, { maxRetriesPerRequest: null });
   const worker = new Worker<EventJob>(

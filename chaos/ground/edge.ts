@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer, connect, type Server, type Socket } from 'node:net';
-import { Flow } from './flow.ts';
+import { Flow, resetSocket } from './flow.ts';
 
 /** One connection: towards the part that is called, and back. */
 interface Link {
@@ -22,27 +22,28 @@ export type Direction = 'forth' | 'back';
 export type Healing = 'deliver' | 'reset';
 
 export class Edge {
-  /** As in `api-0>redis`. */
-  readonly name: string;
   readonly port: number;
-  readonly #upstreamPort: number;
+  /** Where what is called listens. */
+  readonly #ownPort: number;
+  #upstreamPort: number;
   readonly #links = new Set<Link>();
   #server: Server | undefined;
   #delay: (() => number) | undefined;
   #held: Direction[] = [];
   #cutsLeft = 0;
-  #waitForUpstream: Promise<void> | undefined;
+  #toSkip = 0;
+  #skip: () => number = () => 0;
 
-  constructor(name: string, port: number, upstreamPort: number) {
-    this.name = name;
+  constructor(port: number, upstreamPort: number) {
     this.port = port;
+    this.#ownPort = upstreamPort;
     this.#upstreamPort = upstreamPort;
   }
 
   async open(): Promise<void> {
     if (this.#server !== undefined) return;
-    const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true });
-    server.on('connection', (client) => void this.#link(client));
+    const server = createServer({ allowHalfOpen: true, noDelay: true });
+    server.on('connection', (client) => this.#link(client));
     this.#server = server;
     server.listen(this.port, '127.0.0.1');
     await once(server, 'listening');
@@ -76,8 +77,8 @@ export class Edge {
   /** Resets every connection. */
   reset(): void {
     for (const { client, upstream } of this.#links) {
-      client.resetAndDestroy();
-      upstream.resetAndDestroy();
+      resetSocket(client);
+      resetSocket(upstream);
     }
   }
 
@@ -92,9 +93,14 @@ export class Edge {
     await closed;
   }
 
-  /** The next answers are lost together with their connections, after their requests have arrived. */
-  cutAnswers(count: number): void {
+  /**
+   * So many answers are lost together with their connections, after their requests have arrived. `skip` says how many
+   * answers get through before each: else it would always be the first of a new connection.
+   */
+  cutAnswers(count: number, skip: () => number): void {
     this.#cutsLeft = count;
+    this.#skip = skip;
+    this.#toSkip = skip();
   }
 
   /** How many of those are still to come. */
@@ -102,9 +108,14 @@ export class Edge {
     return this.#cutsLeft;
   }
 
-  /** New connections wait until the promise is fulfilled, as a load balancer makes them while a process is replaced. */
-  holdNewUntil(isBack: Promise<void>): void {
-    this.#waitForUpstream = isBack.finally(() => (this.#waitForUpstream = undefined));
+  /** New connections go to this port instead, as a load balancer sends them while a process is replaced. */
+  divert(port: number): void {
+    this.#upstreamPort = port;
+  }
+
+  /** They come here again. */
+  endDivert(): void {
+    this.#upstreamPort = this.#ownPort;
   }
 
   /** Makes the edge whole again. */
@@ -126,11 +137,7 @@ export class Edge {
     }
   }
 
-  async #link(client: Socket): Promise<void> {
-    // Heard by the flows once there are some; a client may be gone before that.
-    client.on('error', () => {});
-    await this.#waitForUpstream;
-    if (client.destroyed) return;
+  #link(client: Socket): void {
     const upstream = connect({ port: this.#upstreamPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
     const link: Link = {
       client,
@@ -149,7 +156,6 @@ export class Edge {
     };
     client.once('close', onClose);
     upstream.once('close', onClose);
-    client.resume();
   }
 
   #apply(link: Link): void {
@@ -164,9 +170,14 @@ export class Edge {
     const wasWaiting = link.isWaiting;
     link.isWaiting = false;
     if (this.#cutsLeft === 0 || !wasWaiting) return false;
+    if (this.#toSkip > 0) {
+      this.#toSkip -= 1;
+      return false;
+    }
     this.#cutsLeft -= 1;
-    link.client.resetAndDestroy();
-    link.upstream.resetAndDestroy();
+    this.#toSkip = this.#skip();
+    resetSocket(link.client);
+    resetSocket(link.upstream);
     return true;
   }
 }

@@ -86,7 +86,16 @@ export class Flow {
   #put(item: Item): void {
     if (this.#sink.destroyed) return;
     if (item === 'end') this.#sink.end();
-    else if (item === 'reset') this.#sink.resetAndDestroy();
+    else if (item === 'reset') resetSocket(this.#sink);
     else if (!this.#sink.write(item)) this.#source.pause();
   }
+}
+
+/**
+ * Resets a connection, so that its peer gets an error and not an end. One whose end is on its way already is only closed:
+ * Node cannot reset it, and would then neither close it nor exit.
+ */
+export function resetSocket(socket: Socket): void {
+  if (socket.writableEnded || socket.connecting) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -3,6 +3,7 @@ import { keepRunning, pauseAfter } from './keep-running.ts';
 import type { Server } from './server.ts';
 
 class FakeServer implements Server {
+  readonly pid = 0;
   isStopped = false;
   die: (how: string) => void = () => {};
   readonly ended = new Promise<string>((resolve) => (this.die = resolve));

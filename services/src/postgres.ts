@@ -59,11 +59,33 @@ interface Installation extends PostgresFolder {
   connectionFile: string;
 }
 
+/** A Postgres that is ready to be started, again and again, on the same data and at the same address. */
+export interface PreparedPostgres {
+  /** Of the database `weir`. */
+  databaseUrl: string;
+  start(): Promise<Server>;
+  /** Makes the database `weir` where it is missing; Postgres must run. */
+  createDatabase(): Promise<void>;
+}
+
 /**
  * Brings up a Postgres of its own, reachable from this machine only, with the database `weir`; its data stays in the
  * home. Takes the place of one that an earlier run left behind. The caller holds the lock of the home.
  */
 export async function openPostgres(home: Home): Promise<Postgres> {
+  const { start, createDatabase, databaseUrl } = await preparePostgres(home);
+  const kept = await keepRunning('Postgres', start, home.log);
+  try {
+    await createDatabase();
+  } catch (error) {
+    await kept.stop();
+    throw error;
+  }
+  return { ...kept, databaseUrl };
+}
+
+/** Does all that is needed before a Postgres of its own can be started. The caller holds the lock of the home. */
+export async function preparePostgres(home: Home): Promise<PreparedPostgres> {
   const { path, log } = home;
   const place = await settlePostgresFolder(path, log);
   const installation: Installation = {
@@ -75,14 +97,11 @@ export async function openPostgres(home: Home): Promise<Postgres> {
   await stopLeftoverPostgres(place.folder, log);
   const connection = await loadConnection(installation.connectionFile);
   await createData(installation, connection, log);
-  const kept = await keepRunning('Postgres', () => start(home, installation, connection), log);
-  try {
-    await createDatabase(connection);
-  } catch (error) {
-    await kept.stop();
-    throw error;
-  }
-  return { ...kept, databaseUrl: urlOf(connection, databaseName) };
+  return {
+    databaseUrl: urlOf(connection, databaseName),
+    start: () => start(home, installation, connection),
+    createDatabase: () => createDatabase(connection),
+  };
 }
 
 /** Ends the Postgres, or the `initdb`, that an earlier run left behind in this folder. */

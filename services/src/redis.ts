@@ -21,20 +21,34 @@ export interface Redis extends KeptServer {
   redisUrl: string;
 }
 
+/** A Redis that is ready to be started, again and again, on the same data and at the same address. */
+export interface PreparedRedis {
+  /** Holds redis.conf and all that Redis writes. */
+  folder: string;
+  redisUrl: string;
+  start(): Promise<Server>;
+}
+
 /**
  * Brings up a Redis of its own, reachable from this machine only. Every write is on disk before it is answered, and
  * nothing is ever evicted; the data stays in the home. Takes the place of one that an earlier run left behind. The
  * caller holds the lock of the home.
  */
 export async function openRedis(home: Home): Promise<Redis> {
+  const { start, redisUrl } = await prepareRedis(home);
+  const kept = await keepRunning('Redis', start, home.log);
+  return { ...kept, redisUrl };
+}
+
+/** Does all that is needed before a Redis of its own can be started. The caller holds the lock of the home. */
+export async function prepareRedis(home: Home): Promise<PreparedRedis> {
   const folder = join(home.path, 'redis');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await stopLeftoverRedis(folder, home.log);
   const program = await findRedis(home);
   const connection = await loadConnection(join(home.path, 'redis.json'));
   await writePrivateFile(join(folder, 'redis.conf'), configurationFor(folder, connection, memoryBytes()));
-  const kept = await keepRunning('Redis', () => start(home, folder, program, connection), home.log);
-  return { ...kept, redisUrl: urlOf(connection) };
+  return { folder, redisUrl: urlOf(connection), start: () => start(home, folder, program, connection) };
 }
 
 /** Ends the Redis that an earlier run left behind in this folder. Two on the same log would ruin it. */

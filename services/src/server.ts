@@ -23,12 +23,16 @@ export interface ServerPlan {
   onMessage?: (message: unknown) => void;
   /** False while it is still starting; throws what waiting longer cannot cure. */
   isReady: () => Promise<boolean>;
+  /** Called at once with the process that was launched, which may end before it is ready. */
+  onLaunch?: (server: Server) => void;
   /** Aborted: the start is given up. */
   signal?: AbortSignal | undefined;
 }
 
 /** A child process that serves. */
 export interface Server {
+  /** 0 when it could not be launched. */
+  pid: number;
   /** Settles when the process has ended, whoever ended it, with how it ended. */
   ended: Promise<string>;
   /** Ends it in order, by force when it does not; resolves when the process is gone. */
@@ -44,6 +48,7 @@ export async function startServer(plan: ServerPlan, log: (line: string) => void)
   try {
     const child = launch(plan, output);
     const server = watch(plan, child, log);
+    plan.onLaunch?.(server);
     try {
       await waitUntilReady(plan, server.ended);
       return server;
@@ -90,7 +95,7 @@ function watch(plan: ServerPlan, child: ChildProcess, log: (line: string) => voi
     }
     await ended;
   };
-  return { ended, stop };
+  return { pid: child.pid ?? 0, ended, stop };
 }
 
 async function waitUntilReady(plan: ServerPlan, ended: Promise<string>): Promise<void> {

@@ -38,14 +38,14 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     const database = openDatabase(settings.DATABASE_URL, {
       connectionsMax: settings.DATABASE_CONNECTIONS,
       statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
-      onIdleError: (error) => log.warn({ err: error }, 'an idle connection to Postgres was lost'),
+      onConnectionError: (error) => log.warn({ err: error }, 'an idle connection to Postgres was lost'),
     });
     closer.add('the database', () => database.close());
     const lookups = openDatabase(settings.DATABASE_URL, {
       connectionsMax: LOOKUP_CONNECTIONS,
       statementTimeoutMs: LOOKUP_MS_MAX,
       connectTimeoutMs: 2 * LOOKUP_MS_MAX,
-      onIdleError: (error) => log.debug({ err: error }, 'an idle connection for look-ups was lost'),
+      onConnectionError: (error) => log.debug({ err: error }, 'an idle connection for look-ups was lost'),
     });
     closer.add('the look-ups', () => lookups.close());
     const databaseWatch = openDatabaseWatch(lookups, log);

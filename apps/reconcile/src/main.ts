@@ -50,7 +50,7 @@ async function run(options: ReconcileOptions): Promise<number> {
     const database = openDatabase(settings.DATABASE_URL, {
       connectionsMax: 3,
       statementTimeoutMs: 0,
-      onIdleError: () => {},
+      onConnectionError: () => {},
     });
     closer.add('the database', () => database.close());
     const found = await reconcile(

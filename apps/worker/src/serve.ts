@@ -33,7 +33,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       // One for each batch in hand, one for a duty, one for health.
       connectionsMax: settings.WORKER_CONCURRENCY + 2,
       statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
-      onIdleError: (error) => log.warn({ err: error }, 'an idle connection to Postgres was lost'),
+      onConnectionError: (error) => log.warn({ err: error }, 'an idle connection to Postgres was lost'),
     });
     closer.add('the database', () => database.close());
 

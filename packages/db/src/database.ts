@@ -17,8 +17,11 @@ export interface DatabaseOptions {
   statementTimeoutMs: number;
   /** How long to wait for a connection, new or from the pool. 5 s by default. */
   connectTimeoutMs?: number;
-  /** Called with an error of an idle connection. The pool has already replaced it; it is only worth a log line. */
-  onIdleError: (error: Error) => void;
+  /**
+   * Called with an error of a connection on which no query was under way. It is replaced, and whoever holds it learns of
+   * the error from the next query: it is only worth a log line.
+   */
+  onConnectionError: (error: Error) => void;
 }
 
 const TIMESTAMPTZ = 1184;
@@ -49,7 +52,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     options: `-c timezone=UTC -c datestyle=ISO -c statement_timeout=${options.statementTimeoutMs}`,
     application_name: 'weir',
   });
-  pool.on('error', options.onIdleError);
+  // Also of a connection that somebody holds between two queries: the pool tells of idle ones only, and an error that
+  // nobody listens to ends the process.
+  pool.on('connect', (client) => client.on('error', options.onConnectionError));
+  pool.on('error', () => {});
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: droppingSilent(pool) }) });
   return {
     kysely,

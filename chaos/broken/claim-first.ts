@@ -1,0 +1,65 @@
+// What Weir does not do: the claims are written first, and the events are staged in a second step. A retry of an event whose
+// second step never came is refused as a duplicate of something that does not exist. The judge has to find that.
+
+import type { Admission, Candidate } from '@weir/api/ingest/admit';
+import { Refusal } from '@weir/shared/errors';
+import type { QueueKeys } from '@weir/shared/queue';
+import type { Redis } from 'ioredis';
+
+const UUID_LENGTH = 36;
+
+/** There is no script to load. */
+export function loadAdmitScript(): Promise<void> {
+  return Promise.resolve();
+}
+
+export async function admit(
+  redis: Redis,
+  keys: QueueKeys,
+  batch: string,
+  candidates: readonly Candidate[],
+  claimTtlSeconds: number,
+  enqueue: () => void,
+): Promise<Admission[]> {
+  try {
+    const admissions = await claimAll(redis, keys, candidates, claimTtlSeconds);
+    const staged = candidates.filter((_, index) => admissions[index]?.outcome === 'staged');
+    if (staged.length > 0) {
+      const events = staged.flatMap(({ id, event }) => [id, event]);
+      await redis
+        .multi()
+        .hset(keys.batch(batch), ...events)
+        .zadd(keys.staged, Date.now(), batch)
+        .exec();
+      enqueue();
+    }
+    return admissions;
+  } catch (cause) {
+    const refusal = new Refusal('unavailable', 'The queue did not answer in time: send the event again.', {
+      outcome: 'unknown',
+      retryAfterSeconds: 1,
+    });
+    refusal.cause = cause;
+    throw refusal;
+  }
+}
+
+function claimAll(
+  redis: Redis,
+  keys: QueueKeys,
+  candidates: readonly Candidate[],
+  claimTtlSeconds: number,
+): Promise<Admission[]> {
+  return Promise.all(
+    candidates.map(async ({ id, sender, claim }): Promise<Admission> => {
+      const [isRevoked, holder] = await Promise.all([
+        sender === null ? 0 : redis.exists(keys.revoked(sender.apiKeyId)),
+        claim === null ? null : redis.set(claim.key, id + claim.fingerprint, 'EX', claimTtlSeconds, 'NX', 'GET'),
+      ]);
+      if (isRevoked === 1) return { outcome: 'revoked' };
+      if (holder === null) return { outcome: 'staged' };
+      const isSamePayload = holder.slice(UUID_LENGTH) === claim?.fingerprint;
+      return { outcome: 'held', id: holder.slice(0, UUID_LENGTH), isSamePayload };
+    }),
+  );
+}

@@ -1,0 +1,118 @@
+// What is read while all else goes on: receipts, usage, lists, and what belongs to somebody else.
+
+import { adminMessage, readMessage, type Cast } from './cast.ts';
+
+/** All the usage of a run lies in this window, whenever it is asked for, so that one reading can be compared with another. */
+export const USAGE_WINDOW = 'start_date=2020-01-01T00:00:00Z&end_date=2035-01-01T00:00:00Z&group_by=month';
+
+export async function readReceipt(cast: Cast, signal: AbortSignal): Promise<void> {
+  const accepted = cast.recall();
+  if (accepted === undefined) return;
+  const { organization, id } = accepted;
+  await cast.sender.send(
+    {
+      organization: organization.index,
+      operation: 'receipt',
+      subject: id,
+      expect: [200],
+      message: readMessage(organization, `/events/${id}`),
+    },
+    signal,
+  );
+}
+
+export async function readUsage(cast: Cast, signal: AbortSignal): Promise<void> {
+  const organization = cast.pickOrganization();
+  const index = cast.random.int(0, organization.meters.length - 1);
+  const meter = organization.meters[index];
+  if (meter === undefined) return;
+  const path = cast.random.chance(0.5)
+    ? `/meters/${meter.id}/usage?${USAGE_WINDOW}`
+    : `/usage?meter_token=${meter.token}&${USAGE_WINDOW}`;
+  await cast.sender.send(
+    {
+      organization: organization.index,
+      operation: 'usage',
+      subject: String(index),
+      expect: [200],
+      message: readMessage(organization, path),
+      excerpt: ({ total_usage, event_count }) => ({ total_usage, event_count }),
+    },
+    signal,
+  );
+}
+
+export async function listEvents(cast: Cast, signal: AbortSignal): Promise<void> {
+  const organization = cast.pickOrganization();
+  const other = cast.pickOther(organization);
+  const filters = ['', '&status=rejected', `&meter_id=${cast.random.pick(organization.meters).id}`];
+  // Events of a meter that is not theirs: an empty list.
+  filters.push(`&meter_id=${cast.random.pick(other.meters).id}`);
+  await cast.sender.send(
+    {
+      organization: organization.index,
+      operation: 'list',
+      expect: [200],
+      message: readMessage(organization, `/events?limit=20${cast.random.pick(filters)}`),
+      excerpt: ({ data }) => (data as { id: string }[]).map(({ id }) => id),
+    },
+    signal,
+  );
+}
+
+/** Reads what another organization has, by ids that are right: it must look as if there were none. */
+export async function readAcross(cast: Cast, signal: AbortSignal): Promise<void> {
+  const accepted = cast.recall();
+  if (accepted === undefined) return;
+  const owner = accepted.organization;
+  const reader = cast.pickOther(owner);
+  const [meter, customer] = [cast.random.pick(owner.meters), cast.random.pick(owner.customers)];
+  const ownToken = cast.random.pick(reader.meters).token;
+  const path = cast.random.pick([
+    `/events/${accepted.id}`,
+    `/meters/${meter.id}`,
+    `/meters/${meter.id}/usage?${USAGE_WINDOW}`,
+    `/usage?meter_token=${meter.token}&${USAGE_WINDOW}`,
+    `/usage?meter_token=${ownToken}&customer_id=${customer.id}`,
+    `/customers/${customer.id}`,
+    `/customers/${customer.id}/usage`,
+  ]);
+  await cast.sender.send(
+    {
+      organization: reader.index,
+      operation: 'cross-read',
+      subject: path,
+      expect: [404],
+      message: readMessage(reader, path),
+    },
+    signal,
+  );
+}
+
+/** Sends an event again that its meter did not take, most often with what was missing. */
+export async function replayRejected(cast: Cast, signal: AbortSignal): Promise<void> {
+  const rejected = cast.recallRejected();
+  if (rejected === undefined) return;
+  const { organization, event, id } = rejected;
+  const userId = cast.random.chance(0.8) ? `replayed-${cast.random.int(1, 50)}` : undefined;
+  const corrected = userId === undefined ? event : { ...event, userId };
+  const metadata = { ...(event.mark !== undefined && { mark: event.mark }), user_id: userId };
+  await cast.sender.send(
+    {
+      organization: organization.index,
+      operation: 'replay',
+      subject: id,
+      events: [corrected],
+      // It may still be in the queue, or the attempt before may have done it.
+      expect: [202, 409],
+      isRetried: true,
+      message: adminMessage(
+        organization,
+        'POST',
+        `/events/${id}/replay`,
+        userId === undefined ? undefined : { metadata },
+      ),
+    },
+    signal,
+  );
+}

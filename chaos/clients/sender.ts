@@ -1,0 +1,136 @@
+// Sends requests as the interface advises: a time-out of 5 s, exponential backoff, the same body with the same idempotency
+// key again, to whichever process. All that goes out and comes back is in the history.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { History, SentLine } from '../history.ts';
+import type { Random } from '../random.ts';
+import { Door, type Answer, type Message, type NoAnswer } from './attempt.ts';
+
+const TRACK_TIMEOUT_MS = 5_000;
+/** A read may take until Postgres gives up its statement, and the judge wants to see whether it takes longer. */
+const READ_TIMEOUT_MS = 30_000;
+
+const BACKOFF_FIRST_MS = 250;
+const BACKOFF_MAX_MS = 4_000;
+
+const IMPATIENT_MS = 50;
+
+/** Attempts under way at one process. A frozen one takes them all, and the clients then go to the others. */
+const ATTEMPTS_PER_API_MAX = 64;
+
+/** A request as its sender sees it. */
+export interface Outgoing extends Omit<SentLine, 'type' | 'at' | 'request' | 'api'> {
+  message: Message;
+  /** Sent again until there is a definite answer. Without it, it is sent once. */
+  isRetried?: boolean;
+  /** The process that the first attempt goes to. */
+  api?: number;
+  /** Asks again at once, since it measures when the system is back. */
+  isImpatient?: boolean;
+  /** What of a long answer the history keeps. */
+  excerpt?: (body: Record<string, unknown>) => unknown;
+}
+
+export class Sender {
+  readonly #doors: Door[];
+  readonly #underWay: number[];
+  readonly #history: History;
+  readonly #random: Random;
+  /** Attempts that wait for room, the first one first: else new requests would take all of it. */
+  readonly #waiting: (() => void)[] = [];
+  #requests = 0;
+
+  constructor(urls: string[], history: History, random: Random) {
+    this.#doors = urls.map((url) => new Door(url));
+    this.#underWay = urls.map(() => 0);
+    this.#history = history;
+    this.#random = random;
+  }
+
+  get apis(): number {
+    return this.#doors.length;
+  }
+
+  /** Whether some process has room for another request, and no attempt of an earlier one waits for it. */
+  get hasRoom(): boolean {
+    return this.#waiting.length === 0 && this.#underWay.some((attempts) => attempts < ATTEMPTS_PER_API_MAX);
+  }
+
+  /**
+   * Sends a request; resolves to its definite answer, or to its last one where it is sent once. Undefined when there was
+   * none. A retried request is sent until `signal` aborts.
+   */
+  async send(outgoing: Outgoing, signal: AbortSignal): Promise<Answer | undefined> {
+    const { message, isRetried = false, isImpatient = false, excerpt, api: firstApi, ...sent } = outgoing;
+    this.#requests += 1;
+    const request = this.#requests;
+    const timeoutMs = isTracking(outgoing) ? TRACK_TIMEOUT_MS : READ_TIMEOUT_MS;
+    for (let attempt = 1; ; attempt += 1) {
+      const api = attempt === 1 && firstApi !== undefined ? firstApi : await this.#pickApi();
+      const at = this.#history.now();
+      if (attempt === 1) this.#history.write({ type: 'sent', at, request, api, ...sent });
+      else this.#history.write({ type: 'retried', at, request, attempt, api });
+      this.#underWay[api] = (this.#underWay[api] ?? 0) + 1;
+      const answer = await this.#doorOf(api).attempt(message, timeoutMs);
+      this.#underWay[api] = (this.#underWay[api] ?? 0) - 1;
+      this.#waiting.shift()?.();
+      this.#writeAnswer(request, attempt, answer, excerpt);
+      const isDefinite = 'status' in answer && answer.status < 500;
+      if (isDefinite || !isRetried || signal.aborted) return 'status' in answer ? answer : undefined;
+      const askedSeconds = 'status' in answer ? Number(answer.retryAfter ?? 0) : 0;
+      await delay(isImpatient ? IMPATIENT_MS : Math.max(this.#backoffMs(attempt), askedSeconds * 1_000));
+    }
+  }
+
+  close(): void {
+    for (const door of this.#doors) door.close();
+  }
+
+  #doorOf(api: number): Door {
+    const door = this.#doors[api];
+    if (door === undefined) throw new RangeError(`there is no API ${api}`);
+    return door;
+  }
+
+  /** One by chance, and another when that one has its hands full; waits while all have. */
+  async #pickApi(): Promise<number> {
+    for (;;) {
+      const first = this.#random.int(0, this.#doors.length - 1);
+      for (let step = 0; step < this.#doors.length; step += 1) {
+        const api = (first + step) % this.#doors.length;
+        if ((this.#underWay[api] ?? 0) < ATTEMPTS_PER_API_MAX) return api;
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Full jitter: clients that were stopped together do not come back together. */
+  #backoffMs(attempts: number): number {
+    return this.#random.int(0, Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (attempts - 1)));
+  }
+
+  #writeAnswer(request: number, attempt: number, answer: Answer | NoAnswer, excerpt: Outgoing['excerpt']): void {
+    const at = this.#history.now();
+    if (!('status' in answer)) {
+      this.#history.write({ type: 'unanswered', at, request, attempt, ...answer });
+      return;
+    }
+    const { status, retryAfter } = answer;
+    const head = JSON.stringify({ type: 'answered', at, request, attempt, status, retryAfter });
+    const body = bodyOf(answer, excerpt);
+    this.#history.writeJson(body === '' ? head : `${head.slice(0, -1)},"body":${body}}`);
+  }
+}
+
+function isTracking({ operation }: Outgoing): boolean {
+  return operation === 'track' || operation === 'batch' || operation === 'refusal';
+}
+
+/** The body of an answer as JSON. */
+function bodyOf({ status, text, isJson }: Answer, excerpt: Outgoing['excerpt']): string {
+  if (text === '') return '';
+  // What says that it is JSON and is none would make the line unreadable, so only the usual form is taken on trust.
+  if (!isJson || !text.startsWith('{') || !text.endsWith('}') || text.includes('\n')) return JSON.stringify(text);
+  if (status !== 200 || excerpt === undefined) return text;
+  return JSON.stringify(excerpt(JSON.parse(text) as Record<string, unknown>));
+}

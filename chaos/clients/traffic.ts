@@ -1,0 +1,91 @@
+// The clients of a run: so many requests a second of every kind, until they are told to stop.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Ground } from '../ground/ground.ts';
+import type { History } from '../history.ts';
+import type { Random } from '../random.ts';
+import { Door } from './attempt.ts';
+import { Mix } from './mix.ts';
+import { makeOrganizations } from './organizations.ts';
+import { probe } from './probe.ts';
+import { Sender } from './sender.ts';
+
+/** How often requests are let go. */
+const TICK_MS = 10;
+
+/** A stall of this process is not made up for by a burst longer than this. */
+const BURST_MS = 200;
+
+/** Requests without a definite answer. Beyond this no new ones begin: a service that is away gets no endless crowd. */
+const UNSETTLED_MAX = 3_000;
+
+/** From this on the clock of the clients says more about the machine than about Weir, and the judge is told. */
+const STALL_MS = 150;
+
+export interface TrafficOptions {
+  requestsPerSecond: number;
+  random: Random;
+  history: History;
+}
+
+export interface Traffic {
+  /** Sends one new event and resolves when its receipt says that it is recorded. */
+  probe(signal: AbortSignal): Promise<void>;
+  /**
+   * Begins nothing new, and waits until every request has its definite answer. Those that get none in two minutes are given
+   * up; the judge finds them. Rejects when the clients themselves broke.
+   */
+  stop(): Promise<void>;
+}
+
+/** Makes the organizations, which takes a system that is whole, and lets the requests begin. */
+export async function openTraffic(ground: Ground, options: TrafficOptions): Promise<Traffic> {
+  const { history, requestsPerSecond } = options;
+  const [first] = ground.apis;
+  if (first === undefined) throw new RangeError('there is no API to send requests to');
+  const door = new Door(first.url);
+  const organizations = await makeOrganizations(door, history);
+  door.close();
+
+  const urls = ground.apis.map(({ url }) => url);
+  const sender = new Sender(urls, history, options.random.fork());
+  const mix = new Mix(sender, organizations, options.random.fork());
+  const unsettled = new Set<Promise<unknown>>();
+  const abort = new AbortController();
+  let failure: unknown;
+  const follow = (scene: Promise<unknown>) => {
+    const followed = scene.catch((error: unknown) => (failure ??= error)).finally(() => unsettled.delete(followed));
+    unsettled.add(followed);
+  };
+
+  let lastTick = performance.now();
+  let due = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const elapsed = now - lastTick;
+    lastTick = now;
+    if (elapsed > STALL_MS) history.write({ type: 'stall', at: history.now(), ms: Math.round(elapsed) });
+    due = Math.min(due + (elapsed * requestsPerSecond) / 1_000, (BURST_MS * requestsPerSecond) / 1_000);
+    for (; due >= 1 && sender.hasRoom && unsettled.size < UNSETTLED_MAX; due -= 1) follow(mix.next(abort.signal));
+  }, TICK_MS);
+
+  return {
+    probe: (signal) => probe(sender, organizations, options.random.fork(), signal),
+    async stop() {
+      clearInterval(timer);
+      await settled(unsettled, abort);
+      sender.close();
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+/** After this a system that is whole again should have answered whatever it was asked. */
+const SETTLE_SECONDS_MAX = 120;
+
+async function settled(unsettled: ReadonlySet<Promise<unknown>>, abort: AbortController): Promise<void> {
+  const deadline = performance.now() + SETTLE_SECONDS_MAX * 1_000;
+  while (unsettled.size > 0 && performance.now() < deadline) await delay(50);
+  abort.abort();
+  await Promise.all(unsettled);
+}

@@ -1,0 +1,72 @@
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Stack } from '../ground/stack.ts';
+import type { Random } from '../random.ts';
+
+export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', 'stores'] as const;
+
+/** Faults of one lane are made one after another, those of different lanes at the same time. */
+export type Lane = (typeof LANES)[number];
+
+/** What a fault is made on, and with. */
+export interface Stage {
+  stack: Stack;
+  /** How long it lasts, in seconds. */
+  seconds: number;
+  /** For what the kind leaves open. */
+  random: Random;
+  /** Waits so many seconds; at once when the run is stopped, so that the fault is undone. */
+  hold(seconds: number): Promise<void>;
+  /** Asks again and again until it is so; throws after so many seconds. */
+  until(isSo: () => Promise<boolean>, what: string, seconds: number): Promise<void>;
+}
+
+/** What is known of a fault when it is over; as in the history. */
+export interface Outcome {
+  detail?: string;
+  losesClaims?: boolean;
+  lostEvents?: string[];
+}
+
+/** One way in which the world fails. */
+export interface FaultKind {
+  /** As in the history and the report. */
+  name: string;
+  lane: Lane;
+  /** The processes or edges that it can befall. */
+  targets: readonly string[];
+  /** From how many to how many seconds it lasts; a kind that ends by itself takes about as long. */
+  seconds: readonly [number, number];
+  /** Made in runs that are shorter than a few minutes as well. */
+  isQuick: boolean;
+  /** Made once in a run, for as much of ten minutes as the run lasts. */
+  isOnce?: boolean;
+  /** No other fault is made while it lasts, and it begins on a system that serves. */
+  isExclusive?: boolean;
+  /** Makes the fault, lets it last, and undoes it, also when it fails on the way. */
+  inflict(stage: Stage, target: string): Promise<Outcome>;
+}
+
+/** Lends a connection to Redis, past every proxy. */
+export async function withRedis<T>({ redisUrl }: Stack, use: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  // A Redis that is away is waited for.
+  redis.on('error', () => {});
+  try {
+    return await use(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** A connection to Postgres, past every proxy; undefined where none can be had. */
+export async function tryPostgres({ databaseUrl }: Stack): Promise<pg.Client | undefined> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch {
+    return undefined;
+  }
+}

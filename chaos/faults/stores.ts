@@ -1,0 +1,86 @@
+// What befalls Redis and Postgres themselves.
+
+import type { FaultKind } from './fault.ts';
+
+/** Killed with everything in its memory. */
+const kill: FaultKind = {
+  name: 'kill',
+  lane: 'stores',
+  targets: ['redis', 'postgres'],
+  seconds: [0, 3],
+  isQuick: true,
+  async inflict({ stack, seconds, hold }, target) {
+    const child = stack.child(target);
+    await child.end('SIGKILL');
+    await hold(seconds);
+    await child.start();
+    return {};
+  },
+};
+
+/** Stopped for longer than the lock of a job lives. Nothing is refused: everything waits. */
+const pause: FaultKind = {
+  name: 'pause',
+  lane: 'stores',
+  targets: ['redis'],
+  seconds: [7, 9],
+  isQuick: false,
+  async inflict({ stack, seconds, hold }, target) {
+    const child = stack.child(target);
+    child.send('SIGSTOP');
+    await hold(seconds);
+    child.send('SIGCONT');
+    return {};
+  },
+};
+
+/** Stopped in order. */
+const restart: FaultKind = {
+  name: 'restart',
+  lane: 'stores',
+  targets: ['redis'],
+  seconds: [0, 2],
+  isQuick: true,
+  async inflict({ stack, seconds, hold }, target) {
+    const child = stack.child(target);
+    await child.end('SIGTERM');
+    await hold(seconds);
+    await child.start();
+    return {};
+  },
+};
+
+/** Every connection ends in the middle of what it does, and the next start replays the log. */
+const stopImmediately: FaultKind = {
+  name: 'immediate stop',
+  lane: 'stores',
+  targets: ['postgres'],
+  seconds: [0, 3],
+  isQuick: true,
+  async inflict({ stack, seconds, hold }, target) {
+    const child = stack.child(target);
+    await child.end('SIGQUIT');
+    await hold(seconds);
+    await child.start();
+    return {};
+  },
+};
+
+/** A minute without Postgres, in a run of ten: tracking goes on, and everything waits in Redis. */
+const away: FaultKind = {
+  name: 'away',
+  lane: 'stores',
+  targets: ['postgres'],
+  seconds: [60, 60],
+  isQuick: true,
+  isOnce: true,
+  async inflict({ stack, seconds, hold }, target) {
+    const child = stack.child(target);
+    await child.end('SIGINT');
+    await hold(seconds);
+    await child.start();
+    return {};
+  },
+};
+
+export const storeFaults: FaultKind[] = [kill, pause, restart, stopImmediately, away];

@@ -1,0 +1,185 @@
+// What was sent, what came back and what was done to the system, one JSON line each, in the order it happened. The judge
+// reads nothing of the clients but this file, so a run can be judged again, and by other people.
+
+import type { AggregationType } from '@weir/shared/meter';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+
+/** Milliseconds since the run began, by the clock of the process that makes the faults. */
+type At = number;
+
+/** An event as a client sent it: everything that is needed to send it again, and to know it in Postgres. */
+export interface SentEvent {
+  /** The idempotency key. */
+  key?: string;
+  /** In `metadata.mark`, of an event without a key: it is sent once, and known by this. */
+  mark?: string;
+  /** Index of the meter within its organization; -1 for a token that no meter has. */
+  meter: number;
+  customer: string;
+  /** The digits as they stand in the body. */
+  quantity: string;
+  timestamp?: string;
+  /** Counted by a UNIQUE_COUNT meter, which rejects an event without it. */
+  userId?: string | number;
+}
+
+/** One organization of the run, made before the faults begin. `index` is how the other lines name it. */
+export interface OrganizationLine {
+  type: 'organization';
+  at: At;
+  index: number;
+  id: string;
+  session: string;
+  /** Reads and writes. */
+  apiKey: string;
+  meters: { id: string; token: string; aggregation: AggregationType }[];
+  customers: { id: string; externalId: string }[];
+}
+
+/** What a request is for, as far as the judge has to know. */
+export type Operation =
+  | 'track'
+  | 'batch'
+  | 'refusal'
+  | 'replay'
+  | 'receipt'
+  | 'usage'
+  | 'list'
+  | 'cross-read'
+  | 'create-key'
+  | 'delete-key'
+  | 'create-customer'
+  | 'delete-customer';
+
+/** The first attempt of a request. */
+export interface SentLine {
+  type: 'sent';
+  at: At;
+  /** Counts the requests of the run. All attempts of one carry the same body. */
+  request: number;
+  /** Which API process it goes to. */
+  api: number;
+  organization: number;
+  operation: Operation;
+  /** Of `track`, `batch` and those refusals that name an event. */
+  events?: SentEvent[];
+  /** The statuses that this request may be answered with by a system that is whole. */
+  expect: number[];
+  /** What is read, replayed or deleted: the id of an event, a meter's index, the id of a key. */
+  subject?: string;
+  /** The process cannot answer from memory, because it has never seen the key or the meter. */
+  asksPostgres?: true;
+}
+
+/** A further attempt of a request. */
+export interface RetriedLine {
+  type: 'retried';
+  at: At;
+  request: number;
+  attempt: number;
+  api: number;
+}
+
+export interface AnsweredLine {
+  type: 'answered';
+  at: At;
+  request: number;
+  attempt: number;
+  status: number;
+  retryAfter?: string;
+  /** The JSON of the answer, or its text where it is none; of long lists only what the judge asks for. */
+  body?: unknown;
+}
+
+/** No answer came: the client's time-out, or a connection that broke. */
+export interface UnansweredLine {
+  type: 'unanswered';
+  at: At;
+  request: number;
+  attempt: number;
+  why: 'timeout' | 'reset' | 'refused' | 'closed';
+  /** Whether the connection was made for this attempt; one that was kept had reached the process before. */
+  connection: 'new' | 'kept';
+  detail?: string;
+}
+
+/** One fault that was injected. Written when it is over. */
+export interface FaultLine {
+  type: 'fault';
+  /** When it began and when what was done had been undone (the process ran again, the edge was whole). */
+  at: At;
+  until: At;
+  /** Milliseconds from the undoing until the system was seen to accept and record again. */
+  recoveredAfter?: number;
+  kind: string;
+  /** `api-0`, `worker-1`, `redis`, `postgres`, or an edge such as `client>api-0`, `api-0>redis`; several with commas between. */
+  target: string;
+  /** What else is known, such as how many bytes were cut. */
+  detail?: string;
+  /** True when the memory of Redis was lost, so that claims made before may be gone. */
+  losesClaims?: boolean;
+  /** The ids of the events that only the lost part of Redis held. */
+  lostEvents?: string[];
+}
+
+/** The process of the clients did nothing for this long until `at`: a busy machine, not Weir. */
+export interface StallLine {
+  type: 'stall';
+  at: At;
+  ms: number;
+}
+
+interface PhaseLine {
+  type: 'phase';
+  at: At;
+  phase: 'load' | 'heal' | 'drain' | 'judge';
+}
+
+export type HistoryLine =
+  | OrganizationLine
+  | SentLine
+  | RetriedLine
+  | AnsweredLine
+  | UnansweredLine
+  | FaultLine
+  | StallLine
+  | PhaseLine;
+
+/** Lines that are gathered before the file gets them; a write for each would cost the clients more than their requests. */
+const GATHERED_CHARACTERS_MAX = 64 * 1024;
+
+/** Writes the history; nothing is awaited while the run is on. */
+export class History {
+  readonly path: string;
+  readonly #stream: WriteStream;
+  readonly #began = performance.now();
+  #gathered = '';
+
+  constructor(path: string) {
+    this.path = path;
+    this.#stream = createWriteStream(path);
+  }
+
+  /** Milliseconds since the run began. */
+  now(): number {
+    return Math.round((performance.now() - this.#began) * 10) / 10;
+  }
+
+  write(line: HistoryLine): void {
+    this.writeJson(JSON.stringify(line));
+  }
+
+  /** For a line that holds a JSON answer as it came: to parse it only to write it again would cost the clients too much. */
+  writeJson(line: string): void {
+    this.#gathered += `${line}\n`;
+    if (this.#gathered.length < GATHERED_CHARACTERS_MAX) return;
+    this.#stream.write(this.#gathered);
+    this.#gathered = '';
+  }
+
+  async close(): Promise<void> {
+    this.#stream.end(this.#gathered);
+    await finished(this.#stream);
+  }
+}

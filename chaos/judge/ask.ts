@@ -1,0 +1,39 @@
+import { Door, type Answer, type Message } from '../clients/attempt.ts';
+import type { Ground } from '../ground/ground.ts';
+
+const TIMEOUT_MS = 60_000;
+
+/** Requests of the judge that are under way at once. */
+const AT_ONCE_MAX = 4;
+
+/** What the judge asks the APIs, in turn. They are whole by now, so nothing is asked twice. */
+export class Questions {
+  readonly #doors: Door[];
+  #next = 0;
+
+  constructor(ground: Ground) {
+    this.#doors = ground.apis.map(({ url }) => new Door(url));
+  }
+
+  /** Status 0 when there was no answer. */
+  async ask(message: Message): Promise<Pick<Answer, 'status' | 'text'>> {
+    this.#next += 1;
+    const door = this.#doors[this.#next % this.#doors.length];
+    if (door === undefined) throw new RangeError('there is no API to ask');
+    const answer = await door.attempt(message, TIMEOUT_MS);
+    return 'status' in answer ? answer : { status: 0, text: answer.why };
+  }
+
+  close(): void {
+    for (const door of this.#doors) door.close();
+  }
+}
+
+/** Does something with each of a list, a few at a time. */
+export async function eachOf<T>(list: readonly T[], act: (each: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const walk = async () => {
+    for (let each = list[next++]; each !== undefined; each = list[next++]) await act(each);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE_MAX }, walk));
+}

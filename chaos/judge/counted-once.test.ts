@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import {
+  acceptedIsCountedOnce,
+  heldIsCountedOnce,
+  lostTailIsAllThatIsGone,
+  refusedLeavesNoTrace,
+} from './counted-once.ts';
+import { MadeUpRun, eventOf, idOf, UNIQUE_COUNT } from './made-up-run.ts';
+
+const [a, b] = [eventOf('a'), eventOf('b')];
+const held = (id: string) => ({ status: 409, body: { code: 'duplicate_event', detail: 'taken', id } });
+
+describe('an accepted event', () => {
+  test('passes when it is recorded or rejected once', () => {
+    const rejected = eventOf('r', { meter: UNIQUE_COUNT });
+    const run = new MadeUpRun()
+      .accept(a, idOf(1))
+      .record(a, idOf(1))
+      .accept(rejected, idOf(2))
+      .reject(rejected, idOf(2));
+    expect(acceptedIsCountedOnce(run.facts, run.index)).toMatchObject({ examined: 2, violations: 0 });
+  });
+
+  test('is found when it is nowhere', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).record(a, idOf(1)).accept(b, idOf(2));
+    const check = acceptedIsCountedOnce(run.facts, run.index);
+    expect(check).toMatchObject({ examined: 2, violations: 1 });
+    expect(check.examples[0]).toMatch(/000000000002 of 0 key b .* is nowhere/);
+  });
+
+  test('is found when it is recorded and rejected', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).record(a, idOf(1)).reject(a, idOf(1));
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+  });
+
+  test('is found when it is recorded twice', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).record(a, idOf(1)).record(a, idOf(1));
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+  });
+
+  test('is found when it is recorded under the key of another', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).record(b, idOf(1));
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+  });
+
+  test('may be a duplicate after Redis has lost its claims, and not otherwise', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).record(a, idOf(1)).accept(a, idOf(2)).duplicate(idOf(2), idOf(1));
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+    run.fault({ at: 16, until: 18, losesClaims: true });
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(0);
+  });
+
+  test('may not be a duplicate because of claims that were lost before it was sent', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).record(a, idOf(1)).accept(a, idOf(2)).duplicate(idOf(2), idOf(1));
+    run.fault({ at: 0, until: 5, losesClaims: true });
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+  });
+
+  test('may not be a duplicate of what is not recorded', () => {
+    const run = new MadeUpRun()
+      .accept(a, idOf(2))
+      .duplicate(idOf(2), idOf(1))
+      .fault({ at: 16, until: 18, losesClaims: true });
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+  });
+
+  test('may be gone when it was in the part of the log that was lost, and nothing else may', () => {
+    const run = new MadeUpRun()
+      .accept(a, idOf(1))
+      .accept(b, idOf(2))
+      .fault({ losesClaims: true, lostEvents: [idOf(1)] });
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+    expect(lostTailIsAllThatIsGone(run.facts, run.index)).toMatchObject({ examined: 2, violations: 1 });
+  });
+
+  test('is known in the answer to a batch as well', () => {
+    const body = {
+      data: [
+        { status: 201, id: idOf(1) },
+        { status: 409, code: 'duplicate_event', id: idOf(9) },
+      ],
+    };
+    const run = new MadeUpRun().exchange([a, b], { operation: 'batch', status: 207, body }).record(a, idOf(1));
+    expect(acceptedIsCountedOnce(run.facts, run.index)).toMatchObject({ examined: 1, violations: 0 });
+    expect(heldIsCountedOnce(run.facts, run.index)).toMatchObject({ examined: 1, violations: 1 });
+  });
+});
+
+describe('an event that is said to be accepted already', () => {
+  test('passes when it is recorded, with or without a 201 before it', () => {
+    const run = new MadeUpRun()
+      .exchange([a], { why: 'reset' })
+      .exchange([a], held(idOf(1)))
+      .record(a, idOf(1));
+    expect(heldIsCountedOnce(run.facts, run.index)).toMatchObject({ examined: 1, violations: 0 });
+  });
+
+  test('is found when it was never there', () => {
+    const run = new MadeUpRun().exchange([a], { why: 'reset' }).exchange([a], held(idOf(1)));
+    expect(heldIsCountedOnce(run.facts, run.index).violations).toBe(1);
+  });
+});
+
+describe('an event that was refused', () => {
+  const notAccepted = { status: 503, body: { code: 'unavailable', detail: 'later', outcome: 'not_accepted' } };
+  const unknown = { status: 503, body: { code: 'unavailable', detail: 'later', outcome: 'unknown' } };
+  const refused = { status: 422, body: { code: 'invalid_request', detail: 'no' } };
+
+  test('passes when nothing is left of it', () => {
+    const run = new MadeUpRun().exchange([a], refused).exchange([b], notAccepted);
+    expect(refusedLeavesNoTrace(run.facts, run.index)).toMatchObject({ examined: 2, violations: 0 });
+  });
+
+  test('is found when it is recorded, or among the rejected', () => {
+    const run = new MadeUpRun().exchange([a], refused).exchange([b], notAccepted).record(a, idOf(1)).reject(b, idOf(2));
+    expect(refusedLeavesNoTrace(run.facts, run.index).violations).toBe(2);
+  });
+
+  test('may have been taken when one attempt was not answered, or answered unknown', () => {
+    const run = new MadeUpRun()
+      .exchange([a], { why: 'timeout' })
+      .exchange([a], refused)
+      .exchange([b], unknown)
+      .record(a, idOf(1))
+      .record(b, idOf(2));
+    expect(refusedLeavesNoTrace(run.facts, run.index)).toMatchObject({ examined: 0, violations: 0 });
+  });
+
+  test('was never sent when its connection was refused', () => {
+    const run = new MadeUpRun().exchange([a], { why: 'refused' }).record(a, idOf(1));
+    expect(refusedLeavesNoTrace(run.facts, run.index).violations).toBe(1);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
+import { MadeUpRun, eventOf, type Exchange } from './made-up-run.ts';
+
+const event = eventOf('a');
+const late = { status: 503, at: 10_000, tookMs: 2_600, body: { code: 'unavailable', detail: 'late' } };
+
+function violationsOf(run: MadeUpRun): number {
+  return answersAreInTime(run.facts).violations;
+}
+
+describe('an answer to tracking', () => {
+  test('in time passes', () => {
+    expect(answersAreInTime(new MadeUpRun().exchange([event], { status: 201 }).facts)).toMatchObject({
+      examined: 1,
+      violations: 0,
+    });
+  });
+
+  test('that comes late is found, also while Redis or Postgres is in trouble', () => {
+    const run = new MadeUpRun().exchange([event], late);
+    expect(violationsOf(run)).toBe(1);
+    run
+      .fault({ at: 9_000, until: 20_000, target: 'redis' })
+      .fault({ at: 9_000, until: 20_000, target: 'api-0>postgres' });
+    expect(violationsOf(run)).toBe(1);
+  });
+
+  test('may come late while its process or the way to it is disturbed, and not when it is another', () => {
+    const run = () => new MadeUpRun().exchange([event], late);
+    expect(violationsOf(run().fault({ at: 9_000, until: 10_500, target: 'api-0' }))).toBe(0);
+    expect(violationsOf(run().fault({ at: 9_000, until: 10_500, target: 'client>api-0' }))).toBe(0);
+    expect(violationsOf(run().fault({ at: 9_000, until: 10_500, target: 'redis,api-0' }))).toBe(0);
+    expect(violationsOf(run().fault({ at: 9_000, until: 10_500, target: 'api-1' }))).toBe(1);
+    expect(violationsOf(run().fault({ at: 1_000, until: 2_000, target: 'api-0' }))).toBe(1);
+  });
+
+  test('that never comes is found: the client ran into its time-out, or was cut off', () => {
+    const timeout = { why: 'timeout', at: 10_000, tookMs: 5_000 } as const;
+    expect(violationsOf(new MadeUpRun().exchange([event], timeout))).toBe(1);
+    expect(violationsOf(new MadeUpRun().exchange([event], { why: 'reset' }))).toBe(1);
+  });
+});
+
+describe('an answer to a read', () => {
+  const read: Exchange = { operation: 'usage', subject: '0', expect: [200], status: 503, body: {}, at: 10_000 };
+
+  test('may take longer than one to tracking, and not longer than 5 s', () => {
+    expect(violationsOf(new MadeUpRun().exchange([], { ...read, tookMs: 4_000 }))).toBe(0);
+    expect(violationsOf(new MadeUpRun().exchange([], { ...read, tookMs: 6_000 }))).toBe(1);
+  });
+
+  test('may take until Postgres gives up while it is in trouble, and no longer', () => {
+    const trouble = { at: 9_000, until: 15_000, target: 'api-0>postgres' };
+    expect(violationsOf(new MadeUpRun().fault(trouble).exchange([], { ...read, tookMs: 20_000 }))).toBe(0);
+    expect(violationsOf(new MadeUpRun().fault(trouble).exchange([], { ...read, tookMs: 25_000 }))).toBe(1);
+  });
+});
+
+describe('a rolling restart', () => {
+  const restart = { kind: 'rolling restart', target: 'api-0,api-1', at: 1_000, until: 5_000 };
+
+  test('that answers every request passes', () => {
+    const run = new MadeUpRun().fault(restart).exchange([event], { status: 201, at: 2_000 });
+    expect(rollingRestartsDropNothing(run.facts)).toMatchObject({ examined: 1, violations: 0 });
+  });
+
+  test('is not blamed for the fault that comes after it', () => {
+    const next = { kind: 'refuse', target: 'client>api-0', at: 5_001, until: 6_000 };
+    const run = new MadeUpRun().fault(restart).fault(next).exchange([event], { why: 'reset', at: 4_999 });
+    expect(rollingRestartsDropNothing(run.facts)).toMatchObject({ examined: 0, violations: 0 });
+  });
+
+  test.for([
+    ['a connection that is reset', { why: 'reset' }],
+    ['a connection that is refused', { why: 'refused' }],
+    ['a server error', { status: 503, body: {} }],
+  ] as const)('with %s is found', ([, outcome]) => {
+    const run = new MadeUpRun().fault(restart).exchange([event], { ...outcome, at: 2_000 });
+    expect(rollingRestartsDropNothing(run.facts).violations).toBe(1);
+  });
+});

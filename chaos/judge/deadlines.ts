@@ -1,0 +1,118 @@
+// No answer comes later than it may from a process that nothing was done to.
+
+import type { FaultLine } from '../history.ts';
+import { Tally, type Check } from './check.ts';
+import type { Attempt, Facts } from './facts.ts';
+
+/**
+ * Tracking answers from memory and Redis, and gives Redis 900 ms (REDIS_COMMAND_TIMEOUT_MS) at most twice: when the script
+ * has to be sent again. The rest is room for a machine that is busy with all of this.
+ */
+const TRACK_MS_MAX = 2_500;
+
+/** What must ask Postgres, while Postgres and the way to it are whole. */
+const READ_MS_MAX = 5_000;
+
+/** While they are not: 5 s for a connection, and 17 s for an answer over one (the statement time-out of 15 s, and 2 s). */
+const READ_MS_MAX_IN_FAULT = 24_000;
+
+const ROLLING_RESTART = 'rolling restart';
+
+/** A system that was hit is caught up with what waited meanwhile. */
+const RECOVERY_MS = 1_000;
+
+export function answersAreInTime(facts: Facts): Check {
+  const tally = new Tally(
+    'deadlines',
+    `An API that nothing was done to answers tracking within ${TRACK_MS_MAX / 1_000} s, and reads within ${READ_MS_MAX / 1_000} s (${READ_MS_MAX_IN_FAULT / 1_000} s while Postgres is in trouble).`,
+  );
+  const windows = new FaultWindows(facts);
+  for (const attempt of facts.attempts) {
+    const took = attempt.at - attempt.sentAt;
+    // Most are quick by any bound, and need no look at the faults.
+    if (attempt.status > 0 && took <= TRACK_MS_MAX) {
+      tally.examine();
+      continue;
+    }
+    if (windows.isDisturbed(attempt)) continue;
+    tally.examine();
+    const needsPostgres = attempt.asksPostgres || !['track', 'batch', 'refusal'].includes(attempt.operation);
+    const bound = !needsPostgres
+      ? TRACK_MS_MAX
+      : windows.isPostgresInTrouble(attempt)
+        ? READ_MS_MAX_IN_FAULT
+        : READ_MS_MAX;
+    const stalled = windows.stalledMs(attempt);
+    const { why = `status ${attempt.status}` } = attempt;
+    if (took > bound + stalled) {
+      tally.violate(
+        `request ${attempt.request} (${attempt.operation}) to api-${attempt.api} at ${attempt.sentAt} ms took ${Math.round(took)} ms: ${why}`,
+      );
+    } else if (attempt.status === 0 && why !== 'timeout') {
+      tally.violate(
+        `request ${attempt.request} (${attempt.operation}) to api-${attempt.api} at ${attempt.sentAt} ms had no answer: ${why}, on a connection that was ${attempt.connection}`,
+      );
+    }
+  }
+  return tally.check;
+}
+
+/** While every process is replaced in turn, whoever is at the door is answered. */
+export function rollingRestartsDropNothing(facts: Facts): Check {
+  const tally = new Tally(
+    'rolling restarts',
+    'During a rolling restart no request is dropped or answered with a server error.',
+  );
+  const restarts = facts.faults.filter(({ kind }) => kind === ROLLING_RESTART);
+  const others = facts.faults.filter(({ kind }) => kind !== ROLLING_RESTART);
+  for (const attempt of facts.attempts) {
+    if (!restarts.some(({ at, until }) => attempt.sentAt >= at && attempt.sentAt <= until)) continue;
+    // The next fault may begin while the last requests of a restart are under way.
+    if (others.some((fault) => overlaps(attempt, fault, 0))) continue;
+    tally.examine();
+    if (attempt.status > 0 && attempt.status < 500) continue;
+    tally.violate(
+      `request ${attempt.request} (${attempt.operation}) to api-${attempt.api} at ${attempt.sentAt} ms: ${attempt.why ?? attempt.status}, on a connection that was ${attempt.connection ?? 'open'}`,
+    );
+  }
+  return tally.check;
+}
+
+class FaultWindows {
+  readonly #facts: Facts;
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  /** Whether anything was done to the process or to the way to it while the attempt was under way. */
+  isDisturbed(attempt: Attempt): boolean {
+    const api = `api-${attempt.api}`;
+    return this.#facts.faults.some((fault) => {
+      return isAmong(fault, [api, `client>${api}`]) && overlaps(attempt, fault, RECOVERY_MS);
+    });
+  }
+
+  isPostgresInTrouble(attempt: Attempt): boolean {
+    const edge = `api-${attempt.api}>postgres`;
+    // Connections that went dead meanwhile are noticed by their time-outs only.
+    return this.#facts.faults.some(
+      (fault) => isAmong(fault, ['postgres', edge]) && overlaps(attempt, fault, READ_MS_MAX_IN_FAULT),
+    );
+  }
+
+  stalledMs({ sentAt, at }: Attempt): number {
+    return this.#facts.stalls.reduce(
+      (sum, stall) => (stall.at > sentAt && stall.at - stall.ms < at ? sum + stall.ms : sum),
+      0,
+    );
+  }
+}
+
+function isAmong({ target }: FaultLine, targets: string[]): boolean {
+  return target.split(',').some((each) => targets.includes(each));
+}
+
+function overlaps({ sentAt, at }: Attempt, fault: FaultLine, afterMs: number): boolean {
+  return at >= fault.at && sentAt <= fault.until + afterMs;
+}

@@ -1,0 +1,90 @@
+// Judges a run from its history and from what Weir holds when it is over. What is compared with what is in the files beside
+// this one, each check a function of what is known; here it is only gathered.
+
+import type { Ground } from '../ground/ground.ts';
+import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
+import { Questions } from './ask.ts';
+import type { Check } from './check.ts';
+import {
+  acceptedIsCountedOnce,
+  heldIsCountedOnce,
+  lostTailIsAllThatIsGone,
+  refusedLeavesNoTrace,
+} from './counted-once.ts';
+import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
+import { storyName, type Facts } from './facts.ts';
+import { figuresOf, type Figures } from './figures.ts';
+import { organizationsAreApart } from './isolation.ts';
+import { processesAreSound, readLogs } from './logs.ts';
+import { claimsAreHeld, recordedIsWhatWasSent } from './one-key.ts';
+import { queueIsDrained, readQueue, untilDrained } from './queue.ts';
+import { readAcross, readReceipts, readUsage } from './readings.ts';
+import { readHistory } from './read-history.ts';
+import { findStored, readState, readTotals } from './read-state.ts';
+import { receiptsHold, receiptsTellTheState, replaysAreCounted } from './receipts.ts';
+import { replayChangesNothing, sendAgain, type Replayed } from './replay.ts';
+import { StateIndex } from './state.ts';
+import {
+  keysBelongToTheirEvents,
+  rollupsEqualAcknowledged,
+  rollupsEqualEvents,
+  uniqueValuesEqualEvents,
+} from './sums.ts';
+import { usageEqualsEvents, usageOnlyGrows } from './usage.ts';
+
+/** Replayed events that were lost with Redis are recorded in some seconds. */
+const DRAIN_SECONDS_MAX = 120;
+
+export interface Judgement {
+  checks: Check[];
+  figures: Figures;
+}
+
+/** Judges a run whose system is whole again, with both APIs and workers up. */
+export async function judge(ground: Ground, historyPath: string): Promise<Judgement> {
+  const facts = await readHistory(historyPath);
+  const queue = await readQueue(ground);
+  const state = await readState(ground.databaseUrl, facts.organizations);
+  const index = new StateIndex(state, (event) => storyName(event.organization, event));
+  const questions = new Questions(ground);
+  try {
+    const isKept = (id: string) => index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id);
+    const checks = [
+      acceptedIsCountedOnce(facts, index),
+      heldIsCountedOnce(facts, index),
+      lostTailIsAllThatIsGone(facts, index),
+      refusedLeavesNoTrace(facts, index),
+      recordedIsWhatWasSent(facts, index),
+      claimsAreHeld(facts),
+      keysBelongToTheirEvents(state, index),
+      rollupsEqualEvents(state),
+      rollupsEqualAcknowledged(facts, state, index),
+      uniqueValuesEqualEvents(facts, state),
+      usageEqualsEvents(facts, state, await readUsage(questions, facts.organizations)),
+      usageOnlyGrows(facts, state),
+      receiptsHold(facts),
+      receiptsTellTheState(index, await readReceipts(questions, facts, isKept)),
+      replaysAreCounted(facts, index),
+      queueIsDrained(queue),
+      organizationsAreApart(facts, index, await readAcross(questions, facts)),
+      requestsAreSettled(facts),
+      answersAreExpected(facts),
+      answersAreWellFormed(facts),
+      answersAreInTime(facts),
+      rollingRestartsDropNothing(facts),
+    ];
+    checks.push(replayChangesNothing(facts, state, index, await replay(ground, questions, facts, index)));
+    checks.push(processesAreSound(ground.processes, await readLogs(ground)));
+    return { checks, figures: figuresOf(facts) };
+  } finally {
+    questions.close();
+  }
+}
+
+async function replay(ground: Ground, questions: Questions, facts: Facts, index: StateIndex): Promise<Replayed> {
+  const answers = await sendAgain(questions, facts, index);
+  await untilDrained(ground, DRAIN_SECONDS_MAX);
+  const accepted = answers.flatMap(({ status, id }) => (status === 201 && id !== undefined ? [id] : []));
+  const stored = await findStored(ground.databaseUrl, facts.organizations, accepted);
+  return { answers, ...stored, ...(await readTotals(ground.databaseUrl, facts.organizations)) };
+}

@@ -1,0 +1,73 @@
+// What the processes said of themselves, and how they ended.
+
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Ground } from '../ground/ground.ts';
+import { Tally, type Check } from './check.ts';
+
+/** Pino's levels. */
+const ERROR = 50;
+const FATAL = 60;
+
+/** What Node writes when a process dies of an error. */
+const UNCAUGHT = /unhandled ?rejection|uncaught ?exception|ERR_UNHANDLED|^node:internal|FATAL ERROR: /i;
+
+/** A duty that meets a fault fails, is logged as an error, and is done again a few seconds later. */
+const EXPECTED_ERRORS = new Set(['a duty failed; it will be done again']);
+
+/** One line of a log that says that something broke. */
+export function problemInLog(line: string): string | undefined {
+  if (!line.startsWith('{')) return UNCAUGHT.test(line) ? line : undefined;
+  let entry: { level?: number; msg?: string; err?: { message?: string } };
+  try {
+    entry = JSON.parse(line) as typeof entry;
+  } catch {
+    // A process that is killed may leave half a line.
+    return undefined;
+  }
+  const { level = 0, msg = '', err } = entry;
+  const isProblem = level >= FATAL || (level >= ERROR && !EXPECTED_ERRORS.has(msg));
+  return isProblem ? `${msg}${err?.message === undefined ? '' : `: ${err.message}`}` : undefined;
+}
+
+export interface LogProblem {
+  process: string;
+  line: string;
+}
+
+/** Reads the log of every API and worker. */
+export async function readLogs(ground: Ground): Promise<{ lines: number; problems: LogProblem[] }> {
+  const problems: LogProblem[] = [];
+  let lines = 0;
+  const paths = new Map(ground.processes.map(({ name, logPath }) => [logPath, name]));
+  for (const [path, process] of paths) {
+    if (!/^(api|worker)/.test(process)) continue;
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+      lines += 1;
+      const problem = problemInLog(line);
+      if (problem !== undefined) problems.push({ process, line: problem });
+    }
+  }
+  return { lines, problems };
+}
+
+/** No process broke, none ended by itself, and each that was told to stop did so in order. */
+export function processesAreSound(
+  processes: Ground['processes'],
+  { lines, problems }: { lines: number; problems: LogProblem[] },
+): Check {
+  const tally = new Tally(
+    'processes',
+    'No process logs an error that nobody expected, ends by itself, or fails to stop in order.',
+  );
+  tally.examine(lines + processes.length);
+  for (const { process, line } of problems) tally.violate(`${process} logged: ${line}`);
+  for (const { name, ended } of processes) {
+    if (ended === undefined) continue;
+    const { code, signal, expected } = ended;
+    if (!expected) tally.violate(`${name} ended by itself with ${signal ?? `code ${code}`}`);
+    else if (code !== null && code !== 0 && /^(api|worker)/.test(name))
+      tally.violate(`${name} was told to stop and ended with code ${code}`);
+  }
+  return tally.check;
+}

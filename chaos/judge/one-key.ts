@@ -1,0 +1,90 @@
+// One key, one event, as it was sent.
+
+import { Tally, type Check } from './check.ts';
+import { unitsOf, microsOf } from './exact.ts';
+import { mayHaveLostClaim, storyName, type Facts, type Said, type Story } from './facts.ts';
+import type { SentEvent } from '../history.ts';
+import type { StateIndex, StoredEvent } from './state.ts';
+
+/** Every row is an event that was sent, with the digits that were sent, and one for each key. */
+export function recordedIsWhatWasSent(facts: Facts, index: StateIndex): Check {
+  const tally = new Tally(
+    'as sent',
+    'Every recorded or rejected event was sent under its key, with this meter, customer, quantity, time and user; one for each key.',
+  );
+  for (const [name, events] of index.recordedByName) {
+    tally.examine(events.length);
+    if (events.length > 1)
+      tally.violate(`${name} is recorded ${events.length} times: ${events.map(({ id }) => id).join(', ')}`);
+  }
+  for (const event of [...index.recorded.values(), ...index.rejected.values()]) {
+    const name = storyName(event.organization, event);
+    const story = facts.stories.get(name);
+    if (story === undefined) tally.violate(`${event.id} is recorded under ${name}, which nobody sent`);
+    else {
+      const problem = problemOf(facts, story, event);
+      if (problem !== undefined) tally.violate(`${event.id} of ${name} ${problem}: ${JSON.stringify(event)}`);
+    }
+  }
+  return tally.check;
+}
+
+function problemOf(facts: Facts, story: Story, event: StoredEvent): string | undefined {
+  const accepted = story.said.find(({ id, status }) => id === event.id && status === 201);
+  const sent = accepted === undefined ? story.payloads : [story.payloads[accepted.payload] as SentEvent];
+  const replayed = facts.replays.get(event.id)?.map(({ payload }) => payload) ?? [];
+  if (![...sent, ...replayed].some((payload) => isSame(payload, event))) return 'is not what was sent';
+  if (accepted?.timestamp !== undefined && microsOf(accepted.timestamp) !== microsOf(event.timestamp)) {
+    return `is not of the time that its sender was told, ${accepted.timestamp}`;
+  }
+  const isNamed = story.said.length === 0 || story.said.some(({ id }) => id === event.id);
+  if (!isNamed && !mayHaveLostClaim(facts, story.firstSentAt, Infinity)) return 'has an id that no answer named';
+  return undefined;
+}
+
+function isSame(sent: SentEvent, event: StoredEvent): boolean {
+  return (
+    sent.meter === event.meter &&
+    sent.customer === event.customer &&
+    sent.userId === event.userId &&
+    sent.mark === event.mark &&
+    unitsOf(sent.quantity) === unitsOf(event.quantity) &&
+    microsOf(sent.timestamp ?? receivedAt(event.id)) === microsOf(event.timestamp)
+  );
+}
+
+/** The time of receipt, which is in the id: what an event without a timestamp has for one. */
+function receivedAt(id: string): string {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString();
+}
+
+/** What the answers say about keys, whatever Postgres holds. */
+export function claimsAreHeld(facts: Facts): Check {
+  const tally = new Tally(
+    'claims',
+    'A key is accepted once, every later answer names the same event, 409 for the same payload and 422 for another; except where Redis had lost the claim.',
+  );
+  for (const story of facts.stories.values()) {
+    const [first] = story.said;
+    if (first === undefined) continue;
+    tally.examine(story.said.length);
+    const latest = Math.max(...story.said.map(({ at }) => at));
+    if (mayHaveLostClaim(facts, story.firstSentAt, latest)) continue;
+    const problem = problemOfClaim(story.said);
+    if (problem !== undefined) tally.violate(`${story.name} ${problem}`);
+  }
+  return tally.check;
+}
+
+/** What is wrong with these answers about one key that Redis never lost. */
+function problemOfClaim(answers: Said[]): string | undefined {
+  const [first] = answers;
+  const accepted = answers.filter(({ status }) => status === 201);
+  if (accepted.length > 1) return `was accepted ${accepted.length} times`;
+  const other = answers.find(({ id }) => id !== first?.id);
+  if (other !== undefined) return `is ${first?.id} in one answer and ${other.id} in another`;
+  const [holder] = accepted;
+  if (holder === undefined) return undefined;
+  const wrong = answers.find((said) => said !== holder && (said.status === 409) !== (said.payload === holder.payload));
+  return wrong && `was answered ${wrong.status} for payload ${wrong.payload}; payload ${holder.payload} holds the key`;
+}

@@ -1,0 +1,228 @@
+// From the lines of a history to the facts in it, line by line: the file is larger than what fits into one string.
+
+import { createReadStream } from 'node:fs';
+import type { AnsweredLine, HistoryLine, RetriedLine, SentEvent, SentLine, UnansweredLine } from '../history.ts';
+import { emptyFacts, storyName, type Attempt, type Facts, type ReplayFact, type Story } from './facts.ts';
+
+/** A request that may get further attempts. */
+interface Open {
+  sent: SentLine;
+  stories: Story[];
+  payloads: number[];
+  attempt: Attempt | undefined;
+  replay: ReplayFact | undefined;
+}
+
+interface ProblemBody {
+  code?: unknown;
+  detail?: unknown;
+  outcome?: unknown;
+  id?: unknown;
+  timestamp?: unknown;
+  data?: ProblemBody[];
+  status?: unknown;
+}
+
+export async function readHistory(path: string): Promise<Facts> {
+  const reader = new FactReader();
+  let rest = '';
+  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1024 * 1024 })) {
+    const lines = (rest + String(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) reader.take(JSON.parse(line) as HistoryLine);
+  }
+  return reader.finish();
+}
+
+/** Takes the lines of a history in their order. */
+export class FactReader {
+  readonly #facts = emptyFacts();
+  readonly #open = new Map<number, Open>();
+
+  take(line: HistoryLine): void {
+    switch (line.type) {
+      case 'organization':
+        this.#facts.organizations[line.index] = line;
+        return;
+      case 'sent':
+        this.#begin(line);
+        return;
+      case 'retried':
+        this.#retry(line);
+        return;
+      case 'answered':
+      case 'unanswered':
+        this.#end(line);
+        return;
+      case 'fault':
+        this.#facts.faults.push(line);
+        if (line.losesClaims === true) this.#facts.memoryLosses.push(line);
+        return;
+      case 'stall':
+        this.#facts.stalls.push(line);
+        return;
+      case 'phase':
+        return;
+    }
+  }
+
+  finish(): Facts {
+    for (const { sent, stories } of this.#open.values()) {
+      const isSettled = stories.every((story) => story.said.length > 0 || story.refused > 0);
+      const isKeyed = stories.length > 0 && stories.every((story) => story.isKeyed);
+      if (isKeyed && !isSettled) this.#facts.unsettled.push({ at: sent.at, what: describe(sent) });
+    }
+    return this.#facts;
+  }
+
+  #begin(sent: SentLine): void {
+    const stories: Story[] = [];
+    const payloads: number[] = [];
+    for (const event of sent.operation === 'replay' ? [] : (sent.events ?? [])) {
+      const story = this.#storyOf(sent, event);
+      stories.push(story);
+      payloads.push(payloadIn(story, event));
+      // Until an answer says more.
+      story.unclear += 1;
+    }
+    const open: Open = { sent, stories, payloads, attempt: undefined, replay: this.#beginReplay(sent) };
+    this.#open.set(sent.request, open);
+    open.attempt = this.#newAttempt(sent, sent);
+  }
+
+  #retry(line: RetriedLine): void {
+    const open = this.#open.get(line.request);
+    if (open === undefined) throw new Error(`request ${line.request} was tried again and never sent`);
+    for (const story of open.stories) story.unclear += 1;
+    open.attempt = this.#newAttempt(open.sent, line);
+  }
+
+  #newAttempt(sent: SentLine, { api, at, request }: SentLine | RetriedLine): Attempt {
+    const { operation, asksPostgres = false } = sent;
+    return { request, api, operation, asksPostgres, sentAt: at, at: Number.NaN, status: 0 };
+  }
+
+  #end(line: AnsweredLine | UnansweredLine): void {
+    const open = this.#open.get(line.request);
+    if (open?.attempt === undefined) throw new Error(`request ${line.request} was answered and never sent`);
+    const { attempt } = open;
+    attempt.at = line.at;
+    this.#facts.attempts.push(attempt);
+    if (line.type === 'unanswered') {
+      attempt.why = line.why;
+      attempt.connection = line.connection;
+      // Nothing was sent over a connection that could not be made.
+      if (line.why === 'refused') for (const story of open.stories) moveUnclear(story, 'notAccepted');
+      return;
+    }
+    attempt.status = line.status;
+    this.#examine(open.sent, line);
+    this.#tell(open, attempt, line);
+    // A definite answer is the last one.
+    if (line.status < 500) this.#open.delete(line.request);
+  }
+
+  #tell(open: Open, attempt: Attempt, line: AnsweredLine): void {
+    const { sent, stories, payloads } = open;
+    const body = (typeof line.body === 'object' && line.body !== null ? line.body : {}) as ProblemBody;
+    const isBatchAnswer = sent.operation === 'batch' && (line.status === 201 || line.status === 207);
+    stories.forEach((story, index) => {
+      const item = isBatchAnswer ? (body.data?.[index] ?? {}) : body;
+      const status = isBatchAnswer ? Number(item.status) : line.status;
+      if (isBatchAnswer && status === 500) {
+        this.#facts.unexpected.push({ at: line.at, what: `${describe(sent)} has an item that was answered 500` });
+      }
+      settle(story, { ...item, status }, { payload: payloads[index] ?? 0, sentAt: attempt.sentAt, at: line.at });
+    });
+    const { organization, subject = '' } = sent;
+    const read = { organization, subject, sentAt: attempt.sentAt, at: line.at, status: line.status, body: line.body };
+    if (sent.operation === 'receipt') this.#facts.receipts.push(read);
+    else if (sent.operation === 'usage') this.#facts.usage.push(read);
+    else if (sent.operation === 'list') this.#facts.lists.push(read);
+    else if (sent.operation === 'cross-read') this.#facts.crossReads.push(read);
+    else if (open.replay !== undefined && line.status === 202) open.replay.isAccepted = true;
+  }
+
+  #beginReplay({ operation, organization, subject = '', events = [] }: SentLine): ReplayFact | undefined {
+    const [payload] = events;
+    if (operation !== 'replay' || payload === undefined) return undefined;
+    const replay = { organization, payload, isAccepted: false };
+    const replays = this.#facts.replays.get(subject);
+    if (replays === undefined) this.#facts.replays.set(subject, [replay]);
+    else replays.push(replay);
+    return replay;
+  }
+
+  /** Whether the answer is one that the interface knows. */
+  #examine(sent: SentLine, line: AnsweredLine): void {
+    const { at, status } = line;
+    const { unexpected, malformed } = this.#facts;
+    if (status !== 503 && !sent.expect.includes(status)) {
+      const what = `${describe(sent)} was answered ${status}: ${JSON.stringify(line.body)}`;
+      unexpected.push({ at, what, status, subject: sent.subject });
+    }
+    if (status === 503 && !/^\d+$/.test(line.retryAfter ?? '')) {
+      malformed.push({ at, what: `${describe(sent)} was answered 503 without Retry-After` });
+    }
+    if (status < 400) return;
+    const { code, detail } = (line.body ?? {}) as ProblemBody;
+    if (typeof code === 'string' && typeof detail === 'string' && detail !== '') return;
+    malformed.push({
+      at,
+      what: `${describe(sent)} was answered ${status} without detail: ${JSON.stringify(line.body)}`,
+    });
+  }
+
+  #storyOf({ organization, at }: SentLine, event: SentEvent): Story {
+    const name = storyName(organization, event);
+    const known = this.#facts.stories.get(name);
+    if (known !== undefined) return known;
+    const story: Story = {
+      organization,
+      name,
+      isKeyed: event.key !== undefined,
+      payloads: [],
+      firstSentAt: at,
+      said: [],
+      refused: 0,
+      notAccepted: 0,
+      unclear: 0,
+    };
+    this.#facts.stories.set(name, story);
+    return story;
+  }
+}
+
+function payloadIn(story: Story, event: SentEvent): number {
+  const text = JSON.stringify(event);
+  const index = story.payloads.findIndex((payload) => JSON.stringify(payload) === text);
+  return index === -1 ? story.payloads.push(event) - 1 : index;
+}
+
+function moveUnclear(story: Story, to: 'refused' | 'notAccepted'): void {
+  story.unclear -= 1;
+  story[to] += 1;
+}
+
+/** What an answer to one event says about it. */
+function settle(
+  story: Story,
+  answer: ProblemBody & { status: number },
+  when: { payload: number; sentAt: number; at: number },
+): void {
+  const { status, code, id, timestamp, outcome } = answer;
+  const isAboutAnEvent =
+    status === 201 ||
+    (status === 409 && code === 'duplicate_event') ||
+    (status === 422 && code === 'idempotency_key_reused');
+  if (isAboutAnEvent) {
+    story.unclear -= 1;
+    const time = typeof timestamp === 'string' ? { timestamp } : {};
+    story.said.push({ ...when, ...time, status, id: String(id) });
+  } else if (status >= 400 && status < 500) moveUnclear(story, 'refused');
+  else if (status === 503 && outcome === 'not_accepted') moveUnclear(story, 'notAccepted');
+}
+
+function describe({ operation, request, organization, subject }: SentLine): string {
+  return `request ${request} (${operation}${subject === undefined ? '' : ` ${subject}`}, organization ${organization})`;
+}

@@ -1,0 +1,194 @@
+// Reads all of Postgres that the judge asks about, in pages of a cursor: a run records more rows than one answer should have.
+
+import pg from 'pg';
+import type { OrganizationLine } from '../history.ts';
+import { emptyState, rollupName, type Rollup, type State, type StoredEvent } from './state.ts';
+
+const PAGE = 20_000;
+const MICROS = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
+
+type Row = (string | null)[];
+
+export async function readState(databaseUrl: string, organizations: OrganizationLine[]): Promise<State> {
+  const reader = new StateReader(databaseUrl, organizations);
+  try {
+    return await reader.read();
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The rollups alone, and how many events there are: what a replay of the history must not change. */
+export async function readTotals(
+  databaseUrl: string,
+  organizations: OrganizationLine[],
+): Promise<{ rollups: Map<string, Rollup>; events: number }> {
+  const reader = new StateReader(databaseUrl, organizations);
+  try {
+    return { rollups: await reader.readRollups(), events: await reader.countEvents() };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** What became of a few events, by their ids. */
+export async function findStored(
+  databaseUrl: string,
+  organizations: OrganizationLine[],
+  ids: string[],
+): Promise<{ recorded: Map<string, StoredEvent>; rejected: Set<string>; duplicates: Map<string, string> }> {
+  const reader = new StateReader(databaseUrl, organizations);
+  try {
+    return await reader.find(ids);
+  } finally {
+    await reader.close();
+  }
+}
+
+const EVENTS = `SELECT id, organization_id, meter_id, customer_external_id, trim_scale(quantity)::text,
+  to_char("timestamp", ${MICROS}), idempotency_key, metadata::text FROM events`;
+
+class StateReader {
+  readonly #client: pg.Client;
+  readonly #organizations: Map<string, number>;
+  readonly #meters: Map<string, number>;
+  #connected: Promise<unknown> | undefined;
+
+  constructor(databaseUrl: string, organizations: OrganizationLine[]) {
+    this.#client = new pg.Client({ connectionString: databaseUrl, options: '-c timezone=UTC' });
+    this.#organizations = new Map(organizations.map(({ id, index }) => [id, index]));
+    this.#meters = new Map(
+      organizations.flatMap(({ meters }) => meters.map(({ id }, index): [string, number] => [id, index])),
+    );
+  }
+
+  async read(): Promise<State> {
+    const state = emptyState();
+    await this.#each(EVENTS, (row) => state.events.push(this.#eventOf(row)));
+    await this.#each('SELECT event FROM rejected_events', ([event]) =>
+      state.rejected.push(this.#stagedEvent(event ?? '')),
+    );
+    await this.#each('SELECT organization_id, id, duplicate_of FROM duplicate_events', ([organization, id, of]) =>
+      state.duplicates.push({ id: id ?? '', organization: this.#organization(organization), duplicateOf: of ?? '' }),
+    );
+    await this.#each(
+      `SELECT organization_id, meter_id, customer_external_id, to_char(hour, ${MICROS}), encode(value_hash, 'hex')
+       FROM unique_values`,
+      ([organization, meter, customer, hour, hash]) =>
+        state.uniqueValues.add(`${this.#rollupName(organization, meter, customer, hour)} ${hash}`),
+    );
+    await this.#each(
+      `SELECT organization_id, encode(key_hash, 'hex'), event_id FROM idempotency_keys`,
+      ([organization, hash, event]) => state.keys.set(`${this.#organization(organization)} ${hash}`, event ?? ''),
+    );
+    state.rollups = await this.readRollups();
+    return state;
+  }
+
+  async readRollups(): Promise<Map<string, Rollup>> {
+    const rollups = new Map<string, Rollup>();
+    await this.#each(
+      `SELECT organization_id, meter_id, customer_external_id, to_char(hour, ${MICROS}), event_count::text,
+         quantity_sum::text, quantity_min::text, quantity_max::text, last_event_id, last_quantity::text
+       FROM usage_rollups`,
+      ([organization, meter, customer, hour, count, sum, min, max, lastId, lastQuantity]) =>
+        rollups.set(this.#rollupName(organization, meter, customer, hour), {
+          count: BigInt(count ?? 0),
+          sum: sum ?? '',
+          min: min ?? '',
+          max: max ?? '',
+          lastId: lastId ?? '',
+          lastQuantity: lastQuantity ?? '',
+        }),
+    );
+    return rollups;
+  }
+
+  async find(ids: string[]) {
+    await this.#connect();
+    const query = (text: string) =>
+      this.#client.query<Row>({ text: `${text} WHERE id = ANY ($1)`, values: [ids], rowMode: 'array' });
+    const events = (await query(EVENTS)).rows.map((row) => this.#eventOf(row));
+    const rejected = (await query('SELECT id FROM rejected_events')).rows;
+    const duplicates = (await query('SELECT id, duplicate_of FROM duplicate_events')).rows;
+    return {
+      recorded: new Map(events.map((event) => [event.id, event])),
+      rejected: new Set(rejected.map(([id]) => id ?? '')),
+      duplicates: new Map(duplicates.map(([id, of]) => [id ?? '', of ?? ''])),
+    };
+  }
+
+  async countEvents(): Promise<number> {
+    await this.#connect();
+    const { rows } = await this.#client.query<{ count: number }>('SELECT count(*)::int AS count FROM events');
+    return rows[0]?.count ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end();
+  }
+
+  async #connect(): Promise<void> {
+    await (this.#connected ??= this.#client.connect());
+  }
+
+  /** Gives every row of a query, as texts, to `take`. */
+  async #each(query: string, take: (row: Row) => unknown): Promise<void> {
+    await this.#connect();
+    await this.#client.query(`BEGIN; DECLARE page NO SCROLL CURSOR FOR ${query}`);
+    for (;;) {
+      const { rows } = await this.#client.query<Row>({ text: `FETCH ${PAGE} FROM page`, rowMode: 'array' });
+      for (const row of rows) take(row);
+      if (rows.length < PAGE) break;
+    }
+    await this.#client.query('COMMIT');
+  }
+
+  #eventOf(row: Row): StoredEvent {
+    const [id, organization, meter, customer, quantity, timestamp, key, metadata] = row;
+    return {
+      id: id ?? '',
+      organization: this.#organization(organization),
+      meter: this.#meter(meter),
+      customer: customer ?? '',
+      quantity: quantity ?? '',
+      timestamp: timestamp ?? '',
+      ...(key !== null && key !== undefined && { key }),
+      ...fromMetadata(metadata),
+    };
+  }
+
+  /** An event as it lay in Redis. */
+  #stagedEvent(json: string): StoredEvent {
+    const event = JSON.parse(json) as Record<string, string>;
+    const { id = '', customer_external_id: customer = '', quantity = '', timestamp = '', idempotency_key: key } = event;
+    return {
+      id,
+      organization: this.#organization(event['organization_id']),
+      meter: this.#meter(event['meter_id']),
+      customer,
+      quantity,
+      timestamp,
+      ...(key !== undefined && { key }),
+      ...fromMetadata(event['metadata']),
+    };
+  }
+
+  #rollupName(organization?: string | null, meter?: string | null, customer?: string | null, hour?: string | null) {
+    return rollupName(this.#organization(organization), this.#meter(meter), customer ?? '', (hour ?? '').slice(0, 13));
+  }
+
+  #organization(id: string | null | undefined): number {
+    return this.#organizations.get(id ?? '') ?? -1;
+  }
+
+  #meter(id: string | null | undefined): number {
+    return this.#meters.get(id ?? '') ?? -1;
+  }
+}
+
+function fromMetadata(json: string | null | undefined): { mark?: string; userId?: string | number } {
+  if (json === null || json === undefined) return {};
+  const { mark, user_id: userId } = JSON.parse(json) as { mark?: string; user_id?: string | number };
+  return { ...(mark !== undefined && { mark }), ...(userId !== undefined && { userId }) };
+}

@@ -1,0 +1,91 @@
+import { Tally, type Check } from './check.ts';
+import { microsOf, unitsOf } from './exact.ts';
+import { lostEventsOf, mayHaveLostClaim, type Facts, type ReadFact } from './facts.ts';
+import type { StateIndex } from './state.ts';
+
+interface Receipt {
+  status: string;
+  quantity: string;
+  timestamp: string;
+  customer_external_id: string;
+  duplicate_of?: string;
+}
+
+/** A status is not followed by one that comes before it. A rejected event may be replayed, which does not show until it counts. */
+const STAGES = ['queued', 'rejected', 'recorded'];
+
+/** During the run: an accepted event has a receipt at once and ever after, and it only goes forward. */
+export function receiptsHold(facts: Facts): Check {
+  const tally = new Tally(
+    'receipts',
+    'The receipt of an accepted event is there at once and ever after, and only goes forward.',
+  );
+  const lost = lostEventsOf(facts);
+  const byEvent = new Map<string, ReadFact[]>();
+  for (const receipt of facts.receipts)
+    byEvent.set(receipt.subject, [...(byEvent.get(receipt.subject) ?? []), receipt]);
+  for (const [id, reads] of byEvent) {
+    let stage = { index: 0, at: 0 };
+    for (const { status, body, sentAt, at } of reads.toSorted((a, b) => a.sentAt - b.sentAt)) {
+      if (status === 503) continue;
+      tally.examine();
+      if (status !== 200) {
+        if (!lost.has(id))
+          tally.violate(`the receipt of ${id} was answered ${status} at ${at} ms: ${JSON.stringify(body)}`);
+        continue;
+      }
+      const index = STAGES.indexOf((body as Receipt).status);
+      if (index < stage.index && stage.at < sentAt && !mayHaveLostClaim(facts, 0, at)) {
+        tally.violate(
+          `the receipt of ${id} went from ${STAGES[stage.index]} to ${(body as Receipt).status} at ${at} ms`,
+        );
+      }
+      if (index > stage.index) stage = { index, at };
+    }
+  }
+  return tally.check;
+}
+
+/** A receipt that was read at the end. */
+export interface ReceiptReading {
+  id: string;
+  status: number;
+  body: unknown;
+}
+
+/** At the end: the API tells of each event what Postgres has. */
+export function receiptsTellTheState(index: StateIndex, readings: ReceiptReading[]): Check {
+  const tally = new Tally('final receipts', 'In the end the receipt of an event says what Postgres holds of it.');
+  for (const { id, status, body } of readings) {
+    tally.examine();
+    const receipt = body as Receipt;
+    const stored = index.recorded.get(id) ?? index.rejected.get(id);
+    const expected = index.recorded.has(id) ? 'recorded' : index.rejected.has(id) ? 'rejected' : 'duplicate';
+    const isRight =
+      status === 200 &&
+      receipt.status === expected &&
+      receipt.duplicate_of === (expected === 'duplicate' ? index.duplicates.get(id) : undefined) &&
+      (stored === undefined ||
+        (unitsOf(receipt.quantity) === unitsOf(stored.quantity) &&
+          microsOf(receipt.timestamp) === microsOf(stored.timestamp) &&
+          receipt.customer_external_id === stored.customer));
+    if (!isRight)
+      tally.violate(`the receipt of ${id}, which is ${expected}, was answered ${status}: ${JSON.stringify(body)}`);
+  }
+  return tally.check;
+}
+
+/** Replays that were accepted are in the count, once. */
+export function replaysAreCounted(facts: Facts, index: StateIndex): Check {
+  const tally = new Tally('replays', 'A rejected event whose corrected replay was accepted is recorded.');
+  const lost = lostEventsOf(facts);
+  for (const [id, replays] of facts.replays) {
+    const corrected = replays.filter(({ isAccepted, payload }) => isAccepted && payload.userId !== undefined);
+    if (corrected.length === 0) continue;
+    tally.examine();
+    const isCounted = index.recorded.has(id) || index.duplicates.has(id) || lost.has(id);
+    if (!isCounted)
+      tally.violate(`${id} was replayed with a user and is ${index.rejected.has(id) ? 'rejected' : 'nowhere'}`);
+  }
+  return tally.check;
+}

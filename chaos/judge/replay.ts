@@ -1,0 +1,132 @@
+// The whole history once more: whoever is accepted twice was forgotten once.
+
+import { bodyOf, tokenOf } from '../clients/events.ts';
+import { eachOf, type Questions } from './ask.ts';
+import { Tally, type Check } from './check.ts';
+import { decimalOf, hourOf, unitsOf } from './exact.ts';
+import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type Story } from './facts.ts';
+import { rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './state.ts';
+
+/** Events in one request; a batch of the door has as many. */
+const BATCH = 500;
+
+export interface ReplayAnswer {
+  story: Story;
+  status: number;
+  code?: string | undefined;
+  id?: string | undefined;
+}
+
+/** What the replay came to. */
+export interface Replayed {
+  answers: ReplayAnswer[];
+  /** What became of the events that were accepted this time. */
+  recorded: Map<string, StoredEvent>;
+  rejected: ReadonlySet<string>;
+  /** Id → the event that it is a duplicate of. */
+  duplicates: ReadonlyMap<string, string>;
+  /** All rollups and the number of events, after. */
+  rollups: ReadonlyMap<string, Rollup>;
+  events: number;
+}
+
+/** Sends every payload of every keyed event again that was ever taken. */
+export async function sendAgain(questions: Questions, facts: Facts, index: StateIndex): Promise<ReplayAnswer[]> {
+  const rejected = new Set([...index.rejected.values()].map((event) => storyName(event.organization, event)));
+  const wasTaken = (story: Story) =>
+    story.said.length > 0 || index.recordedByName.has(story.name) || rejected.has(story.name);
+  const requests = facts.organizations.flatMap((organization) => {
+    const items = [...facts.stories.values()]
+      .filter((story) => story.organization === organization.index && story.isKeyed && wasTaken(story))
+      .flatMap((story) => story.payloads.map((payload) => ({ story, payload })));
+    return chunksOf(items, BATCH).map((chunk) => ({ organization, items: chunk }));
+  });
+  const answers: ReplayAnswer[] = [];
+  await eachOf(requests, async ({ organization, items }) => {
+    const events = items.map(({ payload }) => bodyOf(payload, tokenOf(organization, payload)));
+    const { status, text } = await questions.ask({
+      method: 'POST',
+      path: '/api/v1/sdk/track/batch',
+      headers: { 'x-api-key': organization.apiKey },
+      body: `{"events":[${events.join(',')}]}`,
+    });
+    const data =
+      status === 201 || status === 207
+        ? (JSON.parse(text) as { data: { status: number; code?: string; id?: string }[] }).data
+        : [];
+    items.forEach(({ story }, position) => {
+      const { status: own = status, code, id } = data[position] ?? {};
+      answers.push({ story, status: own, code, id });
+    });
+  });
+  return answers;
+}
+
+function chunksOf<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** The replay accepts nothing that was accepted, and changes no sum; only what was lost with Redis is counted now. */
+export function replayChangesNothing(facts: Facts, state: State, index: StateIndex, replayed: Replayed): Check {
+  const tally = new Tally(
+    'replay',
+    'The whole history once more: no key is accepted again while its claim lives, and no sum changes but by events that were lost with Redis.',
+  );
+  const lost = lostEventsOf(facts);
+  for (const answer of replayed.answers) {
+    tally.examine();
+    const problem = problemOf(facts, index, replayed, lost, answer);
+    if (problem !== undefined) tally.violate(`${answer.story.name}, sent again, ${problem}`);
+  }
+  compareTotals(tally, state, replayed);
+  return tally.check;
+}
+
+function problemOf(
+  facts: Facts,
+  index: StateIndex,
+  replayed: Replayed,
+  lost: ReadonlySet<string>,
+  { story, status, code, id = '' }: ReplayAnswer,
+): string | undefined {
+  const wasTaken = status === 409 || (status === 422 && code === 'idempotency_key_reused');
+  if (wasTaken) {
+    const isKnown = index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id);
+    const isNew = replayed.recorded.has(id) || replayed.rejected.has(id) || replayed.duplicates.has(id);
+    return isKnown || isNew ? undefined : `is said to be ${id}, which is nowhere`;
+  }
+  if (status !== 201) return `was answered ${status} ${code ?? ''}`;
+  if (!mayHaveLostClaim(facts, story.firstSentAt, Infinity)) return `was accepted again as ${id}`;
+  const [recorded] = index.recordedByName.get(story.name) ?? [];
+  const original = replayed.duplicates.get(id);
+  if (original !== undefined)
+    return original === recorded?.id || replayed.recorded.has(original) ? undefined : `is a duplicate of ${original}`;
+  if (replayed.rejected.has(id)) return undefined;
+  if (!replayed.recorded.has(id)) return `was accepted as ${id}, which is nowhere`;
+  if (recorded !== undefined) return `is recorded as ${id} and was recorded as ${recorded.id}`;
+  return story.said.some((said) => lost.has(said.id)) ? undefined : `is recorded as ${id} only now, and was not lost`;
+}
+
+function compareTotals(tally: Tally, state: State, replayed: Replayed): void {
+  const added = new Map<string, { count: bigint; sum: bigint }>();
+  for (const event of replayed.recorded.values()) {
+    const name = rollupName(event.organization, event.meter, event.customer, hourOf(event.timestamp));
+    const { count, sum } = added.get(name) ?? { count: 0n, sum: 0n };
+    added.set(name, { count: count + 1n, sum: sum + unitsOf(event.quantity) });
+  }
+  for (const name of new Set([...state.rollups.keys(), ...replayed.rollups.keys()])) {
+    const { count, sum } = added.get(name) ?? { count: 0n, sum: 0n };
+    const before = state.rollups.get(name);
+    const after = replayed.rollups.get(name);
+    const expectedCount = (before?.count ?? 0n) + count;
+    const expectedSum = unitsOf(before?.sum ?? '0') + sum;
+    if (after?.count === expectedCount && unitsOf(after.sum) === expectedSum) continue;
+    tally.violate(
+      `the rollup ${name} became ${after?.count} and ${after?.sum}, not ${expectedCount} and ${decimalOf(expectedSum)}`,
+    );
+  }
+  const expected = state.events.length + replayed.recorded.size;
+  if (replayed.events !== expected) tally.violate(`there are ${replayed.events} events now, not ${expected}`);
+}

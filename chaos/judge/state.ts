@@ -1,0 +1,65 @@
+// What Weir made of the run: every row that Postgres holds of it.
+
+import type { SentEvent } from '../history.ts';
+
+/** An event as it was recorded or rejected; organizations and meters by their index in the history, -1 where there is none. */
+export interface StoredEvent extends SentEvent {
+  id: string;
+  organization: number;
+  /** In UTC, to the microsecond. */
+  timestamp: string;
+}
+
+/** What a rollup says, or what events add up to. */
+export interface Rollup {
+  count: bigint;
+  sum: string;
+  min: string;
+  max: string;
+  lastId: string;
+  lastQuantity: string;
+}
+
+export interface State {
+  events: StoredEvent[];
+  rejected: StoredEvent[];
+  duplicates: { id: string; organization: number; duplicateOf: string }[];
+  /** By organization, meter, customer and hour; see rollupName. */
+  rollups: Map<string, Rollup>;
+  /** The distinct values of UNIQUE_COUNT meters: rollupName and the hash in hexadecimal. */
+  uniqueValues: Set<string>;
+  /** Which event holds which idempotency key in Postgres: organization and hash in hexadecimal → event. */
+  keys: Map<string, string>;
+}
+
+export function rollupName(organization: number, meter: number, customer: string, hour: string): string {
+  return `${organization} ${meter} ${hour} ${customer}`;
+}
+
+export function emptyState(): State {
+  return { events: [], rejected: [], duplicates: [], rollups: new Map(), uniqueValues: new Set(), keys: new Map() };
+}
+
+/** Ways into a state that the checks have in common. */
+export class StateIndex {
+  readonly recorded = new Map<string, StoredEvent>();
+  readonly rejected = new Map<string, StoredEvent>();
+  /** The id of a duplicate → the event that it is a duplicate of. */
+  readonly duplicates = new Map<string, string>();
+  readonly recordedByName = new Map<string, StoredEvent[]>();
+  /** Ids that stand in the table of events more than once. */
+  readonly repeated: string[] = [];
+
+  constructor(state: State, nameOf: (event: StoredEvent) => string) {
+    for (const event of state.events) {
+      if (this.recorded.has(event.id)) this.repeated.push(event.id);
+      this.recorded.set(event.id, event);
+      const name = nameOf(event);
+      const namesakes = this.recordedByName.get(name);
+      if (namesakes === undefined) this.recordedByName.set(name, [event]);
+      else namesakes.push(event);
+    }
+    for (const event of state.rejected) this.rejected.set(event.id, event);
+    for (const { id, duplicateOf } of state.duplicates) this.duplicates.set(id, duplicateOf);
+  }
+}

@@ -1,0 +1,192 @@
+// Rollups, raw events and what was acknowledged are three ways to the same sums.
+
+import { createHash } from 'node:crypto';
+import type { SentEvent } from '../history.ts';
+import { Tally, type Check } from './check.ts';
+import { decimalOf, hourOf, microsOf, unitsOf } from './exact.ts';
+import { lostEventsOf, storyName, type Facts, type Story } from './facts.ts';
+import { rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './state.ts';
+
+/** What some events add up to. */
+interface Sum {
+  count: bigint;
+  sum: bigint;
+  min: bigint;
+  max: bigint;
+  /** The latest by time, then by id. */
+  last: { timestamp: string; id: string; quantity: bigint };
+}
+
+/** Rollups equal the events that they were made of: count, sum, smallest, largest and last. */
+export function rollupsEqualEvents(state: State): Check {
+  const tally = new Tally(
+    'rollups',
+    'Every rollup (organization, meter, customer, hour) equals its raw events: count, sum, smallest, largest, last.',
+  );
+  const sums = new Map<string, Sum>();
+  for (const event of state.events) add(sums, event, event.quantity, event.timestamp, event.id);
+  for (const [name, rollup] of state.rollups) {
+    tally.examine();
+    const sum = sums.get(name);
+    if (sum === undefined) tally.violate(`the rollup ${name} has no events`);
+    else if (!isEqual(rollup, sum))
+      tally.violate(`the rollup ${name} is ${textOf(rollup)}, its events are ${sumText(sum)}`);
+  }
+  for (const name of sums.keys()) {
+    if (!state.rollups.has(name)) tally.violate(`the events of ${name} have no rollup`);
+  }
+  return tally.check;
+}
+
+/** Rollups equal what the clients were told, and what was found to have been taken where they were told nothing. */
+export function rollupsEqualAcknowledged(facts: Facts, state: State, index: StateIndex): Check {
+  const tally = new Tally(
+    'acknowledged sums',
+    'Every rollup equals, in count and sum, the digits that were sent in the events that were acknowledged, or taken without an answer.',
+  );
+  const lost = lostEventsOf(facts);
+  const sums = new Map<string, { count: bigint; sum: bigint }>();
+  for (const story of facts.stories.values()) {
+    const counted = countedPayload(facts, index, story, lost);
+    if (counted === undefined) continue;
+    const { payload, timestamp } = counted;
+    const name = rollupName(story.organization, payload.meter, payload.customer, hourOf(microsOf(timestamp)));
+    const sum = sums.get(name) ?? { count: 0n, sum: 0n };
+    sums.set(name, { count: sum.count + 1n, sum: sum.sum + unitsOf(payload.quantity) });
+  }
+  for (const name of new Set([...sums.keys(), ...state.rollups.keys()])) {
+    tally.examine();
+    const acknowledged = sums.get(name) ?? { count: 0n, sum: 0n };
+    const rollup = state.rollups.get(name);
+    const [count, sum] = [rollup?.count ?? 0n, unitsOf(rollup?.sum ?? '0')];
+    if (count === acknowledged.count && sum === acknowledged.sum) continue;
+    tally.violate(
+      `the rollup ${name} has ${count} events and sum ${decimalOf(sum)}, acknowledged were ${acknowledged.count} and ${decimalOf(acknowledged.sum)}`,
+    );
+  }
+  return tally.check;
+}
+
+/**
+ * Which payload of a story is in the count. Where an answer named the event, it is what that answer was for, whether
+ * Postgres has it or not; else what Postgres has.
+ */
+function countedPayload(
+  facts: Facts,
+  index: StateIndex,
+  story: Story,
+  lost: ReadonlySet<string>,
+): { payload: SentEvent; timestamp: string } | undefined {
+  const [recorded] = index.recordedByName.get(story.name) ?? [];
+  const isRecorded = (id: string) => recorded?.id === id;
+  const said = story.said.find(({ id, status }) => status !== 422 && isRecorded(id)) ?? story.said[0];
+  if (said === undefined) return recorded && { payload: sentAs(facts, story, recorded), timestamp: recorded.timestamp };
+  // A meter that counts users has not taken it, or Redis has lost it; other checks say whether that may be.
+  if (recorded === undefined && (isRejectable(facts, story) || said.status !== 201 || lost.has(said.id)))
+    return undefined;
+  const payload = recorded === undefined ? story.payloads[said.payload] : sentAs(facts, story, recorded);
+  if (payload === undefined) return undefined;
+  return { payload, timestamp: payload.timestamp ?? recorded?.timestamp ?? said.timestamp ?? '' };
+}
+
+function sentAs(facts: Facts, story: Story, recorded: StoredEvent): SentEvent {
+  const replayed = facts.replays.get(recorded.id)?.map(({ payload }) => payload) ?? [];
+  const accepted = story.said.find(({ id, status }) => id === recorded.id && status === 201);
+  if (accepted !== undefined) return story.payloads[accepted.payload] ?? recorded;
+  return (
+    [...story.payloads, ...replayed].find(
+      (sent) => sent.customer === recorded.customer && unitsOf(sent.quantity) === unitsOf(recorded.quantity),
+    ) ?? recorded
+  );
+}
+
+function isRejectable(facts: Facts, story: Story): boolean {
+  const meter = story.payloads[0]?.meter ?? -1;
+  return facts.organizations[story.organization]?.meters[meter]?.aggregation === 'UNIQUE_COUNT';
+}
+
+/** The table of distinct values equals the users of the events. */
+export function uniqueValuesEqualEvents(facts: Facts, state: State): Check {
+  const tally = new Tally(
+    'unique values',
+    'The distinct values of each UNIQUE_COUNT meter equal the users of its events.',
+  );
+  const expected = new Set<string>();
+  for (const event of state.events) {
+    const meter = facts.organizations[event.organization]?.meters[event.meter];
+    if (meter?.aggregation !== 'UNIQUE_COUNT') continue;
+    const hash = createHash('sha256').update(String(event.userId)).digest('hex').slice(0, 32);
+    expected.add(`${nameOf(event)} ${hash}`);
+  }
+  for (const value of expected) {
+    tally.examine();
+    if (!state.uniqueValues.has(value)) tally.violate(`${value} is the user of an event and not among the values`);
+  }
+  for (const value of state.uniqueValues) {
+    if (!expected.has(value)) tally.violate(`${value} is among the values and the user of no event`);
+  }
+  return tally.check;
+}
+
+/** Every key that Postgres holds belongs to the event that was recorded under it, and every recorded key is held. */
+export function keysBelongToTheirEvents(state: State, index: StateIndex): Check {
+  const tally = new Tally(
+    'keys',
+    'Every idempotency key in Postgres belongs to the one event that is recorded under it.',
+  );
+  const unseen = new Map(state.keys);
+  for (const event of state.events) {
+    if (event.key === undefined) continue;
+    tally.examine();
+    const name = `${event.organization} ${createHash('sha256').update(event.key).digest('hex').slice(0, 32)}`;
+    const holder = state.keys.get(name);
+    if (holder !== event.id)
+      tally.violate(`the key of ${storyName(event.organization, event)} belongs to ${holder}, recorded is ${event.id}`);
+    unseen.delete(name);
+  }
+  for (const [name, id] of unseen) {
+    if (!index.recorded.has(id)) tally.violate(`the key ${name} belongs to ${id}, which is not recorded`);
+  }
+  return tally.check;
+}
+
+function nameOf(event: StoredEvent): string {
+  return rollupName(event.organization, event.meter, event.customer, hourOf(event.timestamp));
+}
+
+function add(sums: Map<string, Sum>, event: StoredEvent, quantity: string, timestamp: string, id: string): void {
+  const name = nameOf(event);
+  const units = unitsOf(quantity);
+  const sum = sums.get(name);
+  if (sum === undefined) {
+    sums.set(name, { count: 1n, sum: units, min: units, max: units, last: { timestamp, id, quantity: units } });
+    return;
+  }
+  sum.count += 1n;
+  sum.sum += units;
+  if (units < sum.min) sum.min = units;
+  if (units > sum.max) sum.max = units;
+  const { last } = sum;
+  if (timestamp > last.timestamp || (timestamp === last.timestamp && id > last.id)) {
+    sum.last = { timestamp, id, quantity: units };
+  }
+}
+
+function isEqual(rollup: Rollup, sum: Sum): boolean {
+  return (
+    rollup.count === sum.count &&
+    unitsOf(rollup.sum) === sum.sum &&
+    unitsOf(rollup.min) === sum.min &&
+    unitsOf(rollup.max) === sum.max &&
+    rollup.lastId === sum.last.id &&
+    unitsOf(rollup.lastQuantity) === sum.last.quantity
+  );
+}
+
+function textOf({ count, sum, min, max, lastId }: Rollup): string {
+  return `${count} events, sum ${sum}, from ${min} to ${max}, last ${lastId}`;
+}
+
+function sumText({ count, sum, min, max, last }: Sum): string {
+  return `${count} events, sum ${decimalOf(sum)}, from ${decimalOf(min)} to ${decimalOf(max)}, last ${last.id}`;
+}
