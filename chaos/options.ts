@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** Builds that break the promise on purpose, which the judge has to catch. */
-export const BROKEN_BUILDS = ['claim-first'] as const;
+const BROKEN_BUILDS = ['claim-first'] as const;
 export type BrokenBuild = (typeof BROKEN_BUILDS)[number];
 
 export interface Options {

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect, inject, test } from 'vitest';
+import { until } from './harness.ts';
 
 const ways: [string, (database: Database, answer: number) => Promise<unknown[]>][] = [
   ['the pool', async ({ pool }, answer) => (await pool.query(`SELECT ${answer} AS answer`)).rows],
@@ -53,3 +54,22 @@ test.each(ways)(
     }
   },
 );
+
+test('an error of a connection that somebody holds between two queries is told, and does not end the process', async () => {
+  const told: Error[] = [];
+  const database = openDatabase(inject('databaseUrl'), {
+    connectionsMax: 2,
+    statementTimeoutMs: 10_000,
+    onConnectionError: (error) => told.push(error),
+  });
+  const held = await database.pool.connect();
+  try {
+    const { rows } = await held.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    await database.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+    await until(() => told.length > 0, 'the end of the connection is told');
+    await expect(held.query('SELECT 1')).rejects.toThrow(/terminat|not queryable|closed/i);
+  } finally {
+    held.release(true);
+    await database.close();
+  }
+});

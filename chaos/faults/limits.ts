@@ -13,7 +13,7 @@ const redisFull: FaultKind = {
   inflict: ({ stack, seconds, hold }) =>
     withRedis(stack, async (redis) => {
       const before = await redis.config('GET', 'maxmemory');
-      const limit = String(Array.isArray(before) ? before[1] : Object.values(before as object)[0]);
+      const limit = String(Array.isArray(before) ? before[1] : Object.values(before)[0]);
       const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
       try {
         await redis.config('SET', 'maxmemory', used);

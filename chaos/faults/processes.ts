@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 /** More than any process of this size serves at once. */
 const IDLE_CONNECTIONS = 400;
 
-export function variantOf({ stack }: Stage, name: string): Variant {
+function variantOf({ stack }: Stage, name: string): Variant {
   return APIS.includes(name) ? stack.apiVariant : {};
 }
 
@@ -60,7 +60,7 @@ const clock: FaultKind = {
     const child = stage.stack.child(target);
     const variant = variantOf(stage, target);
     const offset = stage.random.pick([HOUR_MS, -HOUR_MS]);
-    const module = new URL(`../ground/clock.js?offset=${offset}`, import.meta.url).href;
+    const module = new URL(`../ground/clock-main.js?offset=${offset}`, import.meta.url).href;
     await child.end('SIGTERM');
     await child.start({ ...variant, imports: [...(variant.imports ?? []), module] });
     await stage.hold(stage.seconds);

@@ -14,14 +14,18 @@ const STAR = 0x2a;
 const DOLLAR = 0x24;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Cuts the last bytes off the file that a Redis has appended to, which must not run. Answers the commands that are lost. */
+/**
+ * Cuts at least so many bytes off the file that a Redis has appended to, which must not run, and answers the commands that
+ * are lost. A transaction goes as a whole: Redis 7 leaves one open that was cut in two, and then counts the commands that
+ * are left of it together with those of the next one.
+ */
 export async function cutTail(redisFolder: string, bytes: number): Promise<string[][]> {
   const path = await currentLog(join(redisFolder, 'appendonlydir'));
   const log = await readFile(path);
-  const size = Math.max(0, log.length - bytes);
-  const lost = readUnits(log).filter(({ end }) => end > size);
-  await truncate(path, size);
-  return lost.flatMap(({ commands }) => commands);
+  const units = readUnits(log);
+  const kept = units.filter(({ end }) => end <= log.length - bytes);
+  await truncate(path, kept.at(-1)?.end ?? 0);
+  return units.slice(kept.length).flatMap(({ commands }) => commands);
 }
 
 /** Its manifest names the file that is written to last. */

@@ -86,26 +86,27 @@ export class Child {
 
   #watch(server: Server): void {
     this.#server = server;
-    const { name, logPath, records, log } = this.#plan;
+    const { name, logPath, records } = this.#plan;
     const record: ProcessRecord = { name, logPath };
     records.push(record);
-    let isReady = false;
-    void this.#starting.then(
-      () => (isReady = true),
-      () => {},
-    );
-    void server.ended.then((how) => {
-      if (this.#server === server) this.#server = undefined;
-      const code = /^exit code (\d+)$/.exec(how)?.[1];
-      record.ended = {
-        code: code === undefined ? null : Number(code),
-        signal: code === undefined ? how : null,
-        expected: !this.#isWanted,
-      };
-      if (!this.#isWanted) return;
-      log(`${name} ended by itself (${how}); its log is ${logPath}`);
-      // A start that is under way begins again by itself.
-      if (isReady) this.start(this.#variant).catch(() => {});
-    });
+    // It rejects when the whole run was ended, and then nothing is to be started.
+    this.#follow(server, record).catch(() => {});
+  }
+
+  async #follow(server: Server, record: ProcessRecord): Promise<void> {
+    const starting = this.#starting;
+    const how = await server.ended;
+    if (this.#server === server) this.#server = undefined;
+    const code = /^exit code (\d+)$/.exec(how)?.[1];
+    record.ended = {
+      code: code === undefined ? null : Number(code),
+      signal: code === undefined ? how : null,
+      expected: !this.#isWanted,
+    };
+    if (!this.#isWanted) return;
+    this.#plan.log(`${this.name} ended by itself (${how}); its log is ${record.logPath}`);
+    // A start that is under way begins again by itself; one that was over is made anew.
+    await starting;
+    if (this.#server === undefined && this.#starting === starting && this.#isWanted) await this.start(this.#variant);
   }
 }

@@ -27,7 +27,7 @@ const REDIS_WAIT_MS = 2_000;
 const LOOKUP_CONNECTIONS = 3;
 
 /** A look-up that takes longer than this would make its client wait for nothing. */
-const LOOKUP_MS_MAX = 500;
+const LOOKUP_MS_MAX = 1_000;
 
 /** Starts the API. Throws a SettingsError for a port that is taken, and for a Redis that would lose events. */
 export async function serveApi(settings: ApiSettings, log: Logger): Promise<RunningApi> {
@@ -44,7 +44,7 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     const lookups = openDatabase(settings.DATABASE_URL, {
       connectionsMax: LOOKUP_CONNECTIONS,
       statementTimeoutMs: LOOKUP_MS_MAX,
-      connectTimeoutMs: 2 * LOOKUP_MS_MAX,
+      connectTimeoutMs: LOOKUP_MS_MAX,
       onConnectionError: (error) => log.debug({ err: error }, 'an idle connection for look-ups was lost'),
     });
     closer.add('the look-ups', () => lookups.close());

@@ -95,15 +95,25 @@ export function producerConnection(commandTimeoutMs: number) {
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     commandTimeout: commandTimeoutMs,
+    // A time-out of a command leaves the connection as it is. One that is dead without a word would fail every command for
+    // the quarter of an hour that the system tries to send; this gives it up.
+    socketTimeout: commandTimeoutMs + 1_000,
     connectTimeout: 2_000,
     retryStrategy: (attempt: number) => Math.min(1_000, 50 * attempt),
   } satisfies RedisOptions;
 }
 
+/**
+ * After this a worker takes a connection on which it waits for an answer to be dead. It is longer than BullMQ lets a
+ * command block, which is 10 s.
+ */
+const WORKER_SILENCE_MS_MAX = 12_000;
+
 /** A worker's connection: it waits for Redis for as long as it takes, as BullMQ asks for blocking commands. */
 export function workerConnection() {
   return {
     maxRetriesPerRequest: null,
+    socketTimeout: WORKER_SILENCE_MS_MAX,
     connectTimeout: 2_000,
     retryStrategy: (attempt: number) => Math.min(1_000, 50 * attempt),
   } satisfies RedisOptions;
