@@ -172,7 +172,7 @@ describe('of what comes twice', () => {
       sender: null,
       claim: null,
     }));
-    await admit(weir.redis, weir.keys, batch, candidates, 60, () => {});
+    await admit(weir.redis, weir.keys, batch, candidates, 60);
     return batch;
   };
   const recordable = (events: StagedEvent[]) =>
@@ -191,18 +191,29 @@ describe('of what comes twice', () => {
     await expectRollupsToEqualEvents(weir.pool);
   });
 
-  test('a job that runs before its batch is staged leaves the batch alone', async () => {
-    const events = await eventsOf(3);
+  test.each([0, 3])('events that join a batch right after %i of it were read are recorded with it', async (count) => {
     const batch = newId();
-    // The batch is staged right after the worker has looked for it and found nothing.
+    const early = await eventsOf(count);
+    if (count > 0) await stage(early, batch);
+    const late = (await eventsOf(5)).map((event) => ({ ...event, meter_id: early[0]?.meter_id ?? event.meter_id }));
+    let reads = 0;
     const redis = new Proxy(weir.redis, {
-      get: (real, name) =>
-        name === 'hvals' ? () => stage(events, batch).then(() => []) : Reflect.get(real, name).bind(real),
+      get(real, name) {
+        if (name !== 'hvals') return Reflect.get(real, name).bind(real);
+        return async (key: string) => {
+          const read = await real.hvals(key);
+          reads += 1;
+          if (reads === 1) await stage(late, batch);
+          return read;
+        };
+      },
     });
-    expect(await persist({ ...parts, redis }, batch)).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
-    expect(await weir.redis.zscore(weir.keys.staged, batch)).not.toBeNull();
-    expect(await persist(parts, batch)).toEqual({ recorded: 3, duplicates: 0, rejected: 0 });
-    expect(await counted(weir, meter.id)).toEqual({ events: 3, sum: '3' });
+    expect(await persist({ ...parts, redis }, batch)).toEqual({ recorded: count + 5, duplicates: 0, rejected: 0 });
+    expect(reads).toBe(2);
+    expect(await weir.redis.zscore(weir.keys.staged, batch)).toBeNull();
+    const total = count + 5;
+    expect(await counted(weir, late[0]?.meter_id ?? '')).toEqual({ events: total, sum: String(total) });
+    await expectRollupsToEqualEvents(weir.pool);
   });
 
   test('different events with the same idempotency keys, recorded at the same moment: one of each, the others are its duplicates', async () => {

@@ -19,7 +19,6 @@ export async function admit(
   batch: string,
   candidates: readonly Candidate[],
   claimTtlSeconds: number,
-  enqueue: () => void,
 ): Promise<Admission[]> {
   try {
     const admissions = await claimAll(redis, keys, candidates, claimTtlSeconds);
@@ -31,7 +30,6 @@ export async function admit(
         .hset(keys.batch(batch), ...events)
         .zadd(keys.staged, Date.now(), batch)
         .exec();
-      enqueue();
     }
     return admissions;
   } catch (cause) {

@@ -1,5 +1,6 @@
 // BullMQ's side of a worker: which jobs it takes, how many at once, and what happens when one throws. A job is never given
-// up: it is tried again after a growing pause, for as long as it takes.
+// up: it is tried again after a growing pause, for as long as it takes. While Postgres or Redis is away, the worker keeps the
+// jobs that it has in hand and takes no others: thousands that fail in turn would keep Redis busy with nothing.
 
 import {
   RECORD_QUEUE,
@@ -9,11 +10,21 @@ import {
   type QueueKeys,
   type RecordJob,
 } from '@weir/shared/queue';
+import { isUnavailable } from '@weir/db/database';
+import { isRedisAway } from '@weir/shared/redis-away';
 import { Worker } from 'bullmq';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '@weir/shared/log';
 import type { WorkerMetrics } from './metrics.ts';
-import { persist, type PersistParts } from './persist.ts';
+import { persist, type Persisted, type PersistParts } from './persist.ts';
+
+/** How soon after Postgres is back the jobs in hand go on. */
+const IN_HAND_PAUSE_MS_MAX = 1_000;
+
+/** After this many attempts a job goes back to the queue: whatever keeps this one from being recorded may spare others. */
+const ATTEMPTS_IN_HAND_MAX = 10;
 
 export interface Consumer {
   /** Takes no more jobs and waits for those under way. */
@@ -29,11 +40,29 @@ export function openConsumer(
   const { log, metrics } = options;
   const connection = new Redis(redisUrl, workerConnection());
   connection.on('error', (error) => log.warn({ err: error }, 'the worker lost its connection to Redis'));
+  const closing = new AbortController();
+  // Each pause of each job listens to it.
+  setMaxListeners(0, closing.signal);
+
+  const persistWhenPossible = async (batch: string): Promise<Persisted> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await persist(parts, batch);
+      } catch (error) {
+        const isAway = isUnavailable(error) || isRedisAway(error);
+        if (!isAway || attempt === ATTEMPTS_IN_HAND_MAX || closing.signal.aborted) throw error;
+        metrics.batchFailures.inc();
+        if (attempt === 1)
+          log.warn({ err: error, batch }, 'a batch cannot be recorded now; it is kept and tried again');
+        await delay(Math.min(IN_HAND_PAUSE_MS_MAX, backoffMs(attempt)), undefined, { signal: closing.signal });
+      }
+    }
+  };
   const worker = new Worker<RecordJob>(
     RECORD_QUEUE,
     async (job) => {
       const endTimer = metrics.batchSeconds.startTimer();
-      const persisted = await persist(parts, job.data.batch);
+      const persisted = await persistWhenPossible(job.data.batch);
       endTimer();
       for (const outcome of ['recorded', 'duplicates', 'rejected'] as const)
         metrics.events.inc({ outcome }, persisted[outcome]);
@@ -56,6 +85,7 @@ export function openConsumer(
   worker.on('error', (error) => log.warn({ err: error }, 'the worker met an error outside any job'));
   return {
     async close() {
+      closing.abort();
       await worker.close();
       connection.disconnect();
     },

@@ -1,5 +1,6 @@
 // One batch, from Redis to Postgres: load → judge → record → reject → unlink. Whatever dies in between, the batch is still
-// in Redis and comes again, and recording it again changes nothing. Only after the commit is it taken off Redis.
+// in Redis and comes again, and recording it again changes nothing. Only after the commit is it taken off Redis, and only
+// if nothing has joined it meanwhile.
 
 import { isBadData, type Database } from '@weir/db/database';
 import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type RejectedEvent } from '@weir/db/record';
@@ -25,14 +26,33 @@ export interface Persisted {
 
 /** Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away. */
 export async function persist(parts: PersistParts, batch: string): Promise<Persisted> {
-  const { database, redis, keys } = parts;
-  const staged = await redis.hvals(keys.batch(batch));
-  if (staged.length === 0) {
-    await forgetIfGone(redis, keys, batch);
-    return { recorded: 0, duplicates: 0, rejected: 0 };
+  const { redis, keys } = parts;
+  const persisted: Persisted = { recorded: 0, duplicates: 0, rejected: 0 };
+  for (;;) {
+    const staged = await redis.hvals(keys.batch(batch));
+    if (staged.length > 0) {
+      const more = await persistEvents(
+        parts,
+        staged.map((text) => JSON.parse(text) as StagedEvent),
+      );
+      for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
+    }
+    // From here on these events are in Postgres for good, so Redis may forget them.
+    const isOff = await redis.eval(TAKE_OFF, 2, keys.batch(batch), keys.staged, batch, staged.length);
+    if (isOff === 1) return persisted;
   }
-  const events = staged.map((text) => JSON.parse(text) as StagedEvent);
+}
 
+// An API that was kept from running for a while may still add to a batch whose job the sweeper has added meanwhile. Events
+// only ever join a batch, so as many as were read are those that were read.
+const TAKE_OFF = `
+if redis.call('HLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
+redis.call('UNLINK', KEYS[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 1`;
+
+async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promise<Persisted> {
+  const { database } = parts;
   const { accepted, rejected } = await judgeAll(parts.aggregations, events);
   const { recorded, duplicates, refused } = await recordOrBisect(database, accepted);
   await rejectEvents(database.pool, [...rejected, ...refused]);
@@ -41,18 +61,7 @@ export async function persist(parts: PersistParts, batch: string): Promise<Persi
     database.pool,
     events.filter((event) => event.replayed === true && !notCounted.has(event.id)),
   );
-
-  // From here on the batch's events are in Postgres for good, so Redis may forget them.
-  const replies = await redis.multi().unlink(keys.batch(batch)).zrem(keys.staged, batch).exec();
-  for (const [error] of replies ?? []) if (error !== null) throw error;
   return { recorded, duplicates, rejected: notCounted.size };
-}
-
-// One step, since a job may run before its batch is staged: a batch that was not read must never be taken off.
-const FORGET_IF_GONE = `if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZREM', KEYS[2], ARGV[1]) end`;
-
-async function forgetIfGone(redis: Redis, keys: QueueKeys, batch: string): Promise<void> {
-  await redis.eval(FORGET_IF_GONE, 2, keys.batch(batch), keys.staged, batch);
 }
 
 async function judgeAll(aggregations: Aggregations, events: StagedEvent[]) {

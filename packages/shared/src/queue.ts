@@ -6,8 +6,8 @@ import type { RedisOptions } from 'ioredis';
  * The contract between the API and the workers: the keys in Redis, the queue, its jobs and its connections. Nothing
  * else in the code names them.
  *
- * Per flush of the API there is one *batch*: a hash `event id → event`, its id in the sorted set of staged batches
- * (score: milliseconds since 1970), and one job that names it. A batch is unlinked after its events are in Postgres.
+ * The API stages events in *batches*: a hash `event id → event`, its id in the sorted set of staged batches (score:
+ * milliseconds since 1970), and one job that names it. A batch is unlinked after its events are in Postgres.
  */
 export interface QueueKeys {
   /** Prefix of all keys: a hash tag, so that Redis Cluster keeps the keys of one flush in one slot. */

@@ -55,10 +55,8 @@ export async function loadAdmitScript(redis: Redis): Promise<void> {
 }
 
 /**
- * Admits the candidates of one flush under the batch's id; the answers are in their order. `enqueue` is called when the
- * script is on its way, again when it had to be sent a second time, and not at all while Redis is away. When Redis does
- * not answer, throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may
- * have been.
+ * Admits the candidates of one flush under the batch's id; the answers are in their order. When Redis does not answer,
+ * throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
  */
 export async function admit(
   redis: Redis,
@@ -66,37 +64,25 @@ export async function admit(
   batch: string,
   candidates: readonly Candidate[],
   claimTtlSeconds: number,
-  enqueue: () => void,
 ): Promise<Admission[]> {
   const { keyArgs, valueArgs } = argumentsOf(keys, batch, candidates, claimTtlSeconds);
   if (redis.status !== 'ready') throw notAccepted();
   let answers: string[];
   try {
-    answers = await evaluate(redis, keyArgs, valueArgs, enqueue);
+    answers = await evaluate(redis, keyArgs, valueArgs);
   } catch (error) {
     throw refusalOf(error);
   }
   return answers.map((answer, index) => admissionOf(answer, candidates[index]));
 }
 
-async function evaluate(
-  redis: Redis,
-  keyArgs: string[],
-  valueArgs: (string | number)[],
-  enqueue: () => void,
-): Promise<string[]> {
-  const answers = redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs);
-  // In the same turn as the script, so that both share a round trip. Redis runs them in this order.
-  enqueue();
+async function evaluate(redis: Redis, keyArgs: string[], valueArgs: (string | number)[]): Promise<string[]> {
   try {
-    return (await answers) as string[];
+    return (await redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs)) as string[];
   } catch (error) {
     // Redis forgets scripts when it restarts. Nothing of this one has run then.
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    const second = redis.eval(LUA, keyArgs.length, ...keyArgs, ...valueArgs);
-    // The first job may have come and gone by now, having found nothing.
-    enqueue();
-    return (await second) as string[];
+    return (await redis.eval(LUA, keyArgs.length, ...keyArgs, ...valueArgs)) as string[];
   }
 }
 

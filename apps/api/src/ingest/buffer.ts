@@ -1,13 +1,12 @@
 // Gathers the events of many requests into flushes, so that they share one round trip and one fsync of Redis.
 // There is no timer: a lone request leaves with the next turn of the event loop, and a crowd gathers by itself while
 // two flushes are under way. Nobody waits here for longer than a client would: what cannot leave is refused, untouched.
-// Next: admit.ts.
+// Next: batches.ts.
 
 import { Refusal } from '@weir/shared/errors';
-import { newId } from '@weir/shared/ids';
 import type { Admission, Candidate } from './admit.ts';
 
-/** Events in one flush, and so in one batch: large enough to share an fsync well, small enough to stay one screen of SQL. */
+/** Events in one flush: enough to share an fsync well, and not so many that Redis stands still for the others. */
 const FLUSH_EVENTS_MAX = 500;
 
 /** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering here. */
@@ -27,7 +26,7 @@ interface Waiting {
 }
 
 export class FlushBuffer {
-  readonly #flushBatch: (batch: string, candidates: Candidate[]) => Promise<Admission[]>;
+  readonly #admit: (candidates: Candidate[]) => Promise<Admission[]>;
   readonly #now: () => number;
   #waiting: Waiting[] = [];
   #inFlight = 0;
@@ -35,12 +34,9 @@ export class FlushBuffer {
   #isClosed = false;
   #onIdle: (() => void)[] = [];
 
-  /** `flushBatch` admits the candidates of one batch and answers in their order. `now` is in milliseconds. */
-  constructor(
-    flushBatch: (batch: string, candidates: Candidate[]) => Promise<Admission[]>,
-    now: () => number = () => performance.now(),
-  ) {
-    this.#flushBatch = flushBatch;
+  /** `admit` admits the candidates of one flush and answers in their order. `now` is in milliseconds. */
+  constructor(admit: (candidates: Candidate[]) => Promise<Admission[]>, now: () => number = () => performance.now()) {
+    this.#admit = admit;
     this.#now = now;
   }
 
@@ -92,10 +88,7 @@ export class FlushBuffer {
     }
     this.#inFlight += 1;
     try {
-      const admissions = await this.#flushBatch(
-        newId(),
-        flushed.map(({ candidate }) => candidate),
-      );
+      const admissions = await this.#admit(flushed.map(({ candidate }) => candidate));
       flushed.forEach(({ resolve, reject }, index) => {
         const admission = admissions[index];
         if (admission === undefined) reject(new Error('the admit script answered for fewer events than it was given'));

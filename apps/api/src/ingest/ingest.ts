@@ -1,9 +1,10 @@
-// The stages of the track path, put together: buffer → admit → enqueue.
+// The stages of the track path, put together: buffer → batches → admit → enqueue.
 
 import type { QueueKeys } from '@weir/shared/queue';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import { admit, loadAdmitScript, type Admission, type Candidate } from './admit.ts';
+import { Batches } from './batches.ts';
 import { FlushBuffer } from './buffer.ts';
 import { openRecordQueue } from './enqueue.ts';
 import { openRedisWatch, type RedisState } from './redis-watch.ts';
@@ -36,8 +37,9 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
   };
   if (redis.status === 'ready') load();
   redis.on('ready', load);
-  const buffer = new FlushBuffer((batch, candidates) =>
-    admit(redis, keys, batch, candidates, options.claimTtlSeconds, () => queue.enqueue(batch)),
+  const batches = new Batches((batch) => queue.enqueue(batch));
+  const buffer = new FlushBuffer((candidates) =>
+    batches.stage(candidates.length, (batch) => admit(redis, keys, batch, candidates, options.claimTtlSeconds)),
   );
   const watch = openRedisWatch(redis, keys, options.batchesMax, log);
   return {
@@ -49,6 +51,7 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
     queue: () => watch.state(),
     async close() {
       await buffer.drain();
+      await batches.close();
       watch.close();
       redis.off('ready', load);
       await queue.close();
