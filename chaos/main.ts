@@ -65,13 +65,13 @@ try {
     if (!(await chaos(options, stopping.signal))) process.exitCode = 1;
   }
 } catch (error) {
-  if (error instanceof Interrupted) process.exitCode = 130;
-  else {
+  if (!(error instanceof Interrupted)) {
     log(
       error instanceof OptionsError
         ? `${error.message}\n${USAGE}`
         : String(error instanceof Error ? error.stack : error),
     );
-    process.exitCode = 1;
   }
+  // The clients of a run that was broken off are still at work.
+  process.exit(error instanceof Interrupted ? 130 : 1);
 }

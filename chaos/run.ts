@@ -52,6 +52,7 @@ export async function run(options: RunOptions): Promise<Judgement> {
       random: random.fork(),
       seconds,
       probe: (until) => traffic.probe(until),
+      calmMs: () => traffic.calmMs(),
       signal,
     });
     const progress = setInterval(

@@ -6,8 +6,10 @@ import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import type { StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
+import { DUTY_QUEUE, RECORD_QUEUE, recordJobOptions } from '@weir/shared/queue';
 import { Aggregations } from '@weir/worker/aggregations';
 import { persist, type PersistParts } from '@weir/worker/persist';
+import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signUp, startWeir, until, type Organization, type Weir } from './harness.ts';
 import { expectRollupsToEqualEvents } from './rollups.ts';
@@ -259,9 +261,33 @@ describe('of what comes twice', () => {
 
   test('a batch whose job was never added, because the API died in between, is swept up and recorded', async () => {
     await stage(await eventsOf(40));
-    await weir.startWorker();
+    const worker = await weir.startWorker();
     await weir.drained();
     expect(await counted(weir, meter.id)).toEqual({ events: 40, sum: '40' });
     await expectRollupsToEqualEvents(weir.pool);
+    await worker.close();
+  });
+
+  test('nor does it wait for a machine whose clock was an hour ahead when it staged, delayed or scheduled something', async () => {
+    const hour = 3_600_000;
+    const { prefix } = weir.keys;
+    const [orphan, delayed] = [await eventsOf(2), await eventsOf(3)];
+    await weir.redis.zadd(weir.keys.staged, Date.now() + hour, await stage(orphan));
+    const batch = await stage(delayed);
+    const records = new Queue(RECORD_QUEUE, { connection: weir.redis, prefix });
+    await records.add(RECORD_QUEUE, { batch }, { ...recordJobOptions(batch), delay: hour });
+    const duties = new Queue(DUTY_QUEUE, { connection: weir.redis, prefix });
+    await duties.removeJobScheduler('sweep');
+    await duties.upsertJobScheduler('sweep', { every: 250, startDate: Date.now() + hour }, { name: 'sweep', data: {} });
+    expect((await duties.getJobScheduler('sweep'))?.next).toBeGreaterThan(Date.now() + hour / 2);
+    const worker = await weir.startWorker();
+    await weir.drained();
+    for (const events of [orphan, delayed]) {
+      const total = { events: events.length, sum: String(events.length) };
+      expect(await counted(weir, events[0]?.meter_id ?? '')).toEqual(total);
+    }
+    await worker.close();
+    await records.close();
+    await duties.close();
   });
 });

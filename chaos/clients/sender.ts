@@ -39,6 +39,7 @@ export class Sender {
   /** Attempts that wait for room, the first one first: else new requests would take all of it. */
   readonly #waiting: (() => void)[] = [];
   #requests = 0;
+  #troubleAt = -Infinity;
 
   constructor(urls: string[], history: History, random: Random) {
     this.#doors = urls.map((url) => new Door(url));
@@ -54,6 +55,11 @@ export class Sender {
   /** Whether some process has room for another request, and no attempt of an earlier one waits for it. */
   get hasRoom(): boolean {
     return this.#waiting.length === 0 && this.#underWay.some((attempts) => attempts < ATTEMPTS_PER_API_MAX);
+  }
+
+  /** Milliseconds since an attempt was last left without a definite answer. */
+  get calmMs(): number {
+    return performance.now() - this.#troubleAt;
   }
 
   /**
@@ -76,6 +82,7 @@ export class Sender {
       this.#waiting.shift()?.();
       this.#writeAnswer(request, attempt, answer, excerpt);
       const isDefinite = 'status' in answer && answer.status < 500;
+      if (!isDefinite) this.#troubleAt = performance.now();
       if (isDefinite || !isRetried || signal.aborted) return 'status' in answer ? answer : undefined;
       const askedSeconds = 'status' in answer ? Number(answer.retryAfter ?? 0) : 0;
       await delay(isImpatient ? IMPATIENT_MS : Math.max(this.#backoffMs(attempt), askedSeconds * 1_000));

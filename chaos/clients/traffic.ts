@@ -29,6 +29,8 @@ export interface TrafficOptions {
 }
 
 export interface Traffic {
+  /** Milliseconds since a client was last refused for now, or left without an answer. */
+  calmMs(): number;
   /** Sends one new event and resolves when its receipt says that it is recorded. */
   probe(signal: AbortSignal): Promise<void>;
   /**
@@ -70,6 +72,7 @@ export async function openTraffic(ground: Ground, options: TrafficOptions): Prom
   }, TICK_MS);
 
   return {
+    calmMs: () => sender.calmMs,
     probe: (signal) => probe(sender, organizations, options.random.fork(), signal),
     async stop() {
       clearInterval(timer);

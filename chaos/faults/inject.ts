@@ -17,6 +17,8 @@ export interface InjectOptions {
   seconds: number;
   /** Resolves when the system was seen to accept an event and to record it. */
   probe(signal: AbortSignal): Promise<void>;
+  /** Milliseconds since a client was last refused for now, or left without an answer. */
+  calmMs(): number;
   /** Aborted: those under way are undone, and no more are made. */
   signal: AbortSignal;
 }
@@ -31,6 +33,10 @@ export interface Injection {
 }
 
 const LOOK_AGAIN_MS = 50;
+
+/** What an earlier fault left behind, such as a crowd of retries, is over when nobody was refused for so long. */
+const CALM_MS = 2_000;
+const CALM_WAIT_SECONDS_MAX = 60;
 
 export function injectFaults(options: InjectOptions): Injection {
   const { stack, history, random, seconds, probe, signal } = options;
@@ -77,7 +83,12 @@ export function injectFaults(options: InjectOptions): Injection {
   };
   const make = async (planned: PlannedFault): Promise<void> => {
     const { kind, target } = planned;
-    if (kind.isExclusive === true) await probe(stopped.signal);
+    if (kind.isExclusive === true) {
+      await probe(stopped.signal);
+      const deadline = performance.now() + CALM_WAIT_SECONDS_MAX * 1_000;
+      while (options.calmMs() < CALM_MS && performance.now() < deadline && !stopped.signal.aborted)
+        await delay(LOOK_AGAIN_MS);
+    }
     const at = history.now();
     const outcome = await kind.inflict(
       { stack, seconds: planned.seconds, random: planned.random, hold: (held) => wait(held, stopped.signal), until },

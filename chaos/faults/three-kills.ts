@@ -6,8 +6,9 @@ import { withRedis, type FaultKind } from './fault.ts';
 const KILLS = 3;
 
 /**
- * One job kills three workers in a row. Postgres is kept from answering, so that the job is under way when its worker
- * dies, and only one worker runs at a time, so that it is known whose job it is.
+ * One job kills three workers in a row. Postgres is kept from answering, so that the job is under way when its worker dies,
+ * and only one worker runs at a time, so that it is known whose job it is. Between two kills the queue is paused until the
+ * job has come back: a worker that had its hands full with others would not take it.
  */
 export const threeKills: FaultKind = {
   name: 'worker killed three times on one job',
@@ -17,39 +18,42 @@ export const threeKills: FaultKind = {
   seconds: [15, 25],
   isQuick: false,
   isExclusive: true,
-  async inflict({ stack, until }, target) {
-    const names = [target, target === 'worker-0' ? 'worker-1' : 'worker-0'];
-    const workers = names.map((name) => stack.child(name));
-    const edges = names.map((name) => stack.edge(`${name}>postgres`));
-    const dead = new Set(workers);
-    try {
-      for (const edge of edges) edge.silence(['forth', 'back']);
-      await workers[1]?.end('SIGKILL');
-      dead.delete(workers[0]!);
-      return await withRedis(stack, async (connection) => {
-        const queue = new Queue(RECORD_QUEUE, { connection, prefix: stack.queuePrefix });
-        let batch: string | undefined;
-        const isUnderWay = async (times: number): Promise<boolean> => {
-          const [job] = batch === undefined ? await queue.getActive() : [await queue.getJob(batch)];
-          batch ??= job?.id;
-          return (job?.attemptsStarted ?? 0) >= times;
-        };
+  inflict: ({ stack, until }, target) =>
+    withRedis(stack, async (connection) => {
+      const names = [target, target === 'worker-0' ? 'worker-1' : 'worker-0'];
+      const workers = names.map((name) => stack.child(name));
+      const edges = names.map((name) => stack.edge(`${name}>postgres`));
+      const dead = new Set<(typeof workers)[number]>();
+      const queue = new Queue(RECORD_QUEUE, { connection, prefix: stack.queuePrefix });
+      try {
+        await queue.pause();
+        await until(async () => (await queue.getActiveCount()) === 0, 'the workers have nothing in hand', 30);
+        await workers[1]!.end('SIGKILL');
+        dead.add(workers[1]!);
+        for (const edge of edges) edge.silence(['forth', 'back']);
+        await queue.resume();
+        await until(async () => (await queue.getActiveCount()) > 0, 'a worker has taken a job', 30);
+        const batch = (await queue.getActive())[0]?.id ?? '';
         for (let kills = 0; kills < KILLS; kills += 1) {
           const running = workers[kills % 2]!;
           const next = workers[(kills + 1) % 2]!;
-          await until(() => isUnderWay(kills + 1), `a worker has taken the job for the ${kills + 1}. time`, 30);
+          const hasBegun = async () => ((await queue.getJob(batch))?.attemptsStarted ?? 0) > kills;
+          await until(hasBegun, `a worker has taken the job for the ${kills + 1}. time`, 30);
+          await queue.pause();
           await running.end('SIGKILL');
           dead.add(running);
           if (kills === KILLS - 1) break;
           await next.start();
           dead.delete(next);
+          await until(async () => (await queue.getActiveCount()) === 0, 'the job has come back to the queue', 30);
+          await queue.resume();
         }
-        await queue.close();
         return { detail: `batch ${batch}` };
-      });
-    } finally {
-      for (const edge of edges) await edge.heal('reset');
-      for (const worker of dead) await worker.start();
-    }
-  },
+      } finally {
+        for (const edge of edges) await edge.heal('reset');
+        await queue.resume();
+        await queue.close();
+        for (const worker of dead) await worker.start();
+      }
+    }),
 };

@@ -97,8 +97,12 @@ async function scheduleAll(queue: Queue<unknown, unknown, Duty>, sweepIntervalMs
     sessions: SESSIONS_INTERVAL_MS,
   } satisfies Record<Duty, number>;
   const opts = { removeOnComplete: true, removeOnFail: true };
-  for (const duty of DUTIES)
+  for (const duty of DUTIES) {
+    // A machine whose clock was ahead has put the next time so far off that it would not come for as long.
+    const next = (await queue.getJobScheduler(duty))?.next ?? 0;
+    if (next > Date.now() + 2 * every[duty]) await queue.removeJobScheduler(duty);
     await queue.upsertJobScheduler(duty, { every: every[duty] }, { name: duty, data: {}, opts });
+  }
 }
 
 async function perform(duty: Duty, options: DutyOptions, redis: Redis, records: Queue<RecordJob>): Promise<void> {

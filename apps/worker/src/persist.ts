@@ -2,7 +2,7 @@
 // in Redis and comes again, and recording it again changes nothing. Only after the commit is it taken off Redis, and only
 // if nothing has joined it meanwhile.
 
-import { isBadData, type Database } from '@weir/db/database';
+import { isBadData, isTimedOut, type Database } from '@weir/db/database';
 import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type RejectedEvent } from '@weir/db/record';
 import type { StagedEvent } from '@weir/shared/event';
 import type { QueueKeys } from '@weir/shared/queue';
@@ -76,7 +76,10 @@ async function judgeAll(aggregations: Aggregations, events: StagedEvent[]) {
   return { accepted, rejected };
 }
 
-/** Records events; where Postgres will not take one, halves the batch until that one is alone, and refuses only it. */
+/**
+ * Records events. Where Postgres will not take one, halves the batch until that one is alone, and refuses only it. A batch
+ * that took too long is halved as well: a Postgres that is slow gets less at once.
+ */
 async function recordOrBisect(
   database: Database,
   events: RecordableEvent[],
@@ -85,8 +88,10 @@ async function recordOrBisect(
     return { ...(await recordEvents(database.pool, events)), refused: [] };
   } catch (error) {
     const [first] = events;
-    if (!isBadData(error) || first === undefined) throw error;
+    const isBad = isBadData(error);
+    if ((!isBad && !isTimedOut(error)) || first === undefined) throw error;
     if (events.length === 1) {
+      if (!isBad) throw error;
       const why = error instanceof Error ? error.message : String(error);
       return {
         recorded: 0,

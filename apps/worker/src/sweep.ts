@@ -12,11 +12,15 @@ import type { Redis } from 'ioredis';
 const BATCHES_MAX = 5_000;
 
 /**
- * Enqueues every batch that was staged more than `ageMs` ago and has no job, and retries failed jobs. Answers how many
- * batches it had to enqueue.
+ * Enqueues every batch that was staged more than `ageMs` ago and has no job, and has failed jobs and those that wait for their
+ * next attempt tried now. Answers how many batches it had to enqueue. Clocks may differ by hours: a batch of the future is
+ * one of a machine whose clock is ahead, and its job, like one that such a machine has delayed, would wait as long.
  */
 export async function sweep(redis: Redis, keys: QueueKeys, queue: Queue<RecordJob>, ageMs: number): Promise<number> {
-  const staged = await redis.zrangebyscore(keys.staged, '-inf', Date.now() - ageMs, 'LIMIT', 0, BATCHES_MAX);
+  const now = Date.now();
+  const old = await redis.zrangebyscore(keys.staged, '-inf', now - ageMs, 'LIMIT', 0, BATCHES_MAX);
+  const ahead = await redis.zrangebyscore(keys.staged, now + ageMs, '+inf', 'LIMIT', 0, BATCHES_MAX);
+  const staged = [...old, ...ahead];
   const pipeline = redis.pipeline();
   for (const batch of staged) pipeline.exists(queue.toKey(batch));
   const replies = (await pipeline.exec()) ?? [];
@@ -27,5 +31,6 @@ export async function sweep(redis: Redis, keys: QueueKeys, queue: Queue<RecordJo
   });
   await queue.addBulk(orphans.map((batch) => ({ name: RECORD_QUEUE, data: { batch }, opts: recordJobOptions(batch) })));
   await queue.retryJobs({ state: 'failed' });
+  await queue.promoteJobs();
   return orphans.length;
 }

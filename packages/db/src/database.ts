@@ -105,6 +105,11 @@ export function isBadData(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '');
 }
 
+/** Whether a statement was cancelled since it took too long. */
+export function isTimedOut(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '57014';
+}
+
 /**
  * Whether an error says that Postgres cannot answer now: no connection, too many, shutting down, timed out, deadlocked
  * (SQLSTATE classes 08, 40, 53, 57, 58; 25006 and 55P03, as in a failover; and whatever the network says).
