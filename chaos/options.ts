@@ -22,7 +22,7 @@ export interface Options {
 export const USAGE = `npm run chaos -- [options]
   --minutes N       how long faults are made, such as 10 or 0.5 (10)
   --seed N          a whole number; the same one makes the same faults in the same order (drawn by lot)
-  --rate N          requests a second (150)
+  --rate N          requests a second (1000)
   --folder DIR      an empty folder for data, logs and history; it is kept (a temporary one)
   --keep            keep the temporary folder, also when nothing was found
   --broken NAME     run a build that breaks the promise, which must be found: ${BROKEN_BUILDS.join(', ')}
@@ -57,7 +57,7 @@ function parse(args: string[]) {
       options: {
         minutes: { type: 'string', default: '10' },
         seed: { type: 'string' },
-        rate: { type: 'string', default: '150' },
+        rate: { type: 'string', default: '1000' },
         folder: { type: 'string' },
         keep: { type: 'boolean', default: false },
         broken: { type: 'string' },

@@ -74,6 +74,21 @@ test('a Redis that would drop events is refused also when it comes back as such 
   await until(async () => (await track()).status === 201, 'the settings are mended');
 });
 
+test('an event is written before its claim, so that a log that is torn between them holds no claim without its event', async () => {
+  const monitor = await redis.duplicate().monitor();
+  const commands: string[][] = [];
+  monitor.on('monitor', (_time: string, command: string[]) => commands.push(command));
+  const body = { meter_token: token, customer_external_id: 'acme', quantity: 1, idempotency_key: 'in the log' };
+  const { id } = (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body;
+  // The log holds what a script wrote, in the order in which it wrote.
+  const staged = () => commands.findIndex(([name, , field]) => name === 'HSET' && field === id);
+  const claimed = () => commands.findIndex(([name, , value]) => name === 'SET' && value?.startsWith(id) === true);
+  await until(() => claimed() >= 0, 'the claim was seen');
+  expect(staged()).toBeGreaterThanOrEqual(0);
+  expect(staged()).toBeLessThan(claimed());
+  monitor.disconnect();
+});
+
 test('while Redis is away, tracking and receipts are answered with 503, and everything else works', async () => {
   const { id } = (await track()).body;
   const cut = await weir.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });

@@ -1,12 +1,16 @@
 import { Door, type Answer, type Message } from '../clients/attempt.ts';
 import type { Ground } from '../ground/ground.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const TIMEOUT_MS = 60_000;
 
 /** Requests of the judge that are under way at once. */
 const AT_ONCE_MAX = 4;
 
-/** What the judge asks the APIs, in turn. They are whole by now, so nothing is asked twice. */
+/** The judge makes as much load as it can, and comes back when it is told to, like any client. It does not do so for ever. */
+const ATTEMPTS_MAX = 10;
+
+/** What the judge asks the APIs, in turn. They are whole by now, so that an answer that does not come is not waited for again. */
 export class Questions {
   readonly #doors: Door[];
   #next = 0;
@@ -20,8 +24,12 @@ export class Questions {
     this.#next += 1;
     const door = this.#doors[this.#next % this.#doors.length];
     if (door === undefined) throw new RangeError('there is no API to ask');
-    const answer = await door.attempt(message, TIMEOUT_MS);
-    return 'status' in answer ? answer : { status: 0, text: answer.why };
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await door.attempt(message, TIMEOUT_MS);
+      if (!('status' in answer)) return { status: 0, text: answer.why };
+      if (answer.status !== 503 || attempt === ATTEMPTS_MAX) return answer;
+      await delay(Number(answer.retryAfter ?? 1) * 1_000);
+    }
   }
 
   close(): void {
