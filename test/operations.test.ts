@@ -222,6 +222,38 @@ describe('SIGTERM', () => {
     }
   });
 
+  test('tells a client whose answer takes long that its connection ends with it', async () => {
+    const admin = await signUp(weir);
+    const api = await weir.spawnApi();
+    const holder = await weir.pool.connect();
+    await holder.query('BEGIN; LOCK TABLE features IN ACCESS EXCLUSIVE MODE');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const headers = { cookie: `access_token=${admin.session}` };
+    const answered = new Promise<{ status: number | undefined; connection: string | undefined }>((resolve, reject) => {
+      const request = httpRequest(`${api.url}/api/v1/features`, { agent, headers }, (response) => {
+        response.resume();
+        resolve({ status: response.statusCode, connection: response.headers.connection });
+      });
+      request.on('error', reject);
+      request.end();
+    });
+    const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await until(async () => (await weir.pool.query(waits)).rowCount === 1, 'the request waits for the lock');
+    const stopped = api.stop('SIGTERM');
+    const refuses = () =>
+      fetch(`${api.url}/healthz`).then(
+        () => false,
+        () => true,
+      );
+    await until(refuses, 'the process takes no more connections');
+    await holder.query('ROLLBACK');
+    holder.release();
+    expect(await answered).toEqual({ status: 200, connection: 'close' });
+    await stopped;
+    expect(api.child.exitCode).toBe(0);
+    agent.destroy();
+  });
+
   test('does not wait for longer than DRAIN_TIMEOUT_MS for a request that never arrives in full', async () => {
     const api = await weir.spawnApi({ DRAIN_TIMEOUT_MS: '500' });
     const { hostname, port } = new URL(api.url);
@@ -250,7 +282,7 @@ describe('SIGTERM', () => {
       const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
       await until(async () => (await still.pool.query(waits)).rowCount === 1, 'the worker waits for the lock');
       await worker.stop('SIGTERM');
-      expect(worker.child.exitCode).toBe(1);
+      expect(worker.child.exitCode).toBe(0);
       await holder.query('ROLLBACK');
       holder.release();
       await still.startWorker();

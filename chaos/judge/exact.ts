@@ -16,6 +16,11 @@ export function unitsOf(text: string): bigint {
   return sign === '-' ? -units : units;
 }
 
+/** The same text for the same decimal; any other text as it is. */
+export function canonical(text: string): string {
+  return DECIMAL.test(text) ? decimalOf(unitsOf(text)) : text;
+}
+
 /** The decimal again, without trailing zeros. */
 export function decimalOf(units: bigint): string {
   const digits = (units < 0n ? -units : units).toString().padStart(SCALE + 1, '0');

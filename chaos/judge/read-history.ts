@@ -2,6 +2,7 @@
 
 import { createReadStream } from 'node:fs';
 import type { AnsweredLine, HistoryLine, RetriedLine, SentEvent, SentLine, UnansweredLine } from '../history.ts';
+import { canonical } from './exact.ts';
 import { emptyFacts, storyName, type Attempt, type Facts, type ReplayFact, type Story } from './facts.ts';
 
 /** A request that may get further attempts. */
@@ -194,9 +195,14 @@ export class FactReader {
 }
 
 function payloadIn(story: Story, event: SentEvent): number {
-  const text = JSON.stringify(event);
-  const index = story.payloads.findIndex((payload) => JSON.stringify(payload) === text);
+  const text = textOf(event);
+  const index = story.payloads.findIndex((payload) => textOf(payload) === text);
   return index === -1 ? story.payloads.push(event) - 1 : index;
+}
+
+/** `7` and `7.0e0` are one quantity, and so one payload. What is no quantity at all is refused for what it is. */
+function textOf(event: SentEvent): string {
+  return JSON.stringify({ ...event, quantity: canonical(event.quantity) });
 }
 
 function moveUnclear(story: Story, to: 'refused' | 'notAccepted'): void {

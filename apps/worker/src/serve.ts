@@ -22,6 +22,9 @@ export interface RunningWorker {
   close(): Promise<void>;
 }
 
+/** What is left of the time for a stop when what could not be closed in order is given up. */
+const STOP_SPARE_MS = 250;
+
 /** Starts a worker; waits for Redis where it is away. Throws a SettingsError for a Redis that would lose events. */
 export async function serveWorker(settings: WorkerSettings, log: Logger): Promise<RunningWorker> {
   const closer = new Closer();
@@ -73,7 +76,12 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       url,
       async close() {
         isDraining = true;
-        await closer.close();
+        try {
+          await closer.close(settings.DRAIN_TIMEOUT_MS - STOP_SPARE_MS);
+        } catch (error) {
+          // A Redis or Postgres that does not answer keeps jobs in hand and connections open. The jobs go to other workers.
+          log.warn({ err: error }, 'not everything could be closed in order; nothing is lost');
+        }
       },
     };
   } catch (error) {

@@ -31,6 +31,18 @@ test('a step that fails keeps none of the others from closing, and is named at t
   ]);
 });
 
+test('a step that is not done in time keeps none of the others from closing, and is named at the end', async () => {
+  const closed: string[] = [];
+  const closer = new Closer();
+  closer.add('the database', () => closed.push('the database'));
+  closer.add('the queue', () => new Promise(() => {}));
+  const failure = await closer.close(1).catch((error: unknown) => error);
+  expect(closed).toEqual(['the database']);
+  expect(failure).toMatchObject({
+    errors: [{ message: 'could not close the queue', cause: { message: 'it was not done in time' } }],
+  });
+});
+
 test('closing a second time closes nothing twice', async () => {
   let count = 0;
   const closer = new Closer();

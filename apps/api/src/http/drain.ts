@@ -20,14 +20,22 @@ const SWEEP_MS = 25;
 
 /**
  * From now on `app.close()` waits until no new connection has come for a moment, and then takes no more. It answers every
- * request that arrives over those that are open (Fastify tells each client that it was the last one), and closes each
+ * request that arrives over those that are open, tells each client that it was the last one there, and closes each
  * connection once nothing is under way on it.
  */
 export function useDrain(app: FastifyInstance): void {
   const { server } = app;
   let lastConnectedAt = -Infinity;
+  let isClosing = false;
   server.on('connection', () => (lastConnectedAt = performance.now()));
+  // Fastify tells those whose requests come from now on. One whose answer takes long would hear of it only by being cut off
+  // with the next request.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing) void reply.header('connection', 'close');
+    done(null, payload);
+  });
   app.addHook('preClose', async () => {
+    isClosing = true;
     if (!server.listening) return;
     await waitUntil(() => performance.now() - lastConnectedAt > QUIET_MS, QUIET_WAIT_MS_MAX);
     // Stops listening and nothing else: the close of an HTTP server would cut idle connections too.
