@@ -36,7 +36,7 @@ export function* planLane(lane: Lane, runSeconds: number, random: Random): Gener
         kind,
         target,
         seconds: secondsOf(kind, runSeconds, isShort, random),
-        pauseSeconds: random.int(1_000, isShort ? 2_000 : 4_000) / 1_000,
+        pauseSeconds: random.int(1_000, isShort ? 2_000 : 3_000) / 1_000,
         random: random.fork(),
       };
     }
