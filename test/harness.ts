@@ -61,6 +61,8 @@ export interface Weir {
   /** A real process of its own, run from source. */
   spawnApi(settings?: Env): Promise<Spawned>;
   spawnWorker(settings?: Env): Promise<Spawned>;
+  /** How many events wait in Redis. */
+  stagedEvents(): Promise<number>;
   /** Waits until no batch is staged any more: everything accepted so far is recorded, rejected or known as a duplicate. */
   drained(): Promise<void>;
   close(): Promise<void>;
@@ -134,6 +136,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     startWorker,
     spawnApi: (settings) => spawnMain('api', settings),
     spawnWorker: (settings) => spawnMain('worker', settings),
+    stagedEvents: () => countStagedEvents(redis, keys),
     drained: () => until(async () => (await redis.zcard(keys.staged)) === 0, 'the queue is empty'),
     async close() {
       for (const close of closers.reverse()) await close();
@@ -144,6 +147,13 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
       await database.drop();
     },
   };
+}
+
+/** How many events wait in a Redis. */
+export async function countStagedEvents(redis: Redis, keys: QueueKeys): Promise<number> {
+  const batches = await redis.zrange(keys.staged, 0, '-1');
+  const sizes: number[] = await Promise.all(batches.map((batch) => redis.hlen(keys.batch(batch))));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function onlyOnce(close: () => Promise<void>): () => Promise<void> {

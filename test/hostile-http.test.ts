@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => weir.close());
 beforeEach(async () => {
   accepted = 0;
-  stagedBefore = await weir.redis.zcard(weir.keys.staged);
+  stagedBefore = await weir.stagedEvents();
 });
 
 const eventOf = (idempotencyKey?: string) => ({
@@ -49,7 +49,7 @@ const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}`;
 
 /** Whatever came before: nothing of it was kept, and the next good event is taken. */
 async function expectNothingKept(): Promise<void> {
-  expect(await weir.redis.zcard(weir.keys.staged)).toBe(stagedBefore + accepted);
+  expect(await weir.stagedEvents()).toBe(stagedBefore + accepted);
   expect((await track(eventOf())).status).toBe(201);
   accepted += 1;
 }
@@ -254,7 +254,7 @@ test('of bytes that are no HTTP, right behind a good request, only the request i
   const request = requestOf([json, lengthOf(JSON.stringify(eventOf()))]).replace('Connection: close\r\n', '');
   const answer = await talk(`${request}x`);
   expect(answer.status).toBe(201);
-  await until(async () => (await weir.redis.zcard(weir.keys.staged)) === stagedBefore + 1, 'the good event is staged');
+  await until(async () => (await weir.stagedEvents()) === stagedBefore + 1, 'the good event is staged');
 });
 
 test('a request that does not arrive in time is answered with 408, be it late with its headers or its body', async () => {

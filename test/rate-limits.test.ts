@@ -24,12 +24,6 @@ const trackBatch = (baseUrl: string, apiKey: string, size: number): Promise<Answ
     baseUrl,
     body: { events: Array.from({ length: size }, event) },
   });
-const staged = async (): Promise<number> => {
-  const batches = await weir.redis.zrange(weir.keys.staged, 0, '-1');
-  const sizes = await Promise.all(batches.map((batch) => weir.redis.hlen(weir.keys.batch(batch))));
-  return sizes.reduce((sum, size) => sum + size, 0);
-};
-
 function expectLimited(answer: Answer, name: string, quota: number): void {
   expectProblem(answer, 429, 'rate_limited');
   const seconds = Number(answer.headers.get('retry-after'));
@@ -51,7 +45,7 @@ describe('RATE_LIMIT_EVENTS_PER_KEY', () => {
     const apis = await Promise.all([1, 2].map(() => weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '10' })));
     const [first = '', second = ''] = apis.map(({ url }) => url);
     const apiKey = await admin.createKey();
-    const before = await staged();
+    const before = await weir.stagedEvents();
     const one = await track(first, apiKey);
     expect(one.status).toBe(201);
     expect(one.headers.get('ratelimit-policy')).toBe('"events-per-key";q=10;w=60');
@@ -60,7 +54,7 @@ describe('RATE_LIMIT_EVENTS_PER_KEY', () => {
     // One is left: a batch of two is refused as a whole.
     expectLimited(await trackBatch(first, apiKey, 2), 'events-per-key', 10);
     expectLimited(await track(second, apiKey), 'events-per-key', 10);
-    expect(await staged()).toBe(before + 9);
+    expect(await weir.stagedEvents()).toBe(before + 9);
     // Another key has a limit of its own.
     expect((await track(first, await admin.createKey())).status).toBe(201);
     await Promise.all(apis.map((api) => api.close()));

@@ -27,12 +27,6 @@ const track = (apiKey: string, meter_token: string, baseUrl: string) =>
   });
 const read = (apiKey: string, baseUrl: string) => weir.request('GET', '/api/v1/features', { apiKey, baseUrl });
 
-async function stagedEvents(): Promise<number> {
-  const batches = await weir.redis.zrange(weir.keys.staged, 0, '-1');
-  const counts: number[] = await Promise.all(batches.map((batch) => weir.redis.hlen(weir.keys.batch(batch))));
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
 test('after the 204 every request with the key gets 401, also on another process that had just used it', async () => {
   const { token } = await organization.createMeter('SUM');
   const other = await weir.spawnApi();
@@ -51,7 +45,7 @@ test('after the 204 every request with the key gets 401, also on another process
     }
   }
   // One event from each process before the key was deleted, and none after.
-  expect(await stagedEvents()).toBe(2);
+  expect(await weir.stagedEvents()).toBe(2);
   await other.stop();
 });
 
@@ -61,7 +55,7 @@ test('when Redis has lost its memory, and the tombstone with it, a deleted key i
   const kept = await createKey();
   for (const { key } of [deleted, kept]) expect((await track(key, token, weir.baseUrl)).status).toBe(201);
   expect((await weir.request('DELETE', `/api/v1/api-keys/${deleted.id}`, { session })).status).toBe(204);
-  const before = await stagedEvents();
+  const before = await weir.stagedEvents();
   // All that speaks of keys; the batches stay, so that what is staged can be counted.
   expect(await weir.redis.unlink(weir.keys.revoked(deleted.id), weir.keys.memory)).toBe(2);
 
@@ -69,7 +63,7 @@ test('when Redis has lost its memory, and the tombstone with it, a deleted key i
   expect([unsure.status, unsure.body.outcome, unsure.headers.get('retry-after')]).toEqual([503, 'not_accepted', '1']);
   expect((await track(deleted.key, token, weir.baseUrl)).status).toBe(401);
   expect((await track(kept.key, token, weir.baseUrl)).status).toBe(201);
-  expect(await stagedEvents()).toBe(before + 1);
+  expect(await weir.stagedEvents()).toBe(before + 1);
 });
 
 test('under load on several processes, nothing that begins after the 204 is accepted, and all that was accepted before is kept', async () => {

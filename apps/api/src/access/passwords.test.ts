@@ -19,15 +19,17 @@ test('only the password itself is taken', async () => {
 
 test('where there is no account no password is right, and to find out takes as long as where there is one', async () => {
   const hash = await hashPassword('correct horse battery');
-  const fastest = async (passwordHash: string | undefined) => {
-    const times: number[] = [];
-    for (let round = 0; round < 7; round += 1) {
-      const start = performance.now();
-      expect(await isPassword('wrong horse battery', passwordHash)).toBe(false);
-      times.push(performance.now() - start);
-    }
-    // The fastest of several is what the work itself costs; the rest is how busy the machine was.
-    return Math.min(...times);
+  const timed = async (passwordHash: string | undefined) => {
+    const start = performance.now();
+    expect(await isPassword('wrong horse battery', passwordHash)).toBe(false);
+    return performance.now() - start;
   };
-  expect((await fastest(undefined)) / (await fastest(hash))).toBeGreaterThan(0.5);
+  // The fastest of many is what the work itself costs; the rest is how busy the machine was. In turn, so that it is as busy
+  // for one as for the other.
+  const fastest = { without: Infinity, with: Infinity };
+  for (let round = 0; round < 30; round += 1) {
+    fastest.without = Math.min(fastest.without, await timed(undefined));
+    fastest.with = Math.min(fastest.with, await timed(hash));
+  }
+  expect(fastest.without / fastest.with).toBeGreaterThan(0.5);
 });

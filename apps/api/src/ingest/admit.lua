@@ -30,6 +30,7 @@ if #KEYS >= first then
 end
 
 local answers, staged, claims = {}, {}, {}
+local firstCounted
 for a = 5 + 2 * senders, #ARGV, 5 do
   local sender, claim = tonumber(ARGV[a]), KEYS[tonumber(ARGV[a + 1])]
   local id, fingerprint, event = ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
@@ -42,7 +43,10 @@ for a = 5 + 2 * senders, #ARGV, 5 do
       held[claim] = id .. fingerprint
       claims[#claims + 1] = claim
     end
-    if sender > 0 then accepted[sender] = accepted[sender] + 1 end
+    if sender > 0 then
+      accepted[sender] = accepted[sender] + 1
+      firstCounted = firstCounted or id
+    end
   end
   answers[#answers + 1] = answer
 end
@@ -53,9 +57,10 @@ if #staged > 0 then
   redis.call('HSET', KEYS[1], unpack(staged))
   redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
   for s = 1, senders do
-    -- The first count of a field may be the first of the whole tally, which then gets its id.
+    -- The first count of a field may be the first of the whole tally, which then gets its id: that of an event, since a batch
+    -- may go on in the next tally.
     if accepted[s] > 0 and redis.call('HINCRBY', KEYS[3], ARGV[3 + 2 * s], accepted[s]) == accepted[s] then
-      redis.call('HSETNX', KEYS[3], 'id', ARGV[1])
+      redis.call('HSETNX', KEYS[3], 'id', firstCounted)
     end
   end
   for c = 1, #claims do
