@@ -3,6 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Variant } from '../ground/child.ts';
 import type { FaultKind, Stage } from './fault.ts';
+import { pauseIn } from './pause.ts';
 
 const APIS = ['api-0', 'api-1'];
 const WORKERS = ['worker-0', 'worker-1'];
@@ -33,21 +34,8 @@ const kill: FaultKind = {
   },
 };
 
-/** Stopped for longer than the lock of a job lives: another worker takes what this one still believes to be its own. */
-const pause: FaultKind = {
-  name: 'pause',
-  lane: 'processes',
-  targets: APPS,
-  seconds: [7, 9],
-  isQuick: false,
-  async inflict({ stack, seconds, hold }, target) {
-    const child = stack.child(target);
-    child.send('SIGSTOP');
-    await hold(seconds);
-    child.send('SIGCONT');
-    return {};
-  },
-};
+/** Another worker takes what this one still believes to be its own. */
+const pause = pauseIn('processes', APPS);
 
 /** Started anew with a clock that is an hour ahead or behind. */
 const clock: FaultKind = {

@@ -1,6 +1,7 @@
 // What befalls Redis and Postgres themselves.
 
 import type { FaultKind } from './fault.ts';
+import { pauseIn } from './pause.ts';
 
 /** Killed with everything in its memory. */
 const kill: FaultKind = {
@@ -18,21 +19,8 @@ const kill: FaultKind = {
   },
 };
 
-/** Stopped for longer than the lock of a job lives. Nothing is refused: everything waits. */
-const pause: FaultKind = {
-  name: 'pause',
-  lane: 'stores',
-  targets: ['redis'],
-  seconds: [7, 9],
-  isQuick: false,
-  async inflict({ stack, seconds, hold }, target) {
-    const child = stack.child(target);
-    child.send('SIGSTOP');
-    await hold(seconds);
-    child.send('SIGCONT');
-    return {};
-  },
-};
+/** Nothing is refused: everything waits. */
+const pause = pauseIn('stores', ['redis']);
 
 /** Stopped in order. */
 const restart: FaultKind = {
