@@ -1,4 +1,4 @@
-import { RECORD_QUEUE } from '@weir/shared/queue';
+import { queueKeys, RECORD_QUEUE } from '@weir/shared/queue';
 import { Queue } from 'bullmq';
 import { withRedis, type FaultKind } from './fault.ts';
 
@@ -32,8 +32,15 @@ export const threeKills: FaultKind = {
         dead.add(workers[1]!);
         for (const edge of edges) edge.silence(['forth', 'back']);
         await queue.resume();
-        await until(async () => (await queue.getActiveCount()) > 0, 'a worker has taken a job', 30);
-        const batch = (await queue.getActive())[0]?.id ?? '';
+        let batch = '';
+        // Not one that came twice and finds its batch recorded: it is over at once, without Postgres.
+        const hasTaken = async () => {
+          for (const { id = '' } of await queue.getActive()) {
+            if ((await connection.exists(queueKeys(stack.queuePrefix).batch(id))) === 1) batch = id;
+          }
+          return batch !== '';
+        };
+        await until(hasTaken, 'a worker has taken a job', 30);
         for (let kills = 0; kills < KILLS; kills += 1) {
           const running = workers[kills % 2]!;
           const next = workers[(kills + 1) % 2]!;
