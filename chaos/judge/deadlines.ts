@@ -13,8 +13,8 @@ const TRACK_MS_MAX = 2_500;
 /** What must ask Postgres, while Postgres and the way to it are whole. */
 const READ_MS_MAX = 5_000;
 
-/** While they are not: 5 s for a connection, and 17 s for an answer over one (the statement time-out of 15 s, and 2 s). */
-const READ_MS_MAX_IN_FAULT = 24_000;
+/** While they are not: 5 s for a connection, and 9 s for an answer over one (the statement time-out of 7 s, and 2 s). */
+const READ_MS_MAX_IN_FAULT = 16_000;
 
 const ROLLING_RESTART = 'rolling restart';
 

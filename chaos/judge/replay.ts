@@ -1,14 +1,25 @@
 // The whole history once more: whoever is accepted twice was forgotten once.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, tokenOf } from '../clients/events.ts';
+import type { OrganizationLine } from '../history.ts';
 import { eachOf, type Questions } from './ask.ts';
 import { Tally, type Check } from './check.ts';
 import { decimalOf, hourOf, unitsOf } from './exact.ts';
 import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type Story } from './facts.ts';
 import { rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './state.ts';
 
+/** An event that is told to come back does so after this time, but not for ever. */
+const RETRY_MS = 1_000;
+const ATTEMPTS_MAX = 10;
+
 /** Events in one request; a batch of the door has as many. */
 const BATCH = 500;
+
+interface Item {
+  story: Story;
+  payload: Story['payloads'][number];
+}
 
 export interface ReplayAnswer {
   story: Story;
@@ -42,7 +53,7 @@ export async function sendAgain(questions: Questions, facts: Facts, index: State
     return chunksOf(items, BATCH).map((chunk) => ({ organization, items: chunk }));
   });
   const answers: ReplayAnswer[] = [];
-  await eachOf(requests, async ({ organization, items }) => {
+  const send = async (organization: OrganizationLine, items: readonly Item[], attempt: number): Promise<void> => {
     const events = items.map(({ payload }) => bodyOf(payload, tokenOf(organization, payload)));
     const { status, text } = await questions.ask({
       method: 'POST',
@@ -54,11 +65,18 @@ export async function sendAgain(questions: Questions, facts: Facts, index: State
       status === 201 || status === 207
         ? (JSON.parse(text) as { data: { status: number; code?: string; id?: string }[] }).data
         : [];
-    items.forEach(({ story }, position) => {
+    const later: Item[] = [];
+    items.forEach((item, position) => {
       const { status: own = status, code, id } = data[position] ?? {};
-      answers.push({ story, status: own, code, id });
+      // Of a batch, too, some events may be told to come back.
+      if (own === 503 && attempt < ATTEMPTS_MAX) later.push(item);
+      else answers.push({ story: item.story, status: own, code, id });
     });
-  });
+    if (later.length === 0) return;
+    await delay(RETRY_MS);
+    await send(organization, later, attempt + 1);
+  };
+  await eachOf(requests, ({ organization, items }) => send(organization, items, 1));
   return answers;
 }
 

@@ -24,7 +24,7 @@ export const apiSettings = z.object({
   SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'must be first, open or closed' }).default('first'),
   LOG_LEVEL: logLevel.default('info'),
   DATABASE_CONNECTIONS: wholeNumber(1, 1000).default(10),
-  DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(15_000),
+  DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(7_000),
   REQUESTS_IN_FLIGHT_MAX: wholeNumber(1, 10_000).default(100),
   EVENT_LOOP_DELAY_MS_MAX: wholeNumber(10, 60_000).default(200),
   QUEUE_BATCHES_MAX: wholeNumber(1, 1_000_000_000).default(500_000),
