@@ -17,7 +17,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['packages/**/*.test.ts', 'apps/**/*.test.ts', 'services/**/*.test.ts', 'chaos/**/*.test.ts'],
+          include: ['packages', 'apps', 'services', 'bench', 'chaos'].map((folder) => `${folder}/**/*.test.ts`),
           testTimeout: 10_000,
         },
       },

@@ -48,6 +48,7 @@ beforeAll(async () => {
   const ingest = openIngest(weir.redis, weir.keys, log, {
     claimTtlSeconds: 60,
     batchesMax: 1_000,
+    onAdmitted: () => {},
     onEnqueueFailure: () => {},
   });
   closer.add('the buffer', () => ingest.close());

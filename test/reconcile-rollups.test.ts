@@ -50,13 +50,25 @@ beforeEach(async () => {
   before = await contents();
 });
 
+/** The quarters with their parts added up: which worker wrote an event is not what a repair brings back. */
+const QUARTERS = `(SELECT organization_id, meter_id, quarter, sum(event_count), sum(quantity_sum), min(quantity_min), max(quantity_max),
+    max(last_timestamp), (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1],
+    (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1]
+  FROM meter_quarters GROUP BY 1, 2, 3)`;
+
 /** Everything in the tables, every column as Postgres writes it. */
 async function contents(): Promise<Record<string, string[]>> {
   const read = async (table: string) => {
     const { rows } = await weir.pool.query<{ row: string }>(`SELECT t::text AS row FROM ${table} AS t ORDER BY 1`);
     return rows.map(({ row }) => row);
   };
-  return { rollups: await read('usage_rollups'), values: await read('unique_values') };
+  return {
+    usage_rollups: await read('usage_rollups'),
+    usage_days: await read('usage_days'),
+    meter_quarters: await read(QUARTERS),
+    unique_values: await read('unique_values'),
+    unique_days: await read('unique_days'),
+  };
 }
 
 const first = (table: string, more = 'true') =>
@@ -131,6 +143,53 @@ const damages: [string, { sql: string; table: string; found: Record<string, unkn
       told: 'unique_values: 1 row too many. --repair',
     },
   ],
+  [
+    'a day that is missing',
+    {
+      sql: `DELETE FROM usage_days WHERE ${first('usage_days')}`,
+      table: 'usage_days',
+      found: { missing: 1, extra: 0, wrong: {} },
+      told: 'usage_days: 1 row missing, event_count ',
+    },
+  ],
+  [
+    'a largest quantity of a day that was changed',
+    {
+      sql: `UPDATE usage_days SET quantity_max = 1000 WHERE ${first('usage_days', `day >= '2026-10-01'`)}`,
+      table: 'usage_days',
+      found: { missing: 0, extra: 0, wrong: { quantity_max: 1 } },
+      told: 'usage_days: quantity_max wrong in 1 row',
+    },
+  ],
+  [
+    'a part of a quarter of an hour that nobody reported',
+    {
+      sql: `INSERT INTO meter_quarters SELECT organization_id, meter_id, quarter, 100, 7, 7, 1, 1, last_timestamp, last_event_id, last_quantity
+            FROM meter_quarters WHERE ${first('meter_quarters')}`,
+      table: 'meter_quarters',
+      found: { missing: 0, extra: 0, off: { event_count: '7', quantity_sum: '7' } },
+      told: 'meter_quarters: event_count wrong in 1 row',
+    },
+  ],
+  [
+    'a quarter of an hour in which nothing happened',
+    {
+      sql: `INSERT INTO meter_quarters SELECT organization_id, meter_id, quarter + interval '15 minutes', 0, 1, 1, 1, 1,
+              last_timestamp, last_event_id, 1 FROM meter_quarters WHERE ${first('meter_quarters')}`,
+      table: 'meter_quarters',
+      found: { missing: 0, extra: 1, wrong: {} },
+      told: 'meter_quarters: 1 row too many',
+    },
+  ],
+  [
+    'a distinct value of a day that is missing',
+    {
+      sql: `DELETE FROM unique_days WHERE ${first('unique_days')}`,
+      table: 'unique_days',
+      found: { missing: 1, extra: 0 },
+      told: 'unique_days: 1 row missing. --repair',
+    },
+  ],
 ];
 
 test.each(damages)('%s is found, told, and made right bit by bit', async (_, { sql, table, found, told }) => {
@@ -155,8 +214,9 @@ test('all rollups of an organization that are lost are made anew, bit by bit, an
   const untouched = `SELECT ctid, xmin, organization_id FROM usage_rollups WHERE organization_id <> $1 ORDER BY 1`;
   const others = (await weir.pool.query(untouched, [tenant.id])).rows;
   expect(others.length).toBeGreaterThan(0);
-  await weir.pool.query('DELETE FROM usage_rollups WHERE organization_id = $1', [tenant.id]);
-  await weir.pool.query('DELETE FROM unique_values WHERE organization_id = $1', [tenant.id]);
+  for (const table of Object.keys(before)) {
+    await weir.pool.query(`DELETE FROM ${table} WHERE organization_id = $1`, [tenant.id]);
+  }
   const { code, out } = await runReconcile(weir, '--repair', '--json');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ equal: true });

@@ -1,31 +1,64 @@
 import type pg from 'pg';
 import { expect } from 'vitest';
 
-// What the rollups should be, made anew of the events; `*_differences` count the hours in which they are something else.
-const DIFFERENCES = `
-WITH sums AS (
-  SELECT organization_id, meter_id, customer_external_id, date_trunc('hour', "timestamp", 'UTC') AS hour,
-    count(*) AS event_count, sum(quantity) AS quantity_sum, min(quantity) AS quantity_min, max(quantity) AS quantity_max,
-    (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1] AS last_event_id,
-    (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1] AS last_quantity
-  FROM events GROUP BY 1, 2, 3, 4
-),
-users AS (
-  SELECT DISTINCT e.organization_id, e.meter_id, customer_external_id, date_trunc('hour', "timestamp", 'UTC') AS hour,
-    unique_value_hash(metadata) AS value_hash
-  FROM events e JOIN meters m ON (m.organization_id, m.id) = (e.organization_id, e.meter_id)
-  WHERE aggregation_type = 'UNIQUE_COUNT'
-)
-SELECT
-  (SELECT count(*)::int FROM sums s FULL JOIN usage_rollups r USING (organization_id, meter_id, customer_external_id, hour)
-   WHERE (s.event_count, s.quantity_sum, s.quantity_min, s.quantity_max, s.last_event_id, s.last_quantity) IS DISTINCT FROM
-         (r.event_count, r.quantity_sum, r.quantity_min, r.quantity_max, r.last_event_id, r.last_quantity)) AS rollup_differences,
-  (SELECT count(*)::int FROM users u
-   FULL JOIN unique_values v USING (organization_id, meter_id, customer_external_id, hour, value_hash)
-   WHERE u.organization_id IS NULL OR v.organization_id IS NULL) AS user_differences`;
+// What the rollups should be, made anew of the events; each column counts the rows of a table that are something else.
+
+const OF_EVENTS = `count(*) AS event_count, sum(quantity) AS quantity_sum, min(quantity) AS quantity_min, max(quantity) AS quantity_max,
+    max("timestamp") AS last_timestamp, (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1] AS last_event_id,
+    (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1] AS last_quantity`;
+const AMOUNTS = [
+  'event_count',
+  'quantity_sum',
+  'quantity_min',
+  'quantity_max',
+  'last_timestamp',
+  'last_event_id',
+  'last_quantity',
+];
+
+const timeOf = { hour: `date_trunc('hour', "timestamp", 'UTC')`, day: `date_trunc('day', "timestamp", 'UTC')` };
+
+/** How many rows of a rollup of customers are not what the events give. */
+function usageDifferences(table: string, time: 'hour' | 'day'): string {
+  const amounts = (side: string) => AMOUNTS.map((name) => `${side}.${name}`).join(', ');
+  return `(SELECT count(*)::int FROM (
+      SELECT organization_id, meter_id, customer_external_id, ${timeOf[time]} AS ${time}, ${OF_EVENTS} FROM events GROUP BY 1, 2, 3, 4
+    ) AS s FULL JOIN ${table} r USING (organization_id, meter_id, customer_external_id, ${time})
+    WHERE (${amounts('s')}) IS DISTINCT FROM (${amounts('r')})) AS ${table}`;
+}
+
+/** How many distinct values are missing or too many. */
+function valueDifferences(table: string, time: 'hour' | 'day'): string {
+  return `(SELECT count(*)::int FROM (
+      SELECT DISTINCT e.organization_id, e.meter_id, customer_external_id, ${timeOf[time]} AS ${time}, unique_value_hash(metadata) AS value_hash
+      FROM events e JOIN meters m ON (m.organization_id, m.id) = (e.organization_id, e.meter_id) WHERE aggregation_type = 'UNIQUE_COUNT'
+    ) AS u FULL JOIN ${table} v USING (organization_id, meter_id, customer_external_id, ${time}, value_hash)
+    WHERE u.organization_id IS NULL OR v.organization_id IS NULL) AS ${table}`;
+}
+
+/** The same for the quarters of whole meters, whose parts are added up. */
+const QUARTER_DIFFERENCES = `(SELECT count(*)::int FROM (
+    SELECT organization_id, meter_id, date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS quarter, ${OF_EVENTS}
+    FROM events GROUP BY 1, 2, 3
+  ) AS s FULL JOIN (
+    SELECT organization_id, meter_id, quarter, sum(event_count) AS event_count, sum(quantity_sum) AS quantity_sum,
+      min(quantity_min) AS quantity_min, max(quantity_max) AS quantity_max, max(last_timestamp) AS last_timestamp,
+      (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1] AS last_event_id,
+      (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1] AS last_quantity
+    FROM meter_quarters GROUP BY 1, 2, 3
+  ) AS r USING (organization_id, meter_id, quarter)
+  WHERE (${AMOUNTS.map((name) => `s.${name}`).join(', ')}) IS DISTINCT FROM (${AMOUNTS.map((name) => `r.${name}`).join(', ')})) AS meter_quarters`;
+
+const DIFFERENCES = `SELECT ${[
+  usageDifferences('usage_rollups', 'hour'),
+  usageDifferences('usage_days', 'day'),
+  QUARTER_DIFFERENCES,
+  valueDifferences('unique_values', 'hour'),
+  valueDifferences('unique_days', 'day'),
+].join(', ')}`;
 
 /** The promise under every number that is read: rollups equal the events they were made of. */
 export async function expectRollupsToEqualEvents(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query(DIFFERENCES);
-  expect(rows).toEqual([{ rollup_differences: 0, user_differences: 0 }]);
+  expect(rows).toEqual([{ usage_rollups: 0, usage_days: 0, meter_quarters: 0, unique_values: 0, unique_days: 0 }]);
 }

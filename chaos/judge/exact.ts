@@ -46,3 +46,14 @@ export function microsOf(text: string): string {
 export function hourOf(micros: string): string {
   return micros.slice(0, 13);
 }
+
+/** The day that a point in time lies in, as its first 10 characters. */
+export function dayOf(micros: string): string {
+  return micros.slice(0, 10);
+}
+
+/** The quarter of an hour that a point in time lies in: the time of its beginning to the minute. */
+export function quarterOf(micros: string): string {
+  const minute = Number(micros.slice(14, 16));
+  return `${micros.slice(0, 14)}${String(minute - (minute % 15)).padStart(2, '0')}`;
+}

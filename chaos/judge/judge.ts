@@ -56,7 +56,7 @@ export async function judge(ground: Ground, historyPath: string): Promise<Judgem
       refusedLeavesNoTrace(facts, index),
       recordedIsWhatWasSent(facts, index),
       claimsAreHeld(facts),
-      keysBelongToTheirEvents(state, index),
+      keysBelongToTheirEvents(facts, state, index),
       rollupsEqualEvents(state),
       rollupsEqualAcknowledged(facts, state, index),
       uniqueValuesEqualEvents(facts, state),

@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import type { FaultLine, HistoryLine, Operation, SentEvent } from '../history.ts';
 import { storyName, type Facts } from './facts.ts';
 import { FactReader } from './read-history.ts';
-import { StateIndex, emptyState, rollupName, type Rollup, type StoredEvent } from './state.ts';
+import { dayOf, quarterOf } from './exact.ts';
+import { ALL_CUSTOMERS, StateIndex, emptyState, rollupName, type Rollup, type StoredEvent } from './state.ts';
 
 /** Meters of each organization, by index. */
 export const SUM = 0;
@@ -98,8 +99,14 @@ export class MadeUpRun {
     this.state.events.push(stored);
     const name = rollupName(organization, event.meter, event.customer, stored.timestamp.slice(0, 13));
     this.state.rollups.set(name, grown(this.state.rollups.get(name), stored));
-    if (event.key !== undefined) this.state.keys.set(`${organization} ${hashOf(event.key)}`, id);
-    if (event.meter === UNIQUE_COUNT) this.state.uniqueValues.add(`${name} ${hashOf(String(event.userId))}`);
+    const day = rollupName(organization, event.meter, event.customer, dayOf(stored.timestamp));
+    this.state.days.set(day, grown(this.state.days.get(day), stored));
+    const quarter = rollupName(organization, event.meter, ALL_CUSTOMERS, quarterOf(stored.timestamp));
+    this.state.quarters.set(quarter, grown(this.state.quarters.get(quarter), stored));
+    if (event.key !== undefined) this.state.keys.set(hashOf(`organization-${organization}${event.key}`), id);
+    if (event.meter === UNIQUE_COUNT) {
+      for (const rollup of [name, day]) this.state.uniqueValues.add(`${rollup} ${hashOf(String(event.userId))}`);
+    }
     return this;
   }
 

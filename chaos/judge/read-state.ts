@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import type { OrganizationLine } from '../history.ts';
-import { emptyState, rollupName, type Rollup, type State, type StoredEvent } from './state.ts';
+import { ALL_CUSTOMERS, emptyState, rollupName, type Rollup, type State, type StoredEvent } from './state.ts';
 
 const PAGE = 20_000;
 const MICROS = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
@@ -48,6 +48,15 @@ export async function findStored(
 const EVENTS = `SELECT id, organization_id, meter_id, customer_external_id, trim_scale(quantity)::text,
   to_char("timestamp", ${MICROS}), idempotency_key, metadata::text FROM events`;
 
+const AMOUNTS = `event_count::text, quantity_sum::text, quantity_min::text, quantity_max::text, last_event_id, last_quantity::text`;
+const AMOUNTS_OF_PARTS = `sum(event_count)::text, sum(quantity_sum)::text, min(quantity_min)::text, max(quantity_max)::text,
+  (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1],
+  (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1]::text`;
+const VALUES = [
+  { table: 'unique_values', time: 'hour', digits: 13 },
+  { table: 'unique_days', time: 'day', digits: 10 },
+];
+
 class StateReader {
   readonly #client: pg.Client;
   readonly #organizations: Map<string, number>;
@@ -71,35 +80,42 @@ class StateReader {
     await this.#each('SELECT organization_id, id, duplicate_of FROM duplicate_events', ([organization, id, of]) =>
       state.duplicates.push({ id: id ?? '', organization: this.#organization(organization), duplicateOf: of ?? '' }),
     );
-    await this.#each(
-      `SELECT organization_id, meter_id, customer_external_id, to_char(hour, ${MICROS}), encode(value_hash, 'hex')
-       FROM unique_values`,
-      ([organization, meter, customer, hour, hash]) =>
-        state.uniqueValues.add(`${this.#rollupName(organization, meter, customer, hour)} ${hash}`),
-    );
-    await this.#each(
-      `SELECT organization_id, encode(key_hash, 'hex'), event_id FROM idempotency_keys`,
-      ([organization, hash, event]) => state.keys.set(`${this.#organization(organization)} ${hash}`, event ?? ''),
+    for (const { table, time, digits } of VALUES) {
+      await this.#each(
+        `SELECT organization_id, meter_id, customer_external_id, left(to_char(${time}, ${MICROS}), ${digits}), encode(value_hash, 'hex')
+         FROM ${table}`,
+        ([organization, meter, customer, at, hash]) =>
+          state.uniqueValues.add(`${this.#rollupName(organization, meter, customer, at)} ${hash}`),
+      );
+    }
+    await this.#each(`SELECT encode(uuid_send(key_hash), 'hex'), event_id FROM idempotency_keys`, ([hash, event]) =>
+      state.keys.set(hash ?? '', event ?? ''),
     );
     state.rollups = await this.readRollups();
+    state.days = await this.#readRollups(`SELECT organization_id, meter_id, customer_external_id,
+      left(to_char(day, ${MICROS}), 10), ${AMOUNTS} FROM usage_days`);
+    state.quarters = await this.#readRollups(`SELECT organization_id, meter_id, '${ALL_CUSTOMERS}',
+      left(to_char(quarter, ${MICROS}), 16), ${AMOUNTS_OF_PARTS} FROM meter_quarters GROUP BY 1, 2, 4`);
     return state;
   }
 
-  async readRollups(): Promise<Map<string, Rollup>> {
+  /** Those of the hours. */
+  readRollups(): Promise<Map<string, Rollup>> {
+    return this.#readRollups(`SELECT organization_id, meter_id, customer_external_id,
+      left(to_char(hour, ${MICROS}), 13), ${AMOUNTS} FROM usage_rollups`);
+  }
+
+  async #readRollups(query: string): Promise<Map<string, Rollup>> {
     const rollups = new Map<string, Rollup>();
-    await this.#each(
-      `SELECT organization_id, meter_id, customer_external_id, to_char(hour, ${MICROS}), event_count::text,
-         quantity_sum::text, quantity_min::text, quantity_max::text, last_event_id, last_quantity::text
-       FROM usage_rollups`,
-      ([organization, meter, customer, hour, count, sum, min, max, lastId, lastQuantity]) =>
-        rollups.set(this.#rollupName(organization, meter, customer, hour), {
-          count: BigInt(count ?? 0),
-          sum: sum ?? '',
-          min: min ?? '',
-          max: max ?? '',
-          lastId: lastId ?? '',
-          lastQuantity: lastQuantity ?? '',
-        }),
+    await this.#each(query, ([organization, meter, customer, time, count, sum, min, max, lastId, lastQuantity]) =>
+      rollups.set(this.#rollupName(organization, meter, customer, time), {
+        count: BigInt(count ?? 0),
+        sum: sum ?? '',
+        min: min ?? '',
+        max: max ?? '',
+        lastId: lastId ?? '',
+        lastQuantity: lastQuantity ?? '',
+      }),
     );
     return rollups;
   }
@@ -174,8 +190,8 @@ class StateReader {
     };
   }
 
-  #rollupName(organization?: string | null, meter?: string | null, customer?: string | null, hour?: string | null) {
-    return rollupName(this.#organization(organization), this.#meter(meter), customer ?? '', (hour ?? '').slice(0, 13));
+  #rollupName(organization?: string | null, meter?: string | null, customer?: string | null, time?: string | null) {
+    return rollupName(this.#organization(organization), this.#meter(meter), customer ?? '', time ?? '');
   }
 
   #organization(id: string | null | undefined): number {

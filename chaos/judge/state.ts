@@ -26,18 +26,35 @@ export interface State {
   duplicates: { id: string; organization: number; duplicateOf: string }[];
   /** By organization, meter, customer and hour; see rollupName. */
   rollups: Map<string, Rollup>;
-  /** The distinct values of UNIQUE_COUNT meters: rollupName and the hash in hexadecimal. */
+  /** By organization, meter, customer and day. */
+  days: Map<string, Rollup>;
+  /** By organization, meter and quarter of an hour, all parts added up. */
+  quarters: Map<string, Rollup>;
+  /** The distinct values of UNIQUE_COUNT meters, by the hour and by the day: rollupName and the hash in hexadecimal. */
   uniqueValues: Set<string>;
-  /** Which event holds which idempotency key in Postgres: organization and hash in hexadecimal → event. */
+  /** Which event holds which idempotency key in Postgres: hash of organization and key in hexadecimal → event. */
   keys: Map<string, string>;
 }
 
-export function rollupName(organization: number, meter: number, customer: string, hour: string): string {
-  return `${organization} ${meter} ${hour} ${customer}`;
+/** The name of a whole meter where that of a customer would stand; no customer has it. */
+export const ALL_CUSTOMERS = '';
+
+/** `time` is the beginning of the rollup, down to what its size needs: `2026-11-20T10` for an hour. */
+export function rollupName(organization: number, meter: number, customer: string, time: string): string {
+  return `${organization} ${meter} ${time} ${customer}`;
 }
 
 export function emptyState(): State {
-  return { events: [], rejected: [], duplicates: [], rollups: new Map(), uniqueValues: new Set(), keys: new Map() };
+  return {
+    events: [],
+    rejected: [],
+    duplicates: [],
+    rollups: new Map(),
+    days: new Map(),
+    quarters: new Map(),
+    uniqueValues: new Set(),
+    keys: new Map(),
+  };
 }
 
 /** Ways into a state that the checks have in common. */

@@ -17,18 +17,18 @@ function cleanRun(): MadeUpRun {
 }
 
 /** The rollup of the SUM meter. */
-function rollupOf(run: MadeUpRun) {
-  const [rollup] = run.state.rollups.values();
+function rollupOf(run: MadeUpRun, table: 'rollups' | 'days' | 'quarters' = 'rollups') {
+  const [rollup] = run.state[table].values();
   if (rollup === undefined) throw new Error('the run has no rollup');
   return rollup;
 }
 
 test('a run whose sums agree passes every check', () => {
   const { facts, state, index } = cleanRun();
-  expect(rollupsEqualEvents(state)).toMatchObject({ examined: 2, violations: 0 });
+  expect(rollupsEqualEvents(state)).toMatchObject({ examined: 6, violations: 0 });
   expect(rollupsEqualAcknowledged(facts, state, index)).toMatchObject({ examined: 2, violations: 0 });
-  expect(uniqueValuesEqualEvents(facts, state)).toMatchObject({ examined: 1, violations: 0 });
-  expect(keysBelongToTheirEvents(state, index)).toMatchObject({ examined: 4, violations: 0 });
+  expect(uniqueValuesEqualEvents(facts, state)).toMatchObject({ examined: 2, violations: 0 });
+  expect(keysBelongToTheirEvents(facts, state, index)).toMatchObject({ examined: 4, violations: 0 });
 });
 
 describe('a rollup', () => {
@@ -46,10 +46,16 @@ describe('a rollup', () => {
     expect(rollupsEqualEvents(run.state).violations).toBe(1);
   });
 
+  test.for(['days', 'quarters'] as const)('among the %s is compared too', (table) => {
+    const run = cleanRun();
+    Object.assign(rollupOf(run, table), { sum: '0.4' });
+    expect(rollupsEqualEvents(run.state).violations).toBe(1);
+  });
+
   test('without events, and events without one, are found', () => {
     const run = cleanRun();
     run.state.events.pop();
-    expect(rollupsEqualEvents(run.state).violations).toBe(1);
+    expect(rollupsEqualEvents(run.state).violations).toBe(3);
     const bare = cleanRun();
     bare.state.rollups.clear();
     expect(rollupsEqualEvents(bare.state).violations).toBe(2);
@@ -80,16 +86,16 @@ describe('a rollup', () => {
 test('a user that is missing among the distinct values, or is there for no event, is found', () => {
   const run = cleanRun();
   run.state.uniqueValues.clear();
-  expect(uniqueValuesEqualEvents(run.facts, run.state).violations).toBe(1);
-  run.state.uniqueValues.add('0 1 2026-11-20T10 acme 00');
   expect(uniqueValuesEqualEvents(run.facts, run.state).violations).toBe(2);
+  run.state.uniqueValues.add('0 1 2026-11-20T10 acme 00');
+  expect(uniqueValuesEqualEvents(run.facts, run.state).violations).toBe(3);
 });
 
 test('a key that another event holds, or one of no event, is found', () => {
   const run = cleanRun();
   const [name] = run.state.keys.keys();
   run.state.keys.set(name ?? '', idOf(8));
-  expect(keysBelongToTheirEvents(run.state, run.index).violations).toBe(1);
-  run.state.keys.set('0 ff', idOf(9));
-  expect(keysBelongToTheirEvents(run.state, run.index).violations).toBe(2);
+  expect(keysBelongToTheirEvents(run.facts, run.state, run.index).violations).toBe(1);
+  run.state.keys.set('ff', idOf(9));
+  expect(keysBelongToTheirEvents(run.facts, run.state, run.index).violations).toBe(2);
 });

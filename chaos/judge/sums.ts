@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import type { SentEvent } from '../history.ts';
 import { Tally, type Check } from './check.ts';
-import { decimalOf, hourOf, microsOf, unitsOf } from './exact.ts';
+import { dayOf, decimalOf, hourOf, microsOf, quarterOf, unitsOf } from './exact.ts';
 import { lostEventsOf, storyName, type Facts, type Story } from './facts.ts';
-import { rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './state.ts';
+import { ALL_CUSTOMERS, rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './state.ts';
 
 /** What some events add up to. */
 interface Sum {
@@ -21,21 +21,34 @@ interface Sum {
 export function rollupsEqualEvents(state: State): Check {
   const tally = new Tally(
     'rollups',
-    'Every rollup (organization, meter, customer, hour) equals its raw events: count, sum, smallest, largest, last.',
+    'Every rollup (hours and days of customers, quarters of meters) equals its raw events: count, sum, smallest, largest, last.',
   );
-  const sums = new Map<string, Sum>();
-  for (const event of state.events) add(sums, event, event.quantity, event.timestamp, event.id);
-  for (const [name, rollup] of state.rollups) {
-    tally.examine();
-    const sum = sums.get(name);
-    if (sum === undefined) tally.violate(`the rollup ${name} has no events`);
-    else if (!isEqual(rollup, sum))
-      tally.violate(`the rollup ${name} is ${textOf(rollup)}, its events are ${sumText(sum)}`);
-  }
-  for (const name of sums.keys()) {
-    if (!state.rollups.has(name)) tally.violate(`the events of ${name} have no rollup`);
-  }
+  compareRollups(tally, state.events, state.rollups, nameOf);
+  compareRollups(tally, state.events, state.days, dayNameOf);
+  compareRollups(tally, state.events, state.quarters, ({ organization, meter, timestamp }) =>
+    rollupName(organization, meter, ALL_CUSTOMERS, quarterOf(timestamp)),
+  );
   return tally.check;
+}
+
+function compareRollups(
+  tally: Tally,
+  events: StoredEvent[],
+  rollups: Map<string, Rollup>,
+  name: (event: StoredEvent) => string,
+): void {
+  const sums = new Map<string, Sum>();
+  for (const event of events) add(sums, name(event), event);
+  for (const [of, rollup] of rollups) {
+    tally.examine();
+    const sum = sums.get(of);
+    if (sum === undefined) tally.violate(`the rollup ${of} has no events`);
+    else if (!isEqual(rollup, sum))
+      tally.violate(`the rollup ${of} is ${textOf(rollup)}, its events are ${sumText(sum)}`);
+  }
+  for (const of of sums.keys()) {
+    if (!rollups.has(of)) tally.violate(`the events of ${of} have no rollup`);
+  }
 }
 
 /** Rollups equal what the clients were told, and what was found to have been taken where they were told nothing. */
@@ -105,7 +118,7 @@ function isRejectable(facts: Facts, story: Story): boolean {
   return facts.organizations[story.organization]?.meters[meter]?.aggregation === 'UNIQUE_COUNT';
 }
 
-/** The table of distinct values equals the users of the events. */
+/** The tables of distinct values, by the hour and by the day, equal the users of the events. */
 export function uniqueValuesEqualEvents(facts: Facts, state: State): Check {
   const tally = new Tally(
     'unique values',
@@ -117,6 +130,7 @@ export function uniqueValuesEqualEvents(facts: Facts, state: State): Check {
     if (meter?.aggregation !== 'UNIQUE_COUNT') continue;
     const hash = createHash('sha256').update(String(event.userId)).digest('hex').slice(0, 32);
     expected.add(`${nameOf(event)} ${hash}`);
+    expected.add(`${dayNameOf(event)} ${hash}`);
   }
   for (const value of expected) {
     tally.examine();
@@ -129,7 +143,7 @@ export function uniqueValuesEqualEvents(facts: Facts, state: State): Check {
 }
 
 /** Every key that Postgres holds belongs to the event that was recorded under it, and every recorded key is held. */
-export function keysBelongToTheirEvents(state: State, index: StateIndex): Check {
+export function keysBelongToTheirEvents(facts: Facts, state: State, index: StateIndex): Check {
   const tally = new Tally(
     'keys',
     'Every idempotency key in Postgres belongs to the one event that is recorded under it.',
@@ -138,7 +152,8 @@ export function keysBelongToTheirEvents(state: State, index: StateIndex): Check 
   for (const event of state.events) {
     if (event.key === undefined) continue;
     tally.examine();
-    const name = `${event.organization} ${createHash('sha256').update(event.key).digest('hex').slice(0, 32)}`;
+    const organization = facts.organizations[event.organization]?.id ?? '';
+    const name = createHash('sha256').update(`${organization}${event.key}`).digest('hex').slice(0, 32);
     const holder = state.keys.get(name);
     if (holder !== event.id)
       tally.violate(`the key of ${storyName(event.organization, event)} belongs to ${holder}, recorded is ${event.id}`);
@@ -154,8 +169,11 @@ function nameOf(event: StoredEvent): string {
   return rollupName(event.organization, event.meter, event.customer, hourOf(event.timestamp));
 }
 
-function add(sums: Map<string, Sum>, event: StoredEvent, quantity: string, timestamp: string, id: string): void {
-  const name = nameOf(event);
+function dayNameOf(event: StoredEvent): string {
+  return rollupName(event.organization, event.meter, event.customer, dayOf(event.timestamp));
+}
+
+function add(sums: Map<string, Sum>, name: string, { quantity, timestamp, id }: StoredEvent): void {
   const units = unitsOf(quantity);
   const sum = sums.get(name);
   if (sum === undefined) {

@@ -122,7 +122,6 @@ export async function buildApp(parts: AppParts): Promise<App> {
   trackRoutes(app, {
     guards,
     ingest,
-    metrics,
     rateLimits,
     meters: buildKnownMeters(lookups, log),
     read: { keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },

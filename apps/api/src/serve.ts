@@ -9,7 +9,7 @@ import { explainTakenPort } from '@weir/shared/settings';
 import { Redis } from 'ioredis';
 import { buildApp } from './app.ts';
 import { openDatabaseWatch } from './database-watch.ts';
-import { buildMetrics } from './http/metrics.ts';
+import { buildMetrics, countAdmissions } from './http/metrics.ts';
 import { openIngest } from './ingest/ingest.ts';
 import type { ApiSettings } from './settings.ts';
 
@@ -60,6 +60,7 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     const ingest = openIngest(redis, keys, log, {
       claimTtlSeconds: settings.IDEMPOTENCY_CLAIM_SECONDS,
       batchesMax: settings.QUEUE_BATCHES_MAX,
+      onAdmitted: (admissions) => countAdmissions(metrics, admissions),
       onEnqueueFailure: () => metrics.enqueueFailures.inc(),
     });
     closer.add('the buffer', () => ingest.close());

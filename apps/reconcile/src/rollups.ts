@@ -30,7 +30,7 @@ export async function balanceRollups(
   // An event may lie ahead of the time of its receipt, so the month after the archived ones has some of theirs.
   const since = options.archivedThrough === undefined ? '' : monthAfter(monthAfter(options.archivedThrough));
   const balances: RollupBalances = { compared: 0, differing: [] };
-  for await (const unit of listUnits(database, options)) {
+  for (const unit of await listUnits(database, options)) {
     if (unit.month < since) continue;
     onPart(`meter ${unit.meterId} in ${unit.month}`);
     balances.compared += 1;

@@ -14,11 +14,16 @@ export class Aggregations {
     this.#database = database;
   }
 
-  /** Undefined when the organization has no such meter. Throws while Postgres is away. */
-  async find(organizationId: string, meterId: string): Promise<AggregationType | undefined> {
+  /**
+   * At once where it is known; else a promise, which rejects while Postgres is away. Undefined when the organization has no
+   * such meter.
+   */
+  find(organizationId: string, meterId: string): AggregationType | Promise<AggregationType | undefined> {
     const key = organizationId + meterId;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    return this.#known.get(key) ?? this.#lookUp(key, organizationId, meterId);
+  }
+
+  async #lookUp(key: string, organizationId: string, meterId: string): Promise<AggregationType | undefined> {
     const found = await findAggregation(this.#database, organizationId, meterId);
     if (found === undefined) return undefined;
     for (const oldest of this.#known.keys()) {

@@ -31,10 +31,8 @@ export async function persist(parts: PersistParts, batch: string): Promise<Persi
   for (;;) {
     const staged = await redis.hvals(keys.batch(batch));
     if (staged.length > 0) {
-      const more = await persistEvents(
-        parts,
-        staged.map((text) => JSON.parse(text) as StagedEvent),
-      );
+      // One text is read faster than hundreds of them.
+      const more = await persistEvents(parts, JSON.parse(`[${staged.join(',')}]`) as StagedEvent[]);
       for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
     }
     // From here on these events are in Postgres for good, so Redis may forget them.
@@ -68,7 +66,8 @@ async function judgeAll(aggregations: Aggregations, events: StagedEvent[]) {
   const accepted: RecordableEvent[] = [];
   const rejected: RejectedEvent[] = [];
   for (const event of events) {
-    const aggregation = await aggregations.find(event.organization_id, event.meter_id);
+    const found = aggregations.find(event.organization_id, event.meter_id);
+    const aggregation = found instanceof Promise ? await found : found;
     const judgement = judge(event, aggregation);
     if (judgement.outcome === 'accepted') accepted.push({ event, countsUniqueValues: aggregation === 'UNIQUE_COUNT' });
     else rejected.push({ event, reason: judgement.reason });

@@ -1,7 +1,6 @@
 // Where every accepted event is now: recorded, rejected, a duplicate, or still queued. All of it is read from one snapshot
 // of Postgres; what is queued in Redis is brought along, so that an event which is in both is counted once, by its id.
 
-import { receivedAt } from '@weir/shared/event';
 import type { MonthCount } from '@weir/shared/tally';
 import { sql } from 'kysely';
 import { FOLD_LOCK } from './accepted.ts';
@@ -51,7 +50,7 @@ export async function lookAtEvents<T>(
 ): Promise<T> {
   return database.kysely.connection().execute(async (session) => {
     await sql`CREATE TEMP TABLE queued (
-      organization_id uuid, id uuid, received_at timestamptz, PRIMARY KEY (organization_id, id))`.execute(session);
+      organization_id uuid, id uuid, PRIMARY KEY (organization_id, id))`.execute(session);
     await sql`SELECT pg_advisory_lock(${FOLD_LOCK})`.execute(session);
     const result = await use(lookOf(session, filter));
     await sql`COMMIT`.execute(session);
@@ -107,11 +106,11 @@ function lookOf(session: Queries, filter: CountFilter): Look {
 async function insertQueued(session: Queries, events: readonly QueuedEvent[]): Promise<void> {
   // An event that was replayed twice may be queued twice.
   await sql`INSERT INTO queued SELECT * FROM unnest(${events.map(({ organizationId }) => organizationId)}::uuid[],
-    ${events.map(({ id }) => id)}::uuid[], ${events.map(({ id }) => receivedAt(id))}::timestamptz[])
+    ${events.map(({ id }) => id)}::uuid[])
     ON CONFLICT DO NOTHING`.execute(session);
 }
 
-const MONTH_OF_RECEIPT = sql`date_trunc('month', received_at AT TIME ZONE 'UTC')::date`;
+const MONTH_OF_RECEIPT = sql`month_of_receipt(id)`;
 
 /** Partition by partition, since one statement over all of them would say nothing for minutes. */
 async function listPartitions(session: Queries): Promise<string[]> {
@@ -125,7 +124,8 @@ function recordedIn(partition: string, filter: CountFilter) {
   const ofMonth =
     filter.month === undefined
       ? sql`true`
-      : sql`received_at >= ${`${filter.month}-01Z`}::timestamptz AND received_at < (${`${filter.month}-01`}::timestamp + interval '1 month') AT TIME ZONE 'UTC'`;
+      : sql`id >= first_event_id(${`${filter.month}-01Z`}::timestamptz)
+          AND id < first_event_id((${`${filter.month}-01`}::timestamp + interval '1 month') AT TIME ZONE 'UTC')`;
   return sql`SELECT organization_id, ${MONTH_OF_RECEIPT} AS month, count(*) AS events FROM ${sql.raw(partition)}
     WHERE ${ofOrganization(filter)} AND ${ofMonth} GROUP BY 1, 2`;
 }
@@ -147,7 +147,7 @@ const onlyQueued = (filter: CountFilter) => sql`
   SELECT organization_id, ${MONTH_OF_RECEIPT} AS month, count(*) AS events FROM queued q
   WHERE ${within(filter, MONTH_OF_RECEIPT)}
     AND NOT EXISTS (SELECT FROM events e
-      WHERE (e.organization_id, e.id, e.received_at) = (q.organization_id, q.id, q.received_at))
+      WHERE (e.organization_id, e.id) = (q.organization_id, q.id))
     AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (q.organization_id, q.id))
     AND NOT EXISTS (SELECT FROM rejected_events r WHERE (r.organization_id, r.id) = (q.organization_id, q.id))
   GROUP BY 1, 2`;

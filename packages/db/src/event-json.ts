@@ -1,6 +1,6 @@
 /**
- * An event as it is staged (see StagedEvent), made of the columns of a row, as JSON text. jsonb keeps the digits of numbers,
- * and so does this.
+ * An event as it is staged (see StagedEvent), made of the columns of a row, as JSON text. Metadata is the text that was sent,
+ * to the letter.
  */
 export const EVENT_JSON = `json_strip_nulls(json_build_object('id', id, 'organization_id', organization_id, 'meter_id', meter_id,
   'customer_external_id', customer_external_id, 'quantity', trim_scale(quantity)::text,

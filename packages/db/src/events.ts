@@ -1,9 +1,9 @@
 import type { StagedEvent } from '@weir/shared/event';
-import { receivedAt } from '@weir/shared/event';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
-import { sql, type SqlBool } from 'kysely';
+import { sql, type Selectable, type SqlBool } from 'kysely';
 import type { Database } from './database.ts';
 import { EVENT_JSON } from './event-json.ts';
+import type { Tables } from './schema.ts';
 
 /** What the track path knows of a meter, by its token. Undefined when no organization has it. */
 export async function findMeterByToken(
@@ -74,7 +74,7 @@ export async function findStoredEvent(
   id: string,
 ): Promise<StoredEvent | undefined> {
   const rows = await Promise.all([
-    recordedRows(database, organizationId).where('id', '=', id).where('received_at', '=', receivedAt(id)).execute(),
+    recordedRows(database, organizationId).where('id', '=', id).execute(),
     duplicateRows(database, organizationId).where('id', '=', id).execute(),
     rejectedRows(database, organizationId).where('id', '=', id).execute(),
   ]);
@@ -91,10 +91,10 @@ export async function listStoredEvents(
   const { status, meterId, customerExternalId, before, limit } = filter;
   const pages: Promise<StoredRow[]>[] = [];
   if (status === undefined || status === 'recorded') {
-    let query = recordedRows(database, organizationId);
+    let query = recordedRows(database, organizationId, (await isRare(database, organizationId, filter)) ? filter : {});
     if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
     if (customerExternalId !== undefined) query = query.where('customer_external_id', '=', customerExternalId);
-    if (before !== undefined) query = query.where('id', '<', before).where('received_at', '<=', receivedAt(before));
+    if (before !== undefined) query = query.where('id', '<', before);
     pages.push(query.orderBy('id', 'desc').limit(limit).execute());
   }
   if (status === undefined || status === 'duplicate') {
@@ -119,9 +119,46 @@ export async function listStoredEvents(
     .map(storedEvent);
 }
 
-function recordedRows({ kysely }: Database, organizationId: string) {
+/**
+ * So many events of a meter or a customer can be looked up and sorted for one page. Of more, the page is found soon enough
+ * on a walk through all events of the organization, newest first; on it a few would be found at its end only.
+ */
+const RARE_MAX = 5_000;
+
+type Whose = Pick<EventFilter, 'meterId' | 'customerExternalId'>;
+
+/** Whether there are only a few events of a meter, of a customer or of both: their days say how many, and each has one or more. */
+async function isRare({ kysely }: Database, organizationId: string, whose: Whose): Promise<boolean> {
+  if (whose.meterId === undefined && whose.customerExternalId === undefined) return false;
+  const { rows } = await sql<{ is_rare: boolean }>`
+    SELECT coalesce(sum(event_count), 0) <= ${RARE_MAX} AS is_rare
+    FROM (SELECT event_count FROM ${daysOf(organizationId, whose)} LIMIT ${RARE_MAX + 1}) AS days`.execute(kysely);
+  return rows[0]?.is_rare ?? false;
+}
+
+/** The days of usage of a meter, of a customer or of both, found by their index whichever it is. */
+function daysOf(organizationId: string, { meterId, customerExternalId }: Whose) {
+  const ofMeter = meterId === undefined ? sql`true` : sql`meters.id = ${meterId}::uuid`;
+  const ofCustomer =
+    customerExternalId === undefined ? sql`true` : sql`customer_external_id = ${customerExternalId}::text`;
+  return sql`meters CROSS JOIN LATERAL (
+      SELECT * FROM usage_days WHERE organization_id = ${organizationId}::uuid AND meter_id = meters.id AND ${ofCustomer} OFFSET 0
+    ) AS days WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
+}
+
+/** The recorded events; of a meter, of a customer or of both by looking them up one day after the other. */
+function recordedRows({ kysely }: Database, organizationId: string, whose: Whose = {}) {
+  const lookedUp = sql`(SELECT found.* FROM (SELECT days.* FROM ${daysOf(organizationId, whose)}) AS day_of CROSS JOIN LATERAL (
+      SELECT * FROM events WHERE event_stream(meter_id, customer_external_id) = event_stream(day_of.meter_id, day_of.customer_external_id)
+        AND organization_id = ${organizationId}::uuid
+        AND meter_id = day_of.meter_id AND customer_external_id = day_of.customer_external_id
+        AND "timestamp" >= day_of.day AND "timestamp" < day_of.day + interval '24 hours' OFFSET 0
+    ) AS found)`;
+  const isLookedUp = whose.meterId !== undefined || whose.customerExternalId !== undefined;
   return kysely
-    .selectFrom('events')
+    .selectFrom(
+      (isLookedUp ? lookedUp : sql`(SELECT * FROM events)`).$castTo<Selectable<Tables['events']>>().as('events'),
+    )
     .where('organization_id', '=', organizationId)
     .select([
       sql<EventStatus>`'recorded'`.as('status'),

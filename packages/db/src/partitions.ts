@@ -1,3 +1,4 @@
+import { firstIdAt } from '@weir/shared/ids';
 import type { ClientBase } from 'pg';
 
 /** Months that are ready before they begin: a worker that is away for weeks still finds its partition. */
@@ -8,15 +9,18 @@ const PARTITION_LOCK = 7_339_221_552;
 
 interface Month {
   table: string;
+  /** The first id of the month, and the first of the next one. */
   from: string;
   to: string;
 }
 
 function monthAfter(now: Date, offset: number): Month {
-  const first = (months: number) =>
-    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString();
-  const from = first(offset);
-  return { table: `events_${from.slice(0, 4)}_${from.slice(5, 7)}`, from, to: first(offset + 1) };
+  const first = (months: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1));
+  return {
+    table: `events_${first(offset).toISOString().slice(0, 7).replace('-', '_')}`,
+    from: firstIdAt(first(offset).getTime()),
+    to: firstIdAt(first(offset + 1).getTime()),
+  };
 }
 
 /**
@@ -51,7 +55,7 @@ async function makePartition(client: ClientBase, { table, from, to }: Month): Pr
   await client.query('LOCK TABLE events_default IN ACCESS EXCLUSIVE MODE');
   await client.query(`CREATE TABLE ${table} (LIKE events INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`);
   await client.query(
-    `WITH moved AS (DELETE FROM events_default WHERE received_at >= '${from}' AND received_at < '${to}' RETURNING *)
+    `WITH moved AS (DELETE FROM events_default WHERE id >= '${from}' AND id < '${to}' RETURNING *)
      INSERT INTO ${table} SELECT * FROM moved`,
   );
   await client.query(`ALTER TABLE events ATTACH PARTITION ${table} FOR VALUES FROM ('${from}') TO ('${to}')`);

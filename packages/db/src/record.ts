@@ -2,7 +2,8 @@
 // nothing. It may be run any number of times with the same events and counts them once, which is what lets every stage
 // before it simply try again.
 
-import { receivedAt, type StagedEvent } from '@weir/shared/event';
+import type { StagedEvent } from '@weir/shared/event';
+import { plainArray, textArray } from './array-text.ts';
 import { EVENT_JSON } from './event-json.ts';
 import { hash128 } from '@weir/shared/queue';
 import pg from 'pg';
@@ -28,59 +29,96 @@ export interface Recorded {
 // - recorded: only rows that were really inserted go on to the rollups. This is the "exactly once".
 // - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
 //   answered as unsettled, and settled by running the statement again, which then sees that key.
+/** Into so many parts the sums of a whole meter are split: so many connections can write to a busy one at the same time. */
+const PARTS = 4;
+
+// What a rollup keeps of single events, and of the rows of a finer one.
+const OF_EVENTS = `count(*) AS event_count, sum(quantity) AS quantity_sum, min(quantity) AS quantity_min, max(quantity) AS quantity_max,
+    (array_agg("timestamp" ORDER BY "timestamp" DESC, id DESC))[1] AS last_timestamp,
+    (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1] AS last_event_id,
+    (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1] AS last_quantity`;
+const OF_ROLLUPS = `sum(event_count), sum(quantity_sum), min(quantity_min), max(quantity_max),
+    (array_agg(last_timestamp ORDER BY last_timestamp DESC, last_event_id DESC))[1],
+    (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1],
+    (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1]`;
+const AMOUNTS = 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity';
+
+/** Adds rows to a rollup: `kept` is what the row that is there already is called. */
+function addTo(key: string): string {
+  return `ON CONFLICT (${key}) DO UPDATE SET
+    event_count = kept.event_count + excluded.event_count,
+    quantity_sum = kept.quantity_sum + excluded.quantity_sum,
+    quantity_min = least(kept.quantity_min, excluded.quantity_min),
+    quantity_max = greatest(kept.quantity_max, excluded.quantity_max),
+    (last_timestamp, last_event_id, last_quantity) = (
+      SELECT CASE WHEN newer THEN excluded.last_timestamp ELSE kept.last_timestamp END,
+             CASE WHEN newer THEN excluded.last_event_id ELSE kept.last_event_id END,
+             CASE WHEN newer THEN excluded.last_quantity ELSE kept.last_quantity END
+      FROM (SELECT (excluded.last_timestamp, excluded.last_event_id) > (kept.last_timestamp, kept.last_event_id) AS newer) AS n)`;
+}
+
 const RECORD = `
 WITH input AS MATERIALIZED (
-  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[], $7::timestamptz[],
-                       $8::text[], $9::bytea[], $10::text[], $11::boolean[])
-    AS t (id, organization_id, meter_id, customer_external_id, quantity, "timestamp", received_at,
-          idempotency_key, key_hash, metadata, counts_unique_values)
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[],
+                       $7::text[], $8::uuid[], $9::text[], $10::boolean[])
+    AS t (id, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, key_hash, metadata, counts_unique_values)
 ),
 keyed AS (
-  INSERT INTO idempotency_keys (organization_id, key_hash, event_id)
-  SELECT organization_id, key_hash, id FROM input WHERE key_hash IS NOT NULL ORDER BY organization_id, key_hash, id
+  INSERT INTO idempotency_keys (key_hash, event_id)
+  SELECT key_hash, id FROM input WHERE key_hash IS NOT NULL ORDER BY key_hash, id
   ON CONFLICT DO NOTHING
   RETURNING event_id
 ),
 held AS MATERIALIZED (
   SELECT i.id, k.event_id AS holder
-  FROM input i JOIN idempotency_keys k USING (organization_id, key_hash)
+  FROM input i JOIN idempotency_keys k USING (key_hash)
   WHERE i.id NOT IN (SELECT event_id FROM keyed)
 ),
 recorded AS (
-  INSERT INTO events (id, organization_id, meter_id, customer_external_id, quantity, "timestamp", received_at, idempotency_key, metadata)
-  SELECT id, organization_id, meter_id, customer_external_id, quantity, "timestamp", received_at, idempotency_key, metadata::jsonb
+  INSERT INTO events (id, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, metadata)
+  SELECT id, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, metadata::json
   FROM input
   WHERE key_hash IS NULL OR id IN (SELECT event_id FROM keyed) OR id IN (SELECT id FROM held WHERE holder = id)
+  ORDER BY organization_id, id
   ON CONFLICT DO NOTHING
   RETURNING id, organization_id, meter_id, customer_external_id, quantity, "timestamp", metadata
 ),
-rolled AS (
-  INSERT INTO usage_rollups AS u (organization_id, meter_id, customer_external_id, hour, event_count,
-    quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity)
-  SELECT organization_id, meter_id, customer_external_id, date_trunc('hour', "timestamp", 'UTC'), count(*),
-    sum(quantity), min(quantity), max(quantity),
-    (array_agg("timestamp" ORDER BY "timestamp" DESC, id DESC))[1],
-    (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1],
-    (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1]
-  FROM recorded
-  GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-  ON CONFLICT (organization_id, meter_id, customer_external_id, hour) DO UPDATE SET
-    event_count = u.event_count + excluded.event_count,
-    quantity_sum = u.quantity_sum + excluded.quantity_sum,
-    quantity_min = least(u.quantity_min, excluded.quantity_min),
-    quantity_max = greatest(u.quantity_max, excluded.quantity_max),
-    (last_timestamp, last_event_id, last_quantity) = (
-      SELECT CASE WHEN newer THEN excluded.last_timestamp ELSE u.last_timestamp END,
-             CASE WHEN newer THEN excluded.last_event_id ELSE u.last_event_id END,
-             CASE WHEN newer THEN excluded.last_quantity ELSE u.last_quantity END
-      FROM (SELECT (excluded.last_timestamp, excluded.last_event_id) > (u.last_timestamp, u.last_event_id) AS newer) AS n)
+hours AS MATERIALIZED (
+  SELECT organization_id, meter_id, customer_external_id, date_trunc('hour', "timestamp", 'UTC') AS hour, ${OF_EVENTS}
+  FROM recorded GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+),
+by_hour AS (
+  INSERT INTO usage_rollups AS kept (organization_id, meter_id, customer_external_id, hour, ${AMOUNTS})
+  SELECT organization_id, meter_id, customer_external_id, hour, ${AMOUNTS} FROM hours
+  ${addTo('organization_id, meter_id, customer_external_id, hour')}
+),
+by_day AS (
+  INSERT INTO usage_days AS kept (organization_id, meter_id, customer_external_id, day, ${AMOUNTS})
+  SELECT organization_id, meter_id, customer_external_id, date_trunc('day', hour, 'UTC'), ${OF_ROLLUPS}
+  FROM hours GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+  ${addTo('organization_id, meter_id, customer_external_id, day')}
+),
+by_quarter AS (
+  INSERT INTO meter_quarters AS kept (organization_id, meter_id, quarter, part, ${AMOUNTS})
+  SELECT organization_id, meter_id, date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z'), pg_backend_pid() % ${PARTS}, ${OF_EVENTS}
+  FROM recorded GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  ${addTo('organization_id, meter_id, quarter, part')}
 ),
 valued AS (
-  INSERT INTO unique_values (organization_id, meter_id, customer_external_id, hour, value_hash)
-  SELECT DISTINCT r.organization_id, r.meter_id, r.customer_external_id, date_trunc('hour', r."timestamp", 'UTC'), unique_value_hash(r.metadata)
+  SELECT DISTINCT r.organization_id, r.meter_id, r.customer_external_id, date_trunc('hour', r."timestamp", 'UTC') AS hour,
+    unique_value_hash(r.metadata) AS value_hash
   FROM recorded r JOIN input i USING (id)
   WHERE i.counts_unique_values
-  ORDER BY 1, 2, 3, 4, 5
+),
+valued_by_hour AS (
+  INSERT INTO unique_values (organization_id, meter_id, customer_external_id, hour, value_hash)
+  SELECT * FROM valued ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT DO NOTHING
+),
+valued_by_day AS (
+  INSERT INTO unique_days (organization_id, meter_id, customer_external_id, day, value_hash)
+  SELECT DISTINCT organization_id, meter_id, customer_external_id, date_trunc('day', hour, 'UTC'), value_hash
+  FROM valued ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT DO NOTHING
 ),
 duplicated AS (
@@ -137,25 +175,49 @@ function isMisrouted(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23514' && error.constraint === undefined;
 }
 
-function columnsOf(events: readonly RecordableEvent[]): unknown[][] {
-  const columns: unknown[][] = Array.from({ length: 11 }, () => []);
+/** As the function `idempotency_key_hash` of the database makes it: an id is of fixed length, so no two keys make one text. */
+function keyHash(organizationId: string, key: string): string {
+  return hash128(organizationId + key);
+}
+
+function columnsOf(events: readonly RecordableEvent[]): string[] {
+  const columns = {
+    id: [] as string[],
+    organizationId: [] as string[],
+    meterId: [] as string[],
+    customer: [] as string[],
+    quantity: [] as string[],
+    timestamp: [] as string[],
+    key: [] as (string | null)[],
+    keyHash: [] as (string | null)[],
+    metadata: [] as (string | null)[],
+    countsUniqueValues: [] as boolean[],
+  };
   for (const { event, countsUniqueValues } of events) {
-    const row = [
-      event.id,
-      event.organization_id,
-      event.meter_id,
-      event.customer_external_id,
-      event.quantity,
-      event.timestamp,
-      receivedAt(event.id),
-      event.idempotency_key ?? null,
-      event.idempotency_key === undefined ? null : hash128(event.idempotency_key),
-      event.metadata ?? null,
-      countsUniqueValues,
-    ];
-    row.forEach((value, column) => columns[column]?.push(value));
+    const { id, organization_id: organizationId, idempotency_key: key } = event;
+    columns.id.push(id);
+    columns.organizationId.push(organizationId);
+    columns.meterId.push(event.meter_id);
+    columns.customer.push(event.customer_external_id);
+    columns.quantity.push(event.quantity);
+    columns.timestamp.push(event.timestamp);
+    columns.key.push(key ?? null);
+    columns.keyHash.push(key === undefined ? null : keyHash(organizationId, key));
+    columns.metadata.push(event.metadata ?? null);
+    columns.countsUniqueValues.push(countsUniqueValues);
   }
-  return columns;
+  return [
+    plainArray(columns.id),
+    plainArray(columns.organizationId),
+    plainArray(columns.meterId),
+    textArray(columns.customer),
+    plainArray(columns.quantity),
+    plainArray(columns.timestamp),
+    textArray(columns.key),
+    plainArray(columns.keyHash),
+    textArray(columns.metadata),
+    plainArray(columns.countsUniqueValues),
+  ];
 }
 
 /** An event that will not be counted as it is, and a sentence that says why. */
@@ -175,9 +237,9 @@ export async function rejectEvents(pool: pg.Pool, rejected: readonly RejectedEve
     text: `
       INSERT INTO rejected_events (organization_id, id, meter_id, customer_external_id, reason, event)
       SELECT organization_id, id, meter_id, customer_external_id, reason, event
-      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-        AS t (organization_id, id, meter_id, customer_external_id, reason, event, received_at)
-      WHERE NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id, e.received_at) = (t.organization_id, t.id, t.received_at))
+      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[])
+        AS t (organization_id, id, meter_id, customer_external_id, reason, event)
+      WHERE NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id) = (t.organization_id, t.id))
         AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (t.organization_id, t.id))
       ORDER BY organization_id, id
       ON CONFLICT (organization_id, id) DO UPDATE SET reason = excluded.reason, event = excluded.event, rejected_at = now()`,
@@ -188,7 +250,6 @@ export async function rejectEvents(pool: pg.Pool, rejected: readonly RejectedEve
       rejected.map(({ event }) => event.customer_external_id),
       rejected.map(({ reason }) => reason),
       rejected.map(({ event }) => JSON.stringify(event)),
-      rejected.map(({ event }) => receivedAt(event.id)),
     ],
   });
 }

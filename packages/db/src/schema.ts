@@ -122,7 +122,6 @@ interface Events {
   timestamp: Time;
   idempotency_key: string | null;
   metadata: Record<string, unknown> | null;
-  received_at: Time;
 }
 
 interface DuplicateEvents {

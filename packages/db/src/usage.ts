@@ -1,11 +1,21 @@
-// Reads what was counted: whole hours from the rollups, the hours that a window or a bucket cuts from the events
-// themselves. Each question is one statement, which is one snapshot, so a total always agrees with its buckets.
+// Reads what was counted: sums of rollups, and of single events where a window or a bucket cuts an hour. Which rows those
+// are is in usage-rows.ts. Each question is one statement, which is one snapshot, so a total always agrees with its buckets.
 
 import { average } from '@weir/shared/decimal';
-import { AGGREGATION_TYPES, type AggregationType, type MeterStatus, usageOfNothing } from '@weir/shared/meter';
+import { type AggregationType, type MeterStatus, usageOfNothing } from '@weir/shared/meter';
 import type { Bucket, Window } from '@weir/shared/window';
 import type pg from 'pg';
 import type { Page, PageOf } from './page.ts';
+import {
+  customersIn,
+  Parameters,
+  rowsOfCustomers,
+  rowsOfMeter,
+  type Key,
+  type RowsRequest,
+  type Scope,
+  type Source,
+} from './usage-rows.ts';
 
 /** What some events are worth under the aggregation of their meter: an exact decimal, null where there is none. */
 export interface Usage {
@@ -48,81 +58,47 @@ export interface UsageOfMeter extends Usage {
   status: MeterStatus;
 }
 
-// The parameters that every statement begins with: $1 organization, $2 customer or null, $3 to $5 the hours to read from
-// rollups and those among them to leave out, $6 and $7 the ranges to read event by event, $8 where buckets begin.
-function parametersOf({
-  organizationId,
-  customerExternalId,
-  window,
-}: Omit<UsageQuestion, 'meterId' | 'aggregation'>): unknown[] {
-  const { rolledUp, cut, boundaries } = window;
-  return [
-    organizationId,
-    customerExternalId ?? null,
-    rolledUp.from,
-    rolledUp.to,
-    rolledUp.except,
-    cut.from,
-    cut.to,
-    boundaries,
-  ];
-}
+type Readings = Pick<Source, 'ofRollup' | 'ofEvent'> & { usage: string };
 
-/**
- * Rows of the window that each lie in one bucket: those of an hourly table for whole hours, and single events in the cut
- * ranges. OFFSET 0 keeps the planner from turning the loop over the ranges around: each of them is one short scan of the
- * index on timestamp, however many there are.
- */
-function rowsOf(table: string, ofHour: string, ofEvent: string, meter: string): string {
-  const mine = `organization_id = $1 AND meter_id = ${meter} AND ($2::text IS NULL OR customer_external_id = $2)`;
-  return `SELECT width_bucket(hour, $8::timestamptz[]) AS bucket, customer_external_id, ${ofHour}
-      FROM ${table}
-      WHERE ${mine} AND hour >= $3::timestamptz AND hour < $4::timestamptz AND NOT hour = ANY ($5::timestamptz[])
-    UNION ALL
-    SELECT event.* FROM unnest($6::timestamptz[], $7::timestamptz[]) AS cut (since, before) CROSS JOIN LATERAL (
-      SELECT width_bucket("timestamp", $8::timestamptz[]), customer_external_id, ${ofEvent}
-      FROM events WHERE ${mine} AND "timestamp" >= since AND "timestamp" < before OFFSET 0
-    ) AS event`;
-}
+const LAST = '(array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1]';
 
 // What each aggregation reads from a rollup, what it reads from a single event in its place, and how it makes the usage
 // of them. An average leaves Postgres as its sum and is divided in `usageOf`. Of UNIQUE_COUNT only the events are counted
-// here; its usage has a table of its own, see `sums`.
-const READINGS: Record<AggregationType, { ofHour: string; ofEvent: string; usage: string }> = {
-  COUNT: { ofHour: 'event_count AS value', ofEvent: '1', usage: 'sum(value)' },
-  SUM: { ofHour: 'quantity_sum AS value', ofEvent: 'quantity', usage: 'sum(value)' },
-  MAX: { ofHour: 'quantity_max AS value', ofEvent: 'quantity', usage: 'max(value)' },
-  MIN: { ofHour: 'quantity_min AS value', ofEvent: 'quantity', usage: 'min(value)' },
-  AVG: { ofHour: 'quantity_sum AS value', ofEvent: 'quantity', usage: 'sum(value)' },
+// here; its values have tables of their own.
+const READINGS: Record<AggregationType, Readings> = {
+  COUNT: { ofRollup: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
+  SUM: { ofRollup: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
+  MAX: { ofRollup: 'event_count, quantity_max', ofEvent: '1, quantity', usage: 'max(quantity_max)' },
+  MIN: { ofRollup: 'event_count, quantity_min', ofEvent: '1, quantity', usage: 'min(quantity_min)' },
+  AVG: { ofRollup: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
   LAST: {
-    ofHour: 'last_quantity AS value, last_timestamp, last_event_id',
-    ofEvent: 'quantity, "timestamp", id',
-    usage: '(array_agg(value ORDER BY last_timestamp DESC, last_event_id DESC))[1]',
+    ofRollup: 'event_count, last_timestamp, last_event_id, last_quantity',
+    ofEvent: '1, "timestamp", id, quantity',
+    usage: LAST,
   },
-  UNIQUE_COUNT: { ofHour: '0 AS value', ofEvent: '0', usage: 'sum(value)' },
+  UNIQUE_COUNT: { ofRollup: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
 };
 
-/** What was counted in the window, as rows with the columns that {@link sums} needs. */
-function counted(aggregation: AggregationType, meter: string): string {
-  const { ofHour, ofEvent } = READINGS[aggregation];
-  return `(${rowsOf('usage_rollups', `event_count, ${ofHour}`, `1, ${ofEvent}`, meter)})`;
-}
+/** The same for meters of any aggregation but UNIQUE_COUNT, side by side. */
+const ANY: Readings = {
+  ofRollup: 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity',
+  ofEvent: '1, quantity, quantity, quantity, "timestamp", id, quantity',
+  usage: `CASE aggregation_type WHEN 'COUNT' THEN sum(event_count) WHEN 'MAX' THEN max(quantity_max)
+    WHEN 'MIN' THEN min(quantity_min) WHEN 'LAST' THEN ${LAST} ELSE sum(quantity_sum) END`,
+};
 
-/** Number of events and usage of each group of counted rows: `key` is an expression over their columns. */
-function sums(
-  aggregation: AggregationType,
-  meter: string,
-  key: string,
-  groups: string,
-  source = counted(aggregation, meter),
-): string {
-  const summed = `SELECT ${key} AS key, sum(event_count) AS event_count, trim_scale(${READINGS[aggregation].usage}) AS usage
-    FROM ${source} AS counted GROUP BY ${groups}`;
-  if (aggregation !== 'UNIQUE_COUNT') return `(${summed})`;
-  const values = rowsOf('unique_values', 'value_hash', 'unique_value_hash(metadata)', meter);
-  return `(SELECT key, event_count, unique_count AS usage FROM (${summed}) AS summed JOIN (
-      SELECT ${key} AS key, count(DISTINCT value_hash)::numeric AS unique_count FROM (${values}) AS v GROUP BY ${groups}
-    ) AS uniques USING (key))`;
+const VALUES: Source = {
+  days: 'unique_days',
+  hours: 'unique_values',
+  ofRollup: 'value_hash',
+  ofEvent: 'unique_value_hash(metadata) AS value_hash',
+};
+
+function usageSource({ ofRollup, ofEvent }: Readings): Source {
+  // The first of a UNION names the columns, and any part can be the first.
+  const names = ofRollup.split(', ');
+  const columns = ofEvent.split(', ').map((each, index) => `${each} AS ${names[index]}`);
+  return { days: 'usage_days', hours: 'usage_rollups', ofRollup, ofEvent: columns.join(', ') };
 }
 
 /** Postgres's sums, as an answer has them. */
@@ -140,25 +116,61 @@ function usageOf(
 
 /** The usage of one meter over a window: in all, and in each of its buckets. */
 export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Promise<MeterUsage> {
-  const { aggregation, meterId, window } = question;
+  const { aggregation, customerExternalId, window } = question;
+  const parameters = new Parameters();
+  const scope = scopeOf(parameters, question);
+  const reading = READINGS[aggregation];
+  const boundaries = parameters.add(window.boundaries, 'timestamptz[]');
   // Buckets count from 1, so that 0 is free for the total.
-  const byBucket = sums(aggregation, '$9', 'coalesce(bucket, 0)', 'GROUPING SETS ((bucket), ())', 'rows');
+  const byBucket: Key = (time) => `width_bucket(${time}, ${boundaries})`;
+  const request = { parameters, scope, source: usageSource(reading), key: byBucket, end: window.end };
+  const counted =
+    customerExternalId === undefined ? rowsOfMeter(request, window.ofMeter) : rowsOfCustomers(request, window.byBucket);
+  const sums = `SELECT coalesce(key, 0) AS key, sum(event_count) AS event_count, trim_scale(${reading.usage}) AS usage
+    FROM (${counted}) AS counted GROUP BY GROUPING SETS ((key), ())`;
   const { rows } = await pool.query<{
     key: number;
     event_count: string | null;
     usage: string | null;
     customers: string;
   }>(
-    `WITH rows AS MATERIALIZED ${counted(aggregation, '$9')}
-     SELECT * FROM ${byBucket} AS sums,
-       (SELECT count(*) AS customers FROM (SELECT DISTINCT customer_external_id FROM rows) AS c) AS customers`,
-    [...parametersOf(question), meterId],
+    `SELECT * FROM (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniqueByBucket(request, window)) : sums}) AS sums,
+       (${customerExternalId === undefined ? customersIn(parameters, scope, window) : 'SELECT 1 AS customers'}) AS customers`,
+    parameters.values,
   );
   const byKey = new Map(rows.map((row) => [row.key, row]));
+  const total = usageOf(aggregation, byKey.get(0));
   return {
-    total: usageOf(aggregation, byKey.get(0)),
-    uniqueCustomers: Number(rows[0]?.customers ?? 0),
+    total,
+    uniqueCustomers: total.event_count === 0 ? 0 : Number(rows[0]?.customers),
     buckets: window.buckets.map((bucket, index) => ({ ...bucket, ...usageOf(aggregation, byKey.get(index + 1)) })),
+  };
+}
+
+/** How many distinct values each bucket has, and under 0 how many the window has. */
+function uniqueByBucket(request: RowsRequest, window: Window): string {
+  const ofBuckets = rowsOfCustomers({ ...request, source: VALUES }, window.byBucket);
+  const inAll = rowsOfCustomers({ ...request, source: VALUES, key: () => '0' }, window.inAll);
+  return `${distinctValues(ofBuckets)} UNION ALL ${distinctValues(inAll)}`;
+}
+
+/** How many distinct values there are for each key. To make them distinct first lets Postgres hash where it would sort. */
+function distinctValues(values: string): string {
+  return `SELECT key, count(*)::numeric AS usage
+    FROM (SELECT DISTINCT key, value_hash FROM (${values}) AS each WHERE value_hash IS NOT NULL) AS v GROUP BY key`;
+}
+
+/** Sums with the number of distinct values for their usage. */
+function countingValues(sums: string, uniques: string): string {
+  return `SELECT key, event_count, uniques.usage FROM (${sums}) AS summed JOIN (${uniques}) AS uniques USING (key)`;
+}
+
+function scopeOf(parameters: Parameters, question: UsageQuestion): Scope {
+  const { organizationId, meterId, customerExternalId } = question;
+  return {
+    organization: parameters.add(organizationId, 'uuid'),
+    meter: parameters.add(meterId, 'uuid'),
+    customer: customerExternalId === undefined ? undefined : parameters.add(customerExternalId, 'text'),
   };
 }
 
@@ -171,8 +183,23 @@ export async function readUsageByCustomer(
   question: UsageQuestion,
   page: Page,
 ): Promise<PageOf<CustomerUsage>> {
-  const { aggregation, meterId } = question;
+  const { aggregation, window } = question;
+  const parameters = new Parameters();
+  const scope = scopeOf(parameters, question);
+  const reading = READINGS[aggregation];
+  const request = {
+    parameters,
+    scope,
+    source: usageSource(reading),
+    key: () => 'customer_external_id',
+    end: window.end,
+  };
+  const sums = `SELECT key, sum(event_count) AS event_count, trim_scale(${reading.usage}) AS usage
+    FROM (${rowsOfCustomers(request, window.inAll)}) AS counted GROUP BY key`;
+  const values = (): string => distinctValues(rowsOfCustomers({ ...request, source: VALUES }, window.inAll));
   const rank = `${aggregation === 'AVG' ? QUOTIENT : 'usage'} DESC, key COLLATE "C"`;
+  const limit = parameters.add(page.page_size, 'bigint');
+  const offset = parameters.add((page.page - 1) * page.page_size, 'bigint');
   const { rows } = await pool.query<{
     total: string;
     place: string | null;
@@ -182,15 +209,15 @@ export async function readUsageByCustomer(
     event_count: string;
     usage: string;
   }>(
-    `WITH sums AS MATERIALIZED ${sums(aggregation, '$9', 'customer_external_id', 'customer_external_id')}
+    `WITH sums AS MATERIALIZED (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, values()) : sums})
      SELECT total, place, key AS customer_external_id, customers.id AS customer_id, name, event_count, usage
      FROM (SELECT count(*) AS total FROM sums) AS t
      LEFT JOIN (
-       SELECT *, row_number() OVER (ORDER BY ${rank}) AS place FROM sums ORDER BY place LIMIT $10 OFFSET $11
+       SELECT *, row_number() OVER (ORDER BY ${rank}) AS place FROM sums ORDER BY place LIMIT ${limit} OFFSET ${offset}
      ) AS page ON true
-     LEFT JOIN customers ON customers.organization_id = $1 AND customers.external_id = page.key
+     LEFT JOIN customers ON customers.organization_id = ${scope.organization} AND customers.external_id = page.key
      ORDER BY place`,
-    [...parametersOf(question), meterId, page.page_size, (page.page - 1) * page.page_size],
+    parameters.values,
   );
   return {
     total: Number(rows[0]?.total ?? 0),
@@ -211,15 +238,36 @@ export async function readUsageOfCustomer(
   pool: pg.Pool,
   question: { organizationId: string; customerExternalId: string; window: Window },
 ): Promise<UsageOfMeter[]> {
-  const ofEach = AGGREGATION_TYPES.map(
-    (aggregation) =>
-      `SELECT meters.id AS meter_id, name, meter_token, aggregation_type, unit, status, event_count, usage
-       FROM meters CROSS JOIN LATERAL ${sums(aggregation, 'meters.id', '0', '()')} AS sums
-       WHERE organization_id = $1 AND aggregation_type = '${aggregation}'`,
-  );
+  const { organizationId, customerExternalId, window } = question;
+  const parameters = new Parameters();
+  const organization = parameters.add(organizationId, 'uuid');
+  const scope = { organization, meter: 'meters.id', customer: parameters.add(customerExternalId, 'text') };
+  const request = { parameters, scope, source: usageSource(ANY), key: () => '0', end: window.end };
+  const count = usageSource(READINGS.UNIQUE_COUNT);
+  const meters = (condition: string, event_count: string, usage: string, more: string): string =>
+    `SELECT meters.id AS meter_id, name, meter_token, aggregation_type, unit, status, ${event_count} AS event_count, ${usage} AS usage
+     FROM meters ${more} WHERE meters.organization_id = ${organization} AND ${condition}`;
+  const statement = [
+    meters(
+      `aggregation_type <> 'UNIQUE_COUNT'`,
+      'counted.event_count',
+      'counted.usage',
+      `CROSS JOIN LATERAL (SELECT sum(event_count) AS event_count, trim_scale(${ANY.usage}) AS usage
+         FROM (${rowsOfCustomers(request, window.inAll)}) AS each) AS counted`,
+    ),
+    meters(
+      `aggregation_type = 'UNIQUE_COUNT'`,
+      'counted.event_count',
+      'uniques.usage',
+      `CROSS JOIN LATERAL (SELECT sum(event_count) AS event_count
+         FROM (${rowsOfCustomers({ ...request, source: count }, window.inAll)}) AS each) AS counted
+       CROSS JOIN LATERAL (SELECT count(DISTINCT value_hash)::numeric AS usage
+         FROM (${rowsOfCustomers({ ...request, source: VALUES }, window.inAll)}) AS each) AS uniques`,
+    ),
+  ];
   const { rows } = await pool.query<
     Omit<UsageOfMeter, keyof Usage> & { event_count: string | null; usage: string | null }
-  >(`${ofEach.join(' UNION ALL ')} ORDER BY meter_id DESC`, parametersOf(question));
+  >(`${statement.join(' UNION ALL ')} ORDER BY meter_id DESC`, parameters.values);
   return rows.map(({ event_count, usage, ...meter }) => ({
     ...meter,
     ...usageOf(meter.aggregation_type, { event_count, usage }),

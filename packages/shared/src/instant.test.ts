@@ -107,3 +107,20 @@ test('an instant is written with six digits only where it has microseconds', () 
   expect(instantOf(0).text).toBe('1970-01-01T00:00:00.000Z');
   expect(instantOf(1, '001').text).toBe('1970-01-01T00:00:00.001001Z');
 });
+
+describe('a time in the form in which JavaScript writes it', () => {
+  test.each([
+    '2026-13-01T00:00:00.000Z',
+    '2026-00-01T00:00:00.000Z',
+    '2026-02-30T00:00:00.000Z',
+    '2026-02-00T00:00:00.000Z',
+    '2026-01-01T24:00:00.000Z',
+    '2026-01-01T00:60:00.000Z',
+    '2026-01-01T00:00:60.000Z',
+    '2026-01-01T00:00:00:000Z',
+    '2026-01-01T00:00:00.00oZ',
+    '0050-01-01T00:00:00.000Z',
+  ])('is refused when it is none: %s', (text) => {
+    expect(parseInstant(text)).toHaveProperty('problem');
+  });
+});

@@ -14,6 +14,8 @@ const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
  * moves into the next period. Answers the instant, or says in a sentence what is wrong.
  */
 export function parseInstant(text: string): Instant | { problem: string } {
+  const epochMsOfText = readMilliseconds(text);
+  if (epochMsOfText !== undefined) return { text, epochMs: epochMsOfText };
   const match = ISO.exec(text);
   if (match === null) {
     return WITHOUT_OFFSET.test(text)
@@ -37,6 +39,35 @@ export function parseInstant(text: string): Instant | { problem: string } {
   const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000 * (sign === '-' ? -1 : 1);
   const epochMs = local - offsetMs + Number(micros.slice(0, 3));
   return instantOf(epochMs, micros.slice(3));
+}
+
+const DIGITS_AT = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18, 20, 21, 22];
+
+/** Milliseconds since 1970 of a time in the form in which JavaScript writes it, as most clients do; undefined for any other. */
+function readMilliseconds(text: string): number | undefined {
+  if (text.length !== 24 || text[4] !== '-' || text[7] !== '-' || text[10] !== 'T') return undefined;
+  if (text[13] !== ':' || text[16] !== ':' || text[19] !== '.' || text[23] !== 'Z') return undefined;
+  for (const at of DIGITS_AT) if (!isDigit(text.charCodeAt(at))) return undefined;
+  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
+  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
+  // Every month has 28 days. Beyond that, and for what is no time at all, the calendar is asked.
+  if (month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59) return undefined;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  // Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  if (year < 100) return undefined;
+  return Date.UTC(year, month - 1, day, hour, minute, second, twoDigits(text, 20) * 10 + digit(text.charCodeAt(22)));
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function digit(code: number): number {
+  return code - 0x30;
+}
+
+function twoDigits(text: string, at: number): number {
+  return digit(text.charCodeAt(at)) * 10 + digit(text.charCodeAt(at + 1));
 }
 
 /** The instant at a whole millisecond, with the three digits of its microseconds where it has them. */

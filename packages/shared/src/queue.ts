@@ -20,7 +20,7 @@ export interface QueueKeys {
   tally: string;
   foldingTally: string;
   /** The string that holds an idempotency key's event id and fingerprint for as long as the claim lives. */
-  claim(organizationId: string, keyHash: Buffer): string;
+  claim(organizationId: string, idempotencyKey: string): string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
   revoked(apiKeyId: string): string;
   /**
@@ -41,7 +41,8 @@ export function queueKeys(prefix: string): QueueKeys {
     batch: (batch) => `${prefix}:batch:${batch}`,
     tally: `${prefix}:tally`,
     foldingTally: `${prefix}:tally:folding`,
-    claim: (organizationId, keyHash) => `${prefix}:claim:${organizationId}:${keyHash.toString('base64url')}`,
+    // An id is of fixed length, so no two of them with their keys make one text.
+    claim: (organizationId, idempotencyKey) => `${prefix}:claim:${digest(organizationId + idempotencyKey)}`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
     memory: `${prefix}:memory`,
     failures: `${prefix}:failures`,
@@ -49,9 +50,17 @@ export function queueKeys(prefix: string): QueueKeys {
   };
 }
 
-/** The first 128 bits of a text's SHA-256. Postgres and Redis both know an idempotency key by this. */
-export function hash128(text: string): Buffer {
-  return hash('sha256', text, 'buffer').subarray(0, 16);
+/** The first 128 bits of a text's SHA-256, in hexadecimal digits: what Postgres knows an idempotency key by. */
+export function hash128(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 32);
+}
+
+/**
+ * The first 132 bits of a text's SHA-256, in 22 characters: what long texts are known by in Redis. As text, which Node makes in
+ * a third of the time of a buffer.
+ */
+export function digest(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** The queue of batches to record. */

@@ -1,6 +1,15 @@
 import type { FieldError } from './errors.ts';
 import { type Instant, instantOf, parseInstant } from './instant.ts';
 import {
+  customerLevels,
+  floorTo,
+  meterLevels,
+  type CustomerLevels,
+  type LastStretch,
+  type MeterLevels,
+  type Stretches,
+} from './levels.ts';
+import {
   DAY,
   firstInstant,
   firstInstantIn,
@@ -33,12 +42,7 @@ export interface Bucket {
   period_start: string;
 }
 
-/**
- * A half-open stretch of time in which usage is read, and from where. All times are ISO 8601 UTC, to the microsecond.
- *
- * What lies in the window is the rollups of `rolledUp`, which are whole UTC hours of one bucket each, and the events in
- * the `cut` ranges, which are the hours that a bucket's boundary or an end of the window divides.
- */
+/** A half-open stretch of time in which usage is read, and from where. All times are ISO 8601 UTC, to the microsecond. */
 export interface Window {
   start: string;
   end: string;
@@ -46,9 +50,12 @@ export interface Window {
   buckets: Bucket[];
   /** Where in the window each bucket begins: the start of the window, then the start of every bucket but the first. */
   boundaries: string[];
-  /** The hours from `from` until before `to`, without those in `except`. */
-  rolledUp: { from: string; to: string; except: string[] };
-  cut: { from: string[]; to: string[] };
+  /** Where to read customers by bucket: nothing in it goes over a boundary. */
+  byBucket: CustomerLevels;
+  /** Where to read customers when buckets do not matter. */
+  inAll: CustomerLevels;
+  /** Where to read the whole meter by bucket. */
+  ofMeter: MeterLevels;
 }
 
 /** What a reader of usage asks for. Times are as {@link parseInstant} takes them, or bare dates. */
@@ -89,16 +96,16 @@ export function planWindow(query: WindowQuery, now: number): Window | { problem:
     );
   }
   const buckets = periods.map(({ at, label }) => ({ period: label(), period_start: iso(at) }));
+  const points = [start, ...periods.slice(1).map(({ at }) => at), end];
+  const ofMeter = meterLevels(points);
   return {
     start: iso(start),
     end: iso(end),
     buckets,
-    boundaries: [iso(start), ...buckets.slice(1).map((bucket) => bucket.period_start)],
-    ...splitHours(
-      start,
-      periods.slice(1).map(({ at }) => at),
-      end,
-    ),
+    boundaries: points.slice(0, -1).map(iso),
+    byBucket: textOfLevels(customerLevels(points)),
+    inAll: textOfLevels(customerLevels([start, end])),
+    ofMeter: { quarters: textOf(ofMeter.quarters), cut: textOf(ofMeter.cut), last: textOfLast(ofMeter.last) },
   };
 }
 
@@ -153,8 +160,8 @@ function hoursOf(spans: OffsetSpan[], start: Micros, end: Micros): Period[] {
   for (const { from, to, offset } of spans) {
     const suffix = offsetText(offset);
     const until = Math.min(to, end);
-    const first = Math.max(from, floorHour(start + offset) - offset);
-    for (let at = first; at < until; at = floorHour(at + offset) + HOUR - offset) {
+    const first = Math.max(from, floorTo(start + offset, HOUR) - offset);
+    for (let at = first; at < until; at = floorTo(at + offset, HOUR) + HOUR - offset) {
       periods.push({ at, label: () => iso(at + offset).slice(0, 16) + suffix });
     }
   }
@@ -189,31 +196,17 @@ function labelOf(local: Micros, grouping: Grouping): string {
   return `${year}-W${String(week).padStart(2, '0')}`;
 }
 
-/** Which hours can be read from rollups, and which ranges must be read event by event. */
-function splitHours(start: Micros, boundaries: Micros[], end: Micros): Pick<Window, 'rolledUp' | 'cut'> {
-  const except: Micros[] = [];
-  const from: Micros[] = [];
-  const to: Micros[] = [];
-  for (const point of [start, ...boundaries, end]) {
-    const hour = floorHour(point);
-    if (hour === point || hour === except.at(-1)) continue;
-    except.push(hour);
-    const cutTo = Math.min(hour + HOUR, end);
-    // Neighbours become one range. In a zone that is half an hour off, every hour of an hourly chart is cut.
-    if (to.at(-1) === hour) to[to.length - 1] = cutTo;
-    else {
-      from.push(Math.max(hour, start));
-      to.push(cutTo);
-    }
-  }
-  return {
-    rolledUp: { from: iso(floorHour(start)), to: iso(end), except: except.map(iso) },
-    cut: { from: from.map(iso), to: to.map(iso) },
-  };
+function textOfLevels(levels: CustomerLevels<Micros>): CustomerLevels {
+  const { days, hours, cut, last } = levels;
+  return { days: textOf(days), hours: textOf(hours), cut: textOf(cut), last: textOfLast(last) };
 }
 
-function floorHour(at: Micros): Micros {
-  return Math.floor(at / HOUR) * HOUR;
+function textOf({ from, to }: Stretches<Micros>): Stretches {
+  return { from: from.map(iso), to: to.map(iso) };
+}
+
+function textOfLast(last: LastStretch<Micros> | null): LastStretch | null {
+  return last === null ? null : { ...last, from: iso(last.from), day: iso(last.day) };
 }
 
 function microsOf({ epochMs, text }: Instant): Micros {

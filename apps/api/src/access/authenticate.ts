@@ -14,7 +14,7 @@ import type { QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 import { buildKnownKeys, type KnownKey } from './known-keys.ts';
 import { mayActInSession } from './same-origin.ts';
-import { hashSecret, isApiKey, isWidgetToken } from './secrets.ts';
+import { hashSecret, hashSecretText, isApiKey, isWidgetToken } from './secrets.ts';
 
 /** Who sent a request: a person who is signed in, the holder of an API key, or one customer with a widget token. */
 export interface Caller {
@@ -91,7 +91,8 @@ export function buildGuards(
 
   async function withKey(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<void> {
     const keyHash = keyHashOf(request);
-    request.caller = callerOf(keyHash === undefined ? undefined : await find(keyHash), scope, request, reply);
+    const grant = keyHash === undefined ? undefined : await find(Buffer.from(keyHash, 'base64'));
+    request.caller = callerOf(grant, scope, request, reply);
   }
 
   return {
@@ -106,7 +107,7 @@ export function buildGuards(
       };
       try {
         const keyHash = keyHashOf(request);
-        const grant = keyHash === undefined ? undefined : known.get(keyHash.toString('base64'));
+        const grant = keyHash === undefined ? undefined : known.get(keyHash);
         if (grant instanceof Promise) {
           grant.then(settle).then(
             () => done(),
@@ -168,10 +169,10 @@ function noWidget(token: string | undefined): string {
     : 'The widget token has ended: have the app ask for a new one.';
 }
 
-/** The hash of the key in the header, or undefined for what cannot be one of our keys. */
-function keyHashOf(request: FastifyRequest): Buffer | undefined {
+/** The hash of the key in the header in base64, or undefined for what cannot be one of our keys. */
+function keyHashOf(request: FastifyRequest): string | undefined {
   const key = request.headers['x-api-key'];
-  return typeof key === 'string' && isApiKey(key) ? hashSecret(key) : undefined;
+  return typeof key === 'string' && isApiKey(key) ? hashSecretText(key) : undefined;
 }
 
 function callerOf(grant: ApiKeyGrant | undefined, scope: Scope, request: FastifyRequest, reply: FastifyReply): Caller {

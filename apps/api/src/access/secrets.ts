@@ -64,5 +64,10 @@ export function isWidgetToken(text: string): boolean {
  * try, as there is for passwords.
  */
 export function hashSecret(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer');
+  return Buffer.from(hashSecretText(secret), 'base64');
+}
+
+/** The same in base64, which Node makes in a third of the time: for what every tracking request is asked. */
+export function hashSecretText(secret: string): string {
+  return hash('sha256', secret, 'base64');
 }

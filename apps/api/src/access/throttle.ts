@@ -1,7 +1,7 @@
 // Slows down those who guess passwords. An attempt is counted before the password is checked and given back when it
 // was right: counted afterwards, thousands of guesses sent at once would all be checked before the first one counted.
 
-import { hash128, type QueueKeys } from '@weir/shared/queue';
+import { digest, type QueueKeys } from '@weir/shared/queue';
 import { Refusal } from '@weir/shared/errors';
 import { isRedisAway } from '@weir/shared/redis-away';
 import type { Redis } from 'ioredis';
@@ -76,7 +76,7 @@ export function buildThrottle(redis: Redis, keys: QueueKeys): Throttle {
 
 /** Redis holds no list of email addresses. */
 function nameOf(account: string): string {
-  return hash128(account).toString('base64url');
+  return digest(account);
 }
 
 function pairOf(account: string, block: string): string {

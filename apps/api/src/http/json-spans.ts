@@ -23,6 +23,9 @@ export function skipSpace(text: string, at: number): number {
 }
 
 function skipString(text: string, at: number): number {
+  const quote = text.indexOf('"', at + 1);
+  // Most strings have no backslash, so that the first quote ends them.
+  if (text.charCodeAt(quote - 1) !== BACKSLASH) return quote + 1;
   let position = at + 1;
   for (;;) {
     const code = text.charCodeAt(position);

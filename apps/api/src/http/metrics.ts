@@ -38,7 +38,7 @@ export function buildMetrics(sources: MetricSources): Metrics {
     registry,
     admissions: new Counter({
       name: 'weir_admissions_total',
-      help: 'Events that were put to the admit script, by its answer: staged, held or revoked.',
+      help: 'Events that were put to the admit script, by its answer: staged, held, revoked or unsure.',
       labelNames: ['outcome'],
       registers: [registry],
     }),
@@ -61,6 +61,13 @@ export function buildMetrics(sources: MetricSources): Metrics {
       registers: [registry],
     }),
   };
+}
+
+/** Counts what the admit script said of the events of one flush. */
+export function countAdmissions({ admissions: counter }: Metrics, admissions: readonly { outcome: string }[]): void {
+  const counts = new Map<string, number>();
+  for (const { outcome } of admissions) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  for (const [outcome, count] of counts) counter.inc({ outcome }, count);
 }
 
 /** A request that takes longer than this is worth a line in the log. */

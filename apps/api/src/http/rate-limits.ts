@@ -1,7 +1,7 @@
 // How much one API key, or one address, may ask for in a minute. All of it is counted in Redis, for all processes together.
 
 import { Refusal } from '@weir/shared/errors';
-import { hash128, type QueueKeys } from '@weir/shared/queue';
+import { digest, type QueueKeys } from '@weir/shared/queue';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
@@ -83,7 +83,7 @@ export function useRateLimits(
 /** The API key of a request, valid or not, under a name that tells nothing about it. */
 function keyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['x-api-key'];
-  return typeof key === 'string' ? hash128(key).toString('base64url') : undefined;
+  return typeof key === 'string' ? digest(key) : undefined;
 }
 
 /** The header fields are those of draft-ietf-httpapi-ratelimit-headers-10, "RateLimit header fields for HTTP". */

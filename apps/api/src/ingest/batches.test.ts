@@ -30,9 +30,9 @@ function flush(events: number) {
   return flushed;
 }
 
-test('flushes of 25 milliseconds go to one batch, which is recorded once', async () => {
+test('flushes of 100 milliseconds go to one batch, which is recorded once', async () => {
   const first = flush(1);
-  vi.advanceTimersByTime(24);
+  vi.advanceTimersByTime(99);
   const second = flush(1);
   first.answer([staged]);
   second.answer([staged]);
@@ -44,13 +44,13 @@ test('flushes of 25 milliseconds go to one batch, which is recorded once', async
   const third = flush(1);
   third.answer([staged]);
   await third.done;
-  vi.advanceTimersByTime(25);
+  vi.advanceTimersByTime(100);
   expect(enqueued).toEqual([first.batch, third.batch]);
   expect(third.batch).not.toBe(first.batch);
 });
 
-test('a batch of 500 events is recorded without waiting for more', async () => {
-  const flushes = [flush(300), flush(200), flush(1)];
+test('a batch of 1,000 events is recorded without waiting for more', async () => {
+  const flushes = [flush(600), flush(400), flush(1)];
   for (const each of flushes) each.answer([staged]);
   await Promise.all(flushes.map(({ done }) => done));
   expect(enqueued).toEqual([flushes[0]?.batch]);
@@ -74,16 +74,16 @@ test('a batch of which nothing was staged has no job; one of which nobody knows 
   const refused = flush(1);
   refused.answer([revoked, { outcome: 'held', id: 'x', isSamePayload: true }]);
   await refused.done;
-  vi.advanceTimersByTime(25);
+  vi.advanceTimersByTime(100);
   const notAccepted = flush(1);
   notAccepted.fail(new Refusal('unavailable', 'away', { outcome: 'not_accepted' }));
   await notAccepted.done;
-  vi.advanceTimersByTime(25);
+  vi.advanceTimersByTime(100);
   expect(enqueued).toEqual([]);
   const unknown = flush(1);
   unknown.fail(new Refusal('unavailable', 'no answer', { outcome: 'unknown' }));
   expect(await unknown.done).toMatchObject({ fields: { outcome: 'unknown' } });
-  vi.advanceTimersByTime(25);
+  vi.advanceTimersByTime(100);
   expect(enqueued).toEqual([unknown.batch]);
 });
 

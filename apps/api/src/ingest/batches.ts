@@ -7,10 +7,10 @@ import { newId } from '@weir/shared/ids';
 import type { Admission } from './admit.ts';
 
 /** How long a batch takes flushes: what an event is recorded later by, at most, and no client waits for. */
-const OPEN_MS = 25;
+const OPEN_MS = 100;
 
-/** A batch of this many events is full: one transaction of some 10 ms. */
-const EVENTS_MAX = 500;
+/** A batch of this many events is full: one transaction of some 30 ms. */
+const EVENTS_MAX = 1_000;
 
 interface Batch {
   id: string;

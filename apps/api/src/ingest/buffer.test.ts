@@ -7,6 +7,13 @@ const candidate = (id: string): Candidate => ({ id, event: '{}', sender: null, c
 const staged: Admission = { outcome: 'staged' };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+/** As a promise, which rejects where an event has failed. */
+function submit(buffer: FlushBuffer, event: Candidate): Promise<Admission> {
+  return new Promise((resolve, reject) => {
+    buffer.submit(event, (settled) => (settled.outcome === 'failed' ? reject(settled.error) : resolve(settled)));
+  });
+}
+
 interface Flush {
   ids: string[];
   answer: (admissions?: Admission[]) => void;
@@ -39,7 +46,7 @@ function openBuffer() {
 
 test('a lone event leaves at once', async () => {
   const { buffer, flushAt } = openBuffer();
-  const answered = buffer.submit(candidate('a'));
+  const answered = submit(buffer, candidate('a'));
   const flush = await flushAt(0);
   expect(flush.ids).toEqual(['a']);
   flush.answer();
@@ -48,7 +55,7 @@ test('a lone event leaves at once', async () => {
 
 test('events of one turn of the event loop share a flush, in the order they came', async () => {
   const { buffer, flushes, flushAt } = openBuffer();
-  const answered = ['a', 'b', 'c'].map((id) => buffer.submit(candidate(id)));
+  const answered = ['a', 'b', 'c'].map((id) => submit(buffer, candidate(id)));
   (await flushAt(0)).answer();
   await Promise.all(answered);
   expect(flushes.map(({ ids }) => ids)).toEqual([['a', 'b', 'c']]);
@@ -56,7 +63,7 @@ test('events of one turn of the event loop share a flush, in the order they came
 
 test('each event gets the answer that the flush gave for it', async () => {
   const { buffer, flushAt } = openBuffer();
-  const answered = ['a', 'b', 'c'].map((id) => buffer.submit(candidate(id)));
+  const answered = ['a', 'b', 'c'].map((id) => submit(buffer, candidate(id)));
   const held: Admission = { outcome: 'held', id: 'x', isSamePayload: true };
   (await flushAt(0)).answer([staged, held, { outcome: 'revoked' }]);
   expect(await Promise.all(answered)).toEqual([staged, held, { outcome: 'revoked' }]);
@@ -64,12 +71,12 @@ test('each event gets the answer that the flush gave for it', async () => {
 
 test('at most two flushes are under way; what comes meanwhile gathers for the next', async () => {
   const { buffer, flushes, flushAt } = openBuffer();
-  const answered = [buffer.submit(candidate('a'))];
+  const answered = [submit(buffer, candidate('a'))];
   await flushAt(0);
-  answered.push(buffer.submit(candidate('b')));
+  answered.push(submit(buffer, candidate('b')));
   await flushAt(1);
   for (const id of ['c', 'd', 'e']) {
-    answered.push(buffer.submit(candidate(id)));
+    answered.push(submit(buffer, candidate(id)));
     await turn();
   }
   expect(flushes.length).toBe(2);
@@ -83,7 +90,7 @@ test('at most two flushes are under way; what comes meanwhile gathers for the ne
 
 test('a flush holds at most 500 events, and no event is left behind', async () => {
   const { buffer, flushes, flushAt } = openBuffer();
-  const answered = Array.from({ length: 1_200 }, (_, index) => buffer.submit(candidate(String(index))));
+  const answered = Array.from({ length: 1_200 }, (_, index) => submit(buffer, candidate(String(index))));
   for (const index of [0, 1, 2]) (await flushAt(index)).answer();
   await Promise.all(answered);
   expect(flushes.map(({ ids }) => ids.length)).toEqual([500, 500, 200]);
@@ -92,20 +99,20 @@ test('a flush holds at most 500 events, and no event is left behind', async () =
 
 test('a flush that fails is told to each of its events, and the next flush goes on', async () => {
   const { buffer, flushAt } = openBuffer();
-  const answered = [buffer.submit(candidate('a')), buffer.submit(candidate('b'))];
+  const answered = [submit(buffer, candidate('a')), submit(buffer, candidate('b'))];
   const settled = Promise.allSettled(answered);
   (await flushAt(0)).fail(new Error('Redis is away'));
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  const after = buffer.submit(candidate('c'));
+  const after = submit(buffer, candidate('c'));
   (await flushAt(1)).answer();
   expect(await after).toEqual(staged);
 });
 
 /** Two flushes that are under way, so that what is handed in next has to wait. */
 async function occupy({ buffer, flushAt }: ReturnType<typeof openBuffer>) {
-  const answers = [buffer.submit(candidate('first'))];
+  const answers = [submit(buffer, candidate('first'))];
   await flushAt(0);
-  answers.push(buffer.submit(candidate('second')));
+  answers.push(submit(buffer, candidate('second')));
   await flushAt(1);
   return Promise.allSettled(answers);
 }
@@ -115,13 +122,13 @@ test('while Redis does not answer, those who wait are refused with the first flu
   const occupied = occupy(open);
   const first = await open.flushAt(0);
   const second = await open.flushAt(1);
-  const waiting = open.buffer.submit(candidate('waiting'));
+  const waiting = submit(open.buffer, candidate('waiting'));
   first.fail(new Refusal('unavailable', 'no answer in time', { outcome: 'unknown' }));
   await expect(waiting).rejects.toMatchObject({ code: 'unavailable', fields: { outcome: 'not_accepted' } });
   second.answer();
   await occupied;
   expect(open.flushes.length).toBe(2);
-  const after = open.buffer.submit(candidate('after'));
+  const after = submit(open.buffer, candidate('after'));
   (await open.flushAt(2)).answer();
   expect(await after).toEqual(staged);
 });
@@ -130,9 +137,9 @@ test('an event that has waited for more than a second is refused instead of sent
   const open = openBuffer();
   const occupied = occupy(open);
   const second = await open.flushAt(1);
-  const late = open.buffer.submit(candidate('late'));
+  const late = submit(open.buffer, candidate('late'));
   open.clock.ms = 600;
-  const inTime = open.buffer.submit(candidate('in time'));
+  const inTime = submit(open.buffer, candidate('in time'));
   open.clock.ms = 1_001;
   second.answer();
   await expect(late).rejects.toMatchObject({ code: 'unavailable', fields: { outcome: 'not_accepted' } });
@@ -148,7 +155,7 @@ test('when all who waited were late, a drain still ends', async () => {
   const open = openBuffer();
   const occupied = occupy(open);
   const second = await open.flushAt(1);
-  const late = open.buffer.submit(candidate('late'));
+  const late = submit(open.buffer, candidate('late'));
   const drained = open.buffer.drain();
   open.clock.ms = 2_000;
   second.answer();
@@ -162,9 +169,9 @@ test('beyond 50,000 events that wait, the next is refused at once', async () => 
   const open = openBuffer();
   const occupied = occupy(open);
   await open.flushAt(1);
-  const waiting = Array.from({ length: 50_000 }, (_, index) => open.buffer.submit(candidate(String(index))));
+  const waiting = Array.from({ length: 50_000 }, (_, index) => submit(open.buffer, candidate(String(index))));
   const settled = Promise.allSettled(waiting);
-  await expect(open.buffer.submit(candidate('more'))).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+  await expect(submit(open.buffer, candidate('more'))).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
   open.flushes[0]?.fail(new Refusal('unavailable', 'gone', { outcome: 'not_accepted' }));
   open.flushes[1]?.answer();
   await occupied;
@@ -173,17 +180,17 @@ test('beyond 50,000 events that wait, the next is refused at once', async () => 
 
 test('an event for which a flush has no answer is not taken for accepted', async () => {
   const { buffer, flushAt } = openBuffer();
-  const settled = Promise.allSettled(['a', 'b'].map((id) => buffer.submit(candidate(id))));
+  const settled = Promise.allSettled(['a', 'b'].map((id) => submit(buffer, candidate(id))));
   (await flushAt(0)).answer([staged]);
   expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
 });
 
 test('a drain waits until every event that was handed in is answered, and lets no new one in', async () => {
   const { buffer, flushAt } = openBuffer();
-  const answered = buffer.submit(candidate('a'));
+  const answered = submit(buffer, candidate('a'));
   let isDrained = false;
   const drained = buffer.drain().then(() => (isDrained = true));
-  await expect(buffer.submit(candidate('b'))).rejects.toMatchObject({
+  await expect(submit(buffer, candidate('b'))).rejects.toMatchObject({
     code: 'shutting_down',
     fields: { outcome: 'not_accepted' },
   });

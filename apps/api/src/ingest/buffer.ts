@@ -18,11 +18,13 @@ const WAITING_MAX = 50_000;
 /** An event that has waited for longer is refused instead of sent: its flush would be answered too late for its client. */
 const WAIT_MS_MAX = 1_000;
 
+/** What became of an event that was handed in. `failed`: its flush was not answered, or it was not sent; the error says which. */
+export type Settled = Admission | { outcome: 'failed'; error: unknown };
+
 interface Waiting {
   candidate: Candidate;
   since: number;
-  resolve: (admission: Admission) => void;
-  reject: (error: unknown) => void;
+  settle: (settled: Settled) => void;
 }
 
 export class FlushBuffer {
@@ -45,21 +47,23 @@ export class FlushBuffer {
     return this.#waiting.length;
   }
 
-  /** Hands in one event; settles when its flush has been answered, or when it is sure that it will not be sent. */
-  submit(candidate: Candidate): Promise<Admission> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) {
-        const detail = 'This process is shutting down, and nothing was kept: send the event again.';
-        reject(new Refusal('shutting_down', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 }));
-        return;
-      }
-      if (this.#waiting.length >= WAITING_MAX) {
-        reject(tooMuch());
-        return;
-      }
-      this.#waiting.push({ candidate, since: this.#now(), resolve, reject });
-      this.#schedule();
-    });
+  /**
+   * Hands in one event. `settle` is called once, when its flush has been answered, or when it is sure that it will not be sent.
+   * It is no promise, so that the events of a batch can share one.
+   */
+  submit(candidate: Candidate, settle: (settled: Settled) => void): void {
+    if (this.#isClosed) {
+      const detail = 'This process is shutting down, and nothing was kept: send the event again.';
+      const error = new Refusal('shutting_down', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+      settle({ outcome: 'failed', error });
+      return;
+    }
+    if (this.#waiting.length >= WAITING_MAX) {
+      settle({ outcome: 'failed', error: tooMuch() });
+      return;
+    }
+    this.#waiting.push({ candidate, since: this.#now(), settle });
+    this.#schedule();
   }
 
   /** Takes no more events, and waits until every one that was handed in is answered. */
@@ -89,15 +93,13 @@ export class FlushBuffer {
     this.#inFlight += 1;
     try {
       const admissions = await this.#admit(flushed.map(({ candidate }) => candidate));
-      flushed.forEach(({ resolve, reject }, index) => {
-        const admission = admissions[index];
-        if (admission === undefined) reject(new Error('the admit script answered for fewer events than it was given'));
-        else resolve(admission);
+      flushed.forEach(({ settle }, index) => {
+        settle(admissions[index] ?? noAnswer());
       });
     } catch (error) {
-      for (const { reject } of flushed) reject(error);
+      failAll(flushed, error);
       // Redis does not answer. Those who came after would wait for as long again, one flush after the other, to hear the same.
-      if (error instanceof Refusal) for (const { reject } of this.#waiting.splice(0)) reject(notSent());
+      if (error instanceof Refusal) failAll(this.#waiting.splice(0), notSent());
     } finally {
       this.#inFlight -= 1;
       this.#schedule();
@@ -109,12 +111,21 @@ export class FlushBuffer {
   #refuseLate(): void {
     const latest = this.#now() - WAIT_MS_MAX;
     const inTime = this.#waiting.findIndex(({ since }) => since >= latest);
-    for (const { reject } of this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime)) reject(tooMuch());
+    const late = this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime);
+    if (late.length > 0) failAll(late, tooMuch());
   }
 
   #settleIdle(): void {
     if (this.#inFlight === 0 && this.#waiting.length === 0) for (const done of this.#onIdle.splice(0)) done();
   }
+}
+
+function noAnswer(): Settled {
+  return { outcome: 'failed', error: new Error('the admit script answered for fewer events than it was given') };
+}
+
+function failAll(waiting: readonly Waiting[], error: unknown): void {
+  for (const { settle } of waiting) settle({ outcome: 'failed', error });
 }
 
 function tooMuch(): Refusal {

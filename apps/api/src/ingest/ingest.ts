@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import { admit, loadAdmitScript, type Admission, type Candidate } from './admit.ts';
 import { Batches } from './batches.ts';
-import { FlushBuffer } from './buffer.ts';
+import { FlushBuffer, type Settled } from './buffer.ts';
 import { openRecordQueue } from './enqueue.ts';
 import { openRedisWatch, type RedisState } from './redis-watch.ts';
 
@@ -13,6 +13,8 @@ import { openRedisWatch, type RedisState } from './redis-watch.ts';
 export interface Ingest {
   /** Settles when Redis has the event on disk, or has refused it; throws a Refusal when Redis does not answer. */
   submit(candidate: Candidate): Promise<Admission>;
+  /** Settles when that is so of every event; the answers are in their order, and never throws for one of them. */
+  submitAll(candidates: readonly Candidate[]): Promise<Settled[]>;
   /** Events that wait in memory for a flush. */
   depth(): number;
   /** What was last seen of Redis. */
@@ -25,6 +27,8 @@ export interface IngestOptions {
   claimTtlSeconds: number;
   /** How many batches may wait in Redis to be recorded. */
   batchesMax: number;
+  /** Called with what the admit script said, flush by flush. */
+  onAdmitted: (admissions: readonly Admission[]) => void;
   onEnqueueFailure: () => void;
 }
 
@@ -38,14 +42,39 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
   if (redis.status === 'ready') load();
   redis.on('ready', load);
   const batches = new Batches((batch) => queue.enqueue(batch));
-  const buffer = new FlushBuffer((candidates) =>
-    batches.stage(candidates.length, (batch) => admit(redis, keys, batch, candidates, options.claimTtlSeconds)),
-  );
+  const buffer = new FlushBuffer(async (candidates) => {
+    const admitTo = (batch: string) => admit(redis, keys, batch, candidates, options.claimTtlSeconds);
+    const admissions = await batches.stage(candidates.length, admitTo);
+    options.onAdmitted(admissions);
+    return admissions;
+  });
   const watch = openRedisWatch(redis, keys, options.batchesMax, log);
   return {
     submit(candidate) {
       const refusal = watch.refusal();
-      return refusal === undefined ? buffer.submit(candidate) : Promise.reject(refusal);
+      if (refusal !== undefined) return Promise.reject(refusal);
+      return new Promise((resolve, reject) => {
+        buffer.submit(candidate, (settled) => {
+          if (settled.outcome === 'failed') reject(settled.error);
+          else resolve(settled);
+        });
+      });
+    },
+    submitAll(candidates) {
+      const error = watch.refusal();
+      if (error !== undefined || candidates.length === 0)
+        return Promise.resolve(candidates.map(() => ({ outcome: 'failed' as const, error })));
+      return new Promise((resolve) => {
+        const all: Settled[] = [];
+        let open = candidates.length;
+        candidates.forEach((candidate, index) => {
+          buffer.submit(candidate, (settled) => {
+            all[index] = settled;
+            open -= 1;
+            if (open === 0) resolve(all);
+          });
+        });
+      });
     },
     depth: () => buffer.depth,
     queue: () => watch.state(),

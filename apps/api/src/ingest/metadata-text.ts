@@ -4,7 +4,7 @@
 import { METADATA_BYTES_MAX } from '@weir/shared/event';
 import { spansOfMembers, startsOfItems } from '../http/json-spans.ts';
 
-/** Beyond this Postgres's jsonb need not take a number. */
+/** Beyond this Postgres's numeric need not take a number, and a UNIQUE_COUNT meter takes `user_id` for one. */
 const EXPONENT_MAX = 308;
 
 const NUMBER_WITH_EXPONENT = /-?[\d.]+[eE]([+-]?\d+)/y;

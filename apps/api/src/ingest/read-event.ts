@@ -1,13 +1,12 @@
 // From the body of a request to an event that can be staged: exact digits, exact time, known meter. What is wrong here
 // is wrong for good, so it is refused before anything is kept. Next: buffer.ts.
 
-import { hash } from 'node:crypto';
 import { parseQuantity } from '@weir/shared/decimal';
 import { Refusal, type FieldError } from '@weir/shared/errors';
 import type { StagedEvent, TrackBody } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { instantOf, parseInstant } from '@weir/shared/instant';
-import { hash128, type QueueKeys } from '@weir/shared/queue';
+import { digest, type QueueKeys } from '@weir/shared/queue';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
 import type { Candidate, Sender } from './admit.ts';
@@ -69,7 +68,7 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
     body.idempotency_key === undefined
       ? null
       : {
-          key: options.keys.claim(organizationId, hash128(body.idempotency_key)),
+          key: options.keys.claim(organizationId, body.idempotency_key),
           fingerprint: fingerprintOf(event, body),
         };
   return { candidate: { id, event: JSON.stringify(event), sender, claim }, id, timestamp };
@@ -117,7 +116,7 @@ function fingerprintOf(event: StagedEvent, body: TrackBody): string {
     body.timestamp === undefined ? null : event.timestamp,
     canonicalMetadata(event.metadata, body.metadata),
   ];
-  return hash('sha256', JSON.stringify(payload), 'base64url').slice(0, 22);
+  return digest(JSON.stringify(payload));
 }
 
 function canonicalMetadata(text: string | undefined, metadata: TrackBody['metadata']): unknown {
@@ -129,9 +128,8 @@ function canonicalMetadata(text: string | undefined, metadata: TrackBody['metada
 function inKeyOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inKeyOrder);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([key, child]) => [key, inKeyOrder(child)]);
+  const members: unknown[] = [];
+  for (const key of Object.keys(value).sort()) members.push(key, inKeyOrder((value as Record<string, unknown>)[key]));
   // Marked, so that no array of the same members is equal to it.
   return { object: members };
 }

@@ -11,18 +11,17 @@ import type { Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
 import { skipSpace, spansOfMembers, startsOfItems } from '../http/json-spans.ts';
 import { invalidFields, invalidRequest, problemResponses, statusOf, validatorCompiler } from '../http/problem.ts';
-import type { Metrics } from '../http/metrics.ts';
 import type { RateLimits } from '../http/rate-limits.ts';
 import type { Admission, Sender } from './admit.ts';
 import type { Ingest } from './ingest.ts';
-import { ofOrganization, type KnownMeters } from './known-meters.ts';
-import { readEvent, type EventSource, type ReadOptions } from './read-event.ts';
+import { ofOrganization, type KnownMeter, type KnownMeters } from './known-meters.ts';
+import { asRefusal, refusalOf, throwIfAboutTheRequest } from './refusals.ts';
+import { readEvent, type EventSource, type ReadEvent, type ReadOptions } from './read-event.ts';
 
 export interface TrackParts {
   guards: Guards;
   ingest: Ingest;
   meters: KnownMeters;
-  metrics: Metrics;
   rateLimits: RateLimits;
   read: ReadOptions;
   batchBodyBytesMax: number;
@@ -106,8 +105,10 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       if (json === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
       await countEvents(parts, request, reply, 1);
       const body = withHeaderKey(request.body, request);
-      const event = await track(parts, request, { body, text: json.text, members: json.members });
-      return reply.code(201).send(event);
+      const { candidate, id, timestamp } = await read(parts, request, { body, text: json.text, members: json.members });
+      const refusal = admissionRefusal(parts, await parts.ingest.submit(candidate));
+      if (refusal !== undefined) throw refusal;
+      return reply.code(201).send({ id, timestamp });
     },
   );
 
@@ -144,9 +145,7 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       const starts = startsOfItems(json.text, span[0]);
       const items: unknown[] = request.body.events;
       await countEvents(parts, request, reply, items.length);
-      const results = await Promise.all(
-        items.map((item, index) => trackItem(parts, request, item, starts[index] ?? 0)),
-      );
+      const results = await trackAll(parts, request, items, starts);
       const refused = results.filter((result) => result instanceof Refusal);
       if (refused.length === results.length) throwIfAboutTheRequest(refused);
       const data = results.map((result) =>
@@ -155,21 +154,6 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       return reply.code(refused.length === 0 ? 201 : 207).send({ data });
     },
   );
-}
-
-/** Refusals that say nothing about the event itself, so that they would be the same for any other one. */
-const ABOUT_THE_REQUEST = new Set(['unavailable', 'shutting_down', 'unauthenticated']);
-
-/**
- * When no item could be taken for a reason that lies with none of them, the request as a whole is what has to be sent
- * again. It is answered `unknown` if that is true of any item: nothing that may have been kept is called not accepted.
- */
-export function throwIfAboutTheRequest(refused: Refusal[]): void {
-  const [first] = refused;
-  if (first === undefined || !refused.every(({ code }) => ABOUT_THE_REQUEST.has(code))) return;
-  const unknown = refused.find(({ fields }) => fields.outcome === 'unknown');
-  if (unknown !== undefined) throw unknown;
-  if (refused.every(({ code }) => code === first.code)) throw first;
 }
 
 function refusedItem(refusal: Refusal): BatchItem {
@@ -183,28 +167,44 @@ function refusedItem(refusal: Refusal): BatchItem {
   };
 }
 
-async function trackItem(
+/** Tracks the items of a batch, each by itself; the answers are in their order. */
+async function trackAll(
+  parts: TrackParts,
+  request: FastifyRequest,
+  items: readonly unknown[],
+  starts: readonly number[],
+): Promise<(ReadEvent | Refusal)[]> {
+  // All of them are begun before the first is waited for.
+  const begun = items.map((item, index) => readItem(parts, request, item, starts[index] ?? 0));
+  const results: (ReadEvent | Refusal)[] = [];
+  for (const each of begun) results.push(each instanceof Promise ? await each : each);
+  const events = results.filter((result): result is ReadEvent => !(result instanceof Refusal));
+  const settled = await parts.ingest.submitAll(events.map(({ candidate }) => candidate));
+  const refusals = new Map<ReadEvent | Refusal, Refusal | undefined>();
+  settled.forEach((each, index) => {
+    const event = events[index];
+    const refusal = each.outcome === 'failed' ? asRefusal(request, each.error) : admissionRefusal(parts, each);
+    if (event !== undefined && refusal !== undefined) refusals.set(event, refusal);
+  });
+  return results.map((result) => (result instanceof Refusal ? result : (refusals.get(result) ?? result)));
+}
+
+/** At once where the meter is known, without a promise for each item. */
+function readItem(
   parts: TrackParts,
   request: FastifyRequest,
   item: unknown,
   start: number,
-): Promise<{ id: string } | Refusal> {
+): ReadEvent | Refusal | Promise<ReadEvent | Refusal> {
   const text = request.json?.text ?? '';
   try {
     const result = trackBody.safeParse(item);
     if (!result.success) return invalidRequest(result.error);
-    return await track(parts, request, {
-      body: result.data,
-      text,
-      members: spansOfMembers(text, skipSpace(text, start)),
-    });
+    const members = spansOfMembers(text, skipSpace(text, start));
+    const event = read(parts, request, { body: result.data, text, members });
+    return event instanceof Promise ? event.catch((error: unknown) => asRefusal(request, error)) : event;
   } catch (error) {
-    if (error instanceof Refusal) return error;
-    // The other items of the batch may be accepted by now, so this one is answered by itself, too.
-    request.log.error({ err: error }, 'an event of a batch failed');
-    const detail =
-      'Something broke on our side, and the event may have been taken or not: send it again with the same key.';
-    return new Refusal('internal_error', detail, { outcome: 'unknown' });
+    return asRefusal(request, error);
   }
 }
 
@@ -221,17 +221,18 @@ async function countEvents(
 
 type Source = Pick<EventSource, 'body' | 'text' | 'members'>;
 
-async function track(parts: TrackParts, request: FastifyRequest, source: Source): Promise<z.output<typeof accepted>> {
+/** Reads one event; a promise where its meter has to be looked up. Throws the Refusal that says what is wrong with it. */
+function read(parts: TrackParts, request: FastifyRequest, source: Source): ReadEvent | Promise<ReadEvent> {
   const sender = senderOf(request);
+  const readWith = (meter: KnownMeter | undefined) =>
+    readEvent({ ...source, sender }, ofOrganization(meter, sender.organizationId), parts.read);
   const found = parts.meters.get(source.body.meter_token);
-  const meter = ofOrganization(found instanceof Promise ? await found : found, sender.organizationId);
-  const event = readEvent({ ...source, sender }, meter, parts.read);
-  const admission = await parts.ingest.submit(event.candidate);
-  parts.metrics.admissions.inc({ outcome: admission.outcome });
-  if (admission.outcome === 'unsure') parts.guards.forgetKeys();
-  const refusal = refusalOf(admission);
-  if (refusal !== undefined) throw refusal;
-  return { id: event.id, timestamp: event.timestamp };
+  return found instanceof Promise ? found.then(readWith) : readWith(found);
+}
+
+function admissionRefusal({ guards }: TrackParts, admission: Admission): Refusal | undefined {
+  if (admission.outcome === 'unsure') guards.forgetKeys();
+  return refusalOf(admission);
 }
 
 function senderOf({ caller }: FastifyRequest): Sender {
@@ -239,35 +240,6 @@ function senderOf({ caller }: FastifyRequest): Sender {
   if (apiKeyId === undefined || memory === undefined)
     throw new Error('the write guard lets API keys through and nothing else');
   return { organizationId, apiKeyId, memory };
-}
-
-function refusalOf(admission: Admission): Refusal | undefined {
-  switch (admission.outcome) {
-    case 'staged':
-      return undefined;
-    case 'revoked':
-      return new Refusal('unauthenticated', 'The API key was deleted: use another one.');
-    case 'unsure':
-      return new Refusal(
-        'unavailable',
-        'The API key has to be checked anew, and nothing was kept: send the event again in a moment.',
-        { outcome: 'not_accepted', retryAfterSeconds: 1 },
-      );
-    case 'held':
-      return admission.isSamePayload
-        ? new Refusal(
-            'duplicate_event',
-            'An event with this idempotency_key is already accepted: nothing is left to do.',
-            {
-              id: admission.id,
-            },
-          )
-        : new Refusal(
-            'idempotency_key_reused',
-            'This idempotency_key belongs to an event with another payload: use a new key for a new event.',
-            { id: admission.id },
-          );
-  }
 }
 
 /** The header Idempotency-Key means the same as the field; both may be sent when they agree. */

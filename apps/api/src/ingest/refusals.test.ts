@@ -1,6 +1,6 @@
 import { Refusal } from '@weir/shared/errors';
 import { expect, test } from 'vitest';
-import { throwIfAboutTheRequest } from './track.ts';
+import { throwIfAboutTheRequest } from './refusals.ts';
 
 const notAccepted = new Refusal('unavailable', 'nothing was kept', { outcome: 'not_accepted' });
 const unknown = new Refusal('unavailable', 'it may have been kept', { outcome: 'unknown' });

@@ -1,0 +1,59 @@
+// What a sender is told of an event that was not taken.
+
+import { Refusal } from '@weir/shared/errors';
+import type { FastifyRequest } from 'fastify';
+import type { Admission } from './admit.ts';
+
+/** What a sender is told whose event was not staged; undefined for one whose event was. */
+export function refusalOf(admission: Admission): Refusal | undefined {
+  switch (admission.outcome) {
+    case 'staged':
+      return undefined;
+    case 'revoked':
+      return new Refusal('unauthenticated', 'The API key was deleted: use another one.');
+    case 'unsure':
+      return new Refusal(
+        'unavailable',
+        'The API key has to be checked anew, and nothing was kept: send the event again in a moment.',
+        { outcome: 'not_accepted', retryAfterSeconds: 1 },
+      );
+    case 'held':
+      return admission.isSamePayload
+        ? new Refusal(
+            'duplicate_event',
+            'An event with this idempotency_key is already accepted: nothing is left to do.',
+            {
+              id: admission.id,
+            },
+          )
+        : new Refusal(
+            'idempotency_key_reused',
+            'This idempotency_key belongs to an event with another payload: use a new key for a new event.',
+            { id: admission.id },
+          );
+  }
+}
+
+/** The other items of the batch may be accepted by now, so one that broke is answered by itself, too. */
+export function asRefusal(request: FastifyRequest, error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  request.log.error({ err: error }, 'an event of a batch failed');
+  const detail =
+    'Something broke on our side, and the event may have been taken or not: send it again with the same key.';
+  return new Refusal('internal_error', detail, { outcome: 'unknown' });
+}
+
+/** Refusals that say nothing about the event itself, so that they would be the same for any other one. */
+const ABOUT_THE_REQUEST = new Set(['unavailable', 'shutting_down', 'unauthenticated']);
+
+/**
+ * When no item could be taken for a reason that lies with none of them, the request as a whole is what has to be sent
+ * again. It is answered `unknown` if that is true of any item: nothing that may have been kept is called not accepted.
+ */
+export function throwIfAboutTheRequest(refused: Refusal[]): void {
+  const [first] = refused;
+  if (first === undefined || !refused.every(({ code }) => ABOUT_THE_REQUEST.has(code))) return;
+  const unknown = refused.find(({ fields }) => fields.outcome === 'unknown');
+  if (unknown !== undefined) throw unknown;
+  if (refused.every(({ code }) => code === first.code)) throw first;
+}

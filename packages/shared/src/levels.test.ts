@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { customerLevels, floorTo, meterLevels, QUARTER, type LastStretch, type Stretches } from './levels.ts';
+import { DAY, HOUR, type Micros } from './time-zone.ts';
+
+const at = (text: string): Micros => Date.parse(`2026-11-${text}Z`) * 1000;
+
+const points = fc
+  .uniqueArray(
+    fc
+      .tuple(
+        fc.nat({ max: 6 * 24 * 4 }),
+        fc.oneof(fc.constant(0), fc.constant(0), fc.constantFrom(-1, 1, QUARTER / 3), fc.nat({ max: QUARTER })),
+      )
+      .map(([quarter, rest]) => at('01T00:00') + quarter * QUARTER + rest),
+    { minLength: 2, maxLength: 40 },
+  )
+  .map((instants) => instants.toSorted((a, b) => a - b));
+
+type Piece = [from: Micros, to: Micros];
+
+function pieces({ from, to }: Stretches<Micros>): Piece[] {
+  return from.map((since, index) => [since, to[index] ?? since]);
+}
+
+function expectPartition(instants: Micros[], parts: Stretches<Micros>[], last: LastStretch<Micros> | null): void {
+  const [start = 0, end = 0] = [instants[0], instants.at(-1)];
+  const all = [...parts.flatMap(pieces), ...(last === null ? [] : [[last.from, end] as Piece])];
+  all.sort(([a], [b]) => a - b);
+  expect(all.every(([from, to]) => from < to)).toBe(true);
+  expect(all.map(([from]) => from)).toEqual([start, ...all.slice(0, -1).map(([, to]) => to)]);
+  expect(all.at(-1)?.[1]).toBe(end);
+  for (const stretches of parts) expect(stretches.from).toEqual(stretches.from.toSorted((a, b) => a - b));
+}
+
+/** No row of a size may have a boundary inside it. */
+function expectWhole(instants: Micros[], stretches: Stretches<Micros>, size: Micros): void {
+  for (const [from, to] of pieces(stretches)) {
+    expect([from % size, to % size]).toEqual([0, 0]);
+    expect(instants.filter((point) => point > from && point < to && point % size !== 0)).toEqual([]);
+  }
+}
+
+function expectWithinDays(stretches: Stretches<Micros>): void {
+  for (const [from, to] of pieces(stretches)) expect(floorTo(to - 1, DAY)).toBe(floorTo(from, DAY));
+}
+
+/** The last stretch, found by looking at each size. */
+function lastOf(instants: Micros[], sizes: [Micros, Micros]): LastStretch<Micros> | null {
+  const [before = 0, end = 0] = instants.slice(-2);
+  const found = sizes.find((size) => end % size !== 0 && floorTo(end, size) >= before);
+  if (found === undefined) return null;
+  return { from: floorTo(end, found), day: floorTo(end, DAY), isLarge: found === sizes[0] };
+}
+
+test('the days, hours and cut stretches of customers are the window, and none of their rows lies in two buckets', () => {
+  fc.assert(
+    fc.property(points, (instants) => {
+      const { days, hours, cut, last } = customerLevels(instants);
+      expectPartition(instants, [days, hours, cut], last);
+      expectWhole(instants, days, DAY);
+      expectWhole(instants, hours, HOUR);
+      expectWithinDays(hours);
+      expectWithinDays(cut);
+      expect(last).toEqual(lastOf(instants, [DAY, HOUR]));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('the quarters and cut stretches of a meter are the window, and no quarter lies in two buckets', () => {
+  fc.assert(
+    fc.property(points, (instants) => {
+      const { quarters, cut, last } = meterLevels(instants);
+      expectPartition(instants, [quarters, cut], last);
+      expectWhole(instants, quarters, QUARTER);
+      expectWithinDays(cut);
+      const isWhole = (instants.at(-1) ?? 0) % QUARTER === 0;
+      expect(last).toEqual(isWhole ? null : lastOf(instants, [HOUR, QUARTER]));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('nothing is read more finely than it must be', () => {
+  fc.assert(
+    fc.property(points, (instants) => {
+      const { hours, cut } = customerLevels(instants);
+      const ofMeter = meterLevels(instants);
+      const holdsWhole = (stretches: Stretches<Micros>, size: Micros) =>
+        pieces(stretches).some(([from, to]) => {
+          const edges = [from, ...instants.filter((point) => point > from && point < to), to];
+          return edges.some((edge, index) => index > 0 && floorTo(edge, size) - size >= (edges[index - 1] ?? edge));
+        });
+      expect(holdsWhole(hours, DAY)).toBe(false);
+      expect(holdsWhole(cut, HOUR)).toBe(false);
+      expect(holdsWhole(ofMeter.cut, QUARTER)).toBe(false);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a window over days is read by days, with hours and single events at its start, and its last day as one', () => {
+  expect(customerLevels([at('01T10:20'), at('04T15:07')])).toEqual({
+    days: { from: [at('02T00:00')], to: [at('04T00:00')] },
+    hours: { from: [at('01T11:00')], to: [at('02T00:00')] },
+    cut: { from: [at('01T10:20')], to: [at('01T11:00')] },
+    last: { from: at('04T00:00'), day: at('04T00:00'), isLarge: true },
+  });
+});
+
+test('where a bucket begins within the last hour, its events are read one by one', () => {
+  const { cut, last } = customerLevels([at('01T10:00'), at('01T11:30'), at('01T11:50')]);
+  expect({ cut, last }).toEqual({ cut: { from: [at('01T11:00')], to: [at('01T11:50')] }, last: null });
+});
+
+test('days and hours of a zone that is half an hour off are whole quarters', () => {
+  const { quarters, cut } = meterLevels([at('01T18:30'), at('02T18:30'), at('03T18:30')]);
+  expect(quarters).toEqual({ from: [at('01T18:30')], to: [at('03T18:30')] });
+  expect(cut).toEqual({ from: [], to: [] });
+});

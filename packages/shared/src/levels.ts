@@ -1,0 +1,129 @@
+// From which tables the usage of a window is read: for every stretch of it the coarsest rollup that lies in one bucket, and
+// single events for what is left. Nothing but arithmetic on instants; the SQL that follows it is in packages/db/src/usage-rows.ts.
+
+import { DAY, HOUR, type Micros } from './time-zone.ts';
+
+export const QUARTER: Micros = HOUR / 4;
+
+/** Half-open stretches of time, in order. */
+export interface Stretches<Time = string> {
+  from: Time[];
+  to: Time[];
+}
+
+/**
+ * The stretch from `from` to the end of the window, where that end cuts a rollup that would else lie in the last bucket:
+ * whoever has no event from the end on has that rollup wholly in the window, and nobody can tell but the rollup itself.
+ */
+export interface LastStretch<Time = string> {
+  from: Time;
+  /** The UTC day that the stretch lies in. */
+  day: Time;
+  /** Whether `from` begins the largest rollup that is asked for: the day of a customer, the hour of a whole meter. */
+  isLarge: boolean;
+}
+
+/** Of one or more customers, each by itself. All of it together is the window, and nothing is in it twice. */
+export interface CustomerLevels<Time = string> {
+  /** Whole UTC days, each in one bucket. */
+  days: Stretches<Time>;
+  /** Whole UTC hours outside of those days, each in one bucket; no stretch goes over midnight (UTC). */
+  hours: Stretches<Time>;
+  /** What is in no whole hour; no stretch goes over midnight (UTC). */
+  cut: Stretches<Time>;
+  /** Begins with a day if it can, else with an hour. Null where the window ends with a whole one, or with one that is cut twice. */
+  last: LastStretch<Time> | null;
+}
+
+/** Of a whole meter. All of it together is the window, and nothing is in it twice. */
+export interface MeterLevels<Time = string> {
+  /** Whole UTC quarters of an hour, each in one bucket. */
+  quarters: Stretches<Time>;
+  /** What is in no whole quarter; no stretch goes over midnight (UTC). */
+  cut: Stretches<Time>;
+  /** Begins with an hour if it can, else with a quarter. Null where the window ends with a whole quarter, or one that is cut twice. */
+  last: LastStretch<Time> | null;
+}
+
+/** Divides a window for reading customers. `points` are its start, every boundary between two buckets, and its end. */
+export function customerLevels(points: readonly Micros[]): CustomerLevels<Micros> {
+  const { levels, cut, last } = divide(points, [DAY, HOUR], [DAY, HOUR]);
+  const [days = none(), hours = none()] = levels;
+  return { days, hours, cut, last };
+}
+
+/** Divides a window for reading a whole meter. `points` are its start, every boundary between two buckets, and its end. */
+export function meterLevels(points: readonly Micros[]): MeterLevels<Micros> {
+  const isWhole = (points.at(-1) ?? 0) % QUARTER === 0;
+  const { levels, cut, last } = divide(points, [QUARTER], isWhole ? [] : [HOUR, QUARTER]);
+  const [quarters = none()] = levels;
+  return { quarters, cut, last };
+}
+
+function none(): Stretches<Micros> {
+  return { from: [], to: [] };
+}
+
+interface Divided {
+  /** One for each size. */
+  levels: Stretches<Micros>[];
+  cut: Stretches<Micros>;
+  last: LastStretch<Micros> | null;
+}
+
+function divide(points: readonly Micros[], sizes: readonly Micros[], lastSizes: readonly Micros[]): Divided {
+  const end = points.at(-1) ?? 0;
+  const last = lastStretch(points.at(-2) ?? end, end, lastSizes);
+  const levels = sizes.map(none);
+  const cut = none();
+  const place = (from: Micros, to: Micros, level: number): void => {
+    if (from >= to) return;
+    const size = sizes[level];
+    const into = levels[level];
+    if (size === undefined || into === undefined) return addWithinDays(cut, from, to);
+    const [first, over] = [Math.ceil(from / size) * size, floorTo(to, size)];
+    if (first >= over) return place(from, to, level + 1);
+    place(from, first, level + 1);
+    if (size === HOUR) addWithinDays(into, first, over);
+    else add(into, first, over);
+    place(over, to, level + 1);
+  };
+  for (const [index, to] of points.entries()) {
+    const from = points[index - 1];
+    if (from !== undefined) place(from, index === points.length - 1 ? (last?.from ?? to) : to, 0);
+  }
+  return { levels, cut, last };
+}
+
+function lastStretch(since: Micros, end: Micros, sizes: readonly Micros[]): LastStretch<Micros> | null {
+  for (const [index, size] of sizes.entries()) {
+    const from = floorTo(end, size);
+    if (from >= since && from < end) return { from, day: floorTo(end, DAY), isLarge: index === 0 };
+  }
+  return null;
+}
+
+/** Adds a stretch, to the one before where they touch. */
+function add({ from, to }: Stretches<Micros>, since: Micros, before: Micros): void {
+  if (to.at(-1) === since) to[to.length - 1] = before;
+  else {
+    from.push(since);
+    to.push(before);
+  }
+}
+
+/** The same for stretches that must not go over midnight: the customers of each are found by its day. */
+function addWithinDays(stretches: Stretches<Micros>, since: Micros, before: Micros): void {
+  for (let from = since; from < before;) {
+    const to = Math.min(floorTo(from, DAY) + DAY, before);
+    if (from % DAY === 0) {
+      stretches.from.push(from);
+      stretches.to.push(to);
+    } else add(stretches, from, to);
+    from = to;
+  }
+}
+
+export function floorTo(at: Micros, size: Micros): Micros {
+  return Math.floor(at / size) * size;
+}
