@@ -4,6 +4,7 @@ import { migrate } from '@weir/db/migrate';
 import { openTemporaryServices } from '@weir/services/temporary';
 import { Redis } from 'ioredis';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
@@ -16,8 +17,12 @@ export interface Ground {
   prefix: string;
   /** Postgres and Redis, by name and version. */
   versions: Record<string, string>;
+  /** Has Postgres forget what it holds in memory; undefined where it is not ours. It answers again some seconds later. */
+  restartPostgres: (() => Promise<void>) | undefined;
   /** Makes an empty, migrated database and empties Redis. */
   clear(): Promise<RoundDatabase>;
+  /** Empties Redis; what databases there are stay as they are. */
+  emptyRedis(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,10 +45,17 @@ export async function openGround(log: (line: string) => void): Promise<Ground> {
   const prefix = `{${name.replaceAll('_', '-')}}`;
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
   redis.on('error', (error) => log(`Redis: ${error.message}`));
-  const empty = () => (given.redisUrl === undefined ? redis.flushall() : deleteKeys(redis, prefix));
+  const emptyRedis = async () => {
+    if (given.redisUrl === undefined) await redis.flushall();
+    else await deleteKeys(redis, prefix);
+  };
+  let cloned = 0;
+  const databases = new Set<string>();
   const close = async () => {
-    await queryOnce(databaseUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    if (given.redisUrl !== undefined) await empty();
+    // Also those of a round that was broken off before it could drop its own.
+    for (const each of [...databases, name])
+      await queryOnce(databaseUrl, `DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
+    if (given.redisUrl !== undefined) await emptyRedis();
     redis.disconnect();
     await services.close();
   };
@@ -52,21 +64,48 @@ export async function openGround(log: (line: string) => void): Promise<Ground> {
     await migrate(withDatabase(databaseUrl, name));
     const versions = await versionsOf(databaseUrl, redis);
     const clear = async () => {
-      await empty();
-      return cloneDatabase(databaseUrl, name);
+      await emptyRedis();
+      cloned += 1;
+      const clone = `${name}_${cloned}`;
+      databases.add(clone);
+      return cloneDatabase(databaseUrl, name, clone, () => databases.delete(clone));
     };
-    return { redisUrl, redis, prefix, versions, clear, close };
+    const restartPostgres = given.databaseUrl === undefined ? () => restart(databaseUrl) : undefined;
+    return { redisUrl, redis, prefix, versions, restartPostgres, clear, emptyRedis, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function cloneDatabase(databaseUrl: string, template: string): Promise<RoundDatabase> {
-  const name = `${template}_round`;
+/** Stops an embedded Postgres in order, and waits until it is gone. Whoever keeps it starts it again at the same address. */
+async function restart(databaseUrl: string): Promise<void> {
+  const { rows } = await queryOnce(databaseUrl, `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid`);
+  const [row] = rows as { pid: string }[];
+  const pid = Number(row?.pid);
+  process.kill(pid, 'SIGINT');
+  while (isAlive(pid)) await delay(20);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function cloneDatabase(
+  databaseUrl: string,
+  template: string,
+  name: string,
+  onDropped: () => void,
+): Promise<RoundDatabase> {
   await queryOnce(databaseUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = withDatabase(databaseUrl, name);
   const client = new pg.Client({ connectionString: url });
+  // Whoever waits for a query is told of a lost connection by that query; without a listener the process would end.
+  client.on('error', () => {});
   await client.connect();
   return {
     url,
@@ -75,6 +114,7 @@ async function cloneDatabase(databaseUrl: string, template: string): Promise<Rou
       await client.end();
       // Also writes a checkpoint, so that no round pays for what the one before has left in memory.
       await queryOnce(databaseUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      onDropped();
     },
   };
 }

@@ -2,86 +2,132 @@
 
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { compare } from './compare.ts';
 import { openGround, type Ground } from './ground.ts';
-import { describeMachine, isTemporaryFolderInMemory } from './machine.ts';
+import { growthTable, measureGrowth } from './growth.ts';
+import { describeMachine, isTemporaryFolderInMemory, type Machine } from './machine.ts';
+import { openLoopTable, plotPointsOf } from './open-loop.ts';
 import { OptionsError, USAGE, parseOptions, type Options } from './options.ts';
-import { cpuTableOf, ratiosOf, sentencesOf, summarize, tableOf } from './report.ts';
-import { runRound, type RoundResult } from './round.ts';
+import { Progress } from './progress.ts';
+import { readTable } from './read/report.ts';
+import { measureReading, type ReadResult } from './read/run.ts';
+import { sizingOf, sizingText } from './redis-sizing.ts';
+import { cpuTable, noiseSentence, rateTable, ratiosOf, sentencesOf, spaceTable, summarize } from './report.ts';
+import { latencyPlot } from './svg.ts';
+import { growthTargetsOf, targetText, targetsOf } from './targets.ts';
 
 /** Progress goes beside the results, so that these can be kept in a file. */
-const log = (line: string) => process.stderr.write(`${line}\n`);
+const progress = new Progress(process.stderr);
 
 class Interrupted extends Error {}
+
+/** What a run has found: text to read, and everything in it for the JSON. */
+interface Findings {
+  sections: string[];
+  figures: Record<string, unknown>;
+}
 
 async function bench(options: Options, signal: AbortSignal): Promise<void> {
   const startedAt = new Date();
   if (process.env['DATABASE_URL'] === undefined && (await isTemporaryFolderInMemory())) {
-    log('Temporary folders lie in memory here, so fsync costs nothing: set TMPDIR to a folder on a disk.');
+    progress.log('Temporary folders lie in memory here, so fsync costs nothing: set TMPDIR to a folder on a disk.');
   }
-  const ground = await openGround(log);
+  const ground = await openGround((line) => progress.log(line));
   try {
-    const results = await runRounds(options, ground, signal);
-    const summaries = options.patterns.map((pattern) => summarize(pattern, results.get(pattern.name) ?? []));
-    const ratios = ratiosOf(summaries);
     const machine = describeMachine();
+    const place = describePlace(machine, ground);
+    const { sections, figures } = await run(options, ground, place, signal);
+    console.log(`\n${[...sections, place].filter((section) => section !== '').join('\n\n')}`);
+    if (options.json === undefined) return;
+    const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim();
     const settings = {
       ...options,
       patterns: options.patterns.map(({ name }) => name),
+      svg: undefined,
       json: undefined,
       profileFolder: undefined,
     };
-    console.log(`\n${tableOf(summaries)}\n\n${cpuTableOf(summaries)}\n\n${sentencesOf(ratios, summaries)}\n`);
-    console.log(
-      `Medians of ${options.rounds} rounds of ${options.seconds} s (lowest–highest), ${options.connections} connections. ` +
-        `${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB; ` +
-        `Node ${machine.node}, Postgres ${ground.versions['postgres']}, Redis ${ground.versions['redis']}, Weir ${machine.commit}.`,
-    );
-    if (options.json === undefined) return;
-    const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim();
-    const report = {
-      startedAt,
-      command,
-      settings,
-      machine,
-      services: ground.versions,
-      ratios,
-      summaries,
-      rounds: Object.fromEntries(results),
-    };
+    const report = { startedAt, command, settings, machine, services: ground.versions, ...figures };
     await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
-    log(`Written to ${options.json}.`);
+    progress.log(`Written to ${options.json}.`);
   } finally {
     await ground.close();
   }
 }
 
-/** Every pattern once, then every pattern again: what the machine does beside all this meets each of them. */
-async function runRounds(options: Options, ground: Ground, signal: AbortSignal): Promise<Map<string, RoundResult[]>> {
-  const results = new Map<string, RoundResult[]>(options.patterns.map(({ name }) => [name, []]));
-  for (let round = 1; round <= options.rounds; round += 1) {
-    for (const pattern of options.patterns) {
-      log(`round ${round} of ${options.rounds}: ${pattern.name} …`);
-      const result = await runRound(pattern, ground, options, signal);
-      results.get(pattern.name)?.push(result);
-      log(lineOf(result));
-    }
+function run(options: Options, ground: Ground, place: string, signal: AbortSignal): Promise<Findings> {
+  switch (options.mode) {
+    case 'compare':
+    case 'open-loop':
+      return runComparison(options, ground, place, signal);
+    case 'growth':
+      return runGrowth(options, ground, signal);
+    case 'read':
+      return runReading(options, ground, signal);
   }
-  return results;
 }
 
-function lineOf({
-  requestsPerSecond,
-  recordedPerSecond,
-  backlog,
-  latencyMs,
-  errors,
-  firstError,
-  cpuPerEvent,
-}: RoundResult): string {
-  const recorded =
-    recordedPerSecond === null ? '' : `, ${Math.round(recordedPerSecond)} events/s recorded, backlog ${backlog}`;
-  const line = `  ${Math.round(requestsPerSecond)} requests/s${recorded}, p99 ${latencyMs.p99.toFixed(1)} ms, CPU ${Math.round(cpuPerEvent?.['all'] ?? 0)} µs an event`;
-  return Object.keys(errors).length === 0 ? line : `${line}, errors ${JSON.stringify(errors)} ${firstError ?? ''}`;
+function describePlace(machine: Machine, { versions }: Ground): string {
+  return (
+    `${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB; ` +
+    `Node ${machine.node}, Postgres ${versions['postgres']}, Redis ${versions['redis']}, Weir ${machine.commit}.`
+  );
+}
+
+function lengthSentence({ rounds, seconds, connections, apis }: Options): string {
+  return (
+    `Medians of ${rounds} rounds of ${seconds} s (lowest–highest), ${connections} connections, ` +
+    `processes that take requests, where it is not said how many: ${apis}.`
+  );
+}
+
+async function runComparison(options: Options, ground: Ground, place: string, signal: AbortSignal): Promise<Findings> {
+  const { rounds, openLoop } = await compare(options, ground, progress, signal);
+  const summaries = options.patterns.map((pattern) => summarize(pattern, rounds.get(pattern.name) ?? []));
+  const targets = targetsOf(rounds, openLoop);
+  const ratios = ratiosOf(rounds);
+  const all = [...rounds.values(), ...openLoop.map((point) => point.rounds)].flat();
+  if (options.svg !== undefined) {
+    await writeFile(options.svg, latencyPlot(plotPointsOf(openLoop), place));
+    progress.log(`Drawn in ${options.svg}.`);
+  }
+  return {
+    sections: [
+      rateTable(summaries),
+      cpuTable(summaries),
+      spaceTable(summaries),
+      openLoop.length > 0 ? openLoopTable(openLoop) : '',
+      targetText(targets),
+      [...sentencesOf(ratios), noiseSentence(all)].join('\n'),
+      lengthSentence(options),
+    ],
+    figures: { targets, ratios, summaries, rounds: Object.fromEntries(rounds), openLoop },
+  };
+}
+
+async function runGrowth(options: Options, ground: Ground, signal: AbortSignal): Promise<Findings> {
+  const { cases, redis } = await measureGrowth(options, ground, progress, signal);
+  const targets = growthTargetsOf(cases.filter(({ part }) => part === 'rows'));
+  const sizing = sizingOf(redis);
+  return {
+    sections: [
+      cases.length > 0 ? growthTable(cases) : '',
+      sizing === undefined ? '' : sizingText(sizing),
+      targetText(targets),
+      noiseSentence(cases.flatMap(({ rounds }) => rounds)),
+      lengthSentence(options),
+    ],
+    figures: { targets, cases, redis },
+  };
+}
+
+async function runReading(options: Options, ground: Ground, signal: AbortSignal): Promise<Findings> {
+  const results: ReadResult[] = [];
+  for (const events of options.rows) results.push(await measureReading(ground, events, progress, signal));
+  const explanation =
+    'Milliseconds of a request, one after another. "Restarted" is the first of its kind after Postgres was restarted, with its ' +
+    'files still in the memory of the system.';
+  return { sections: [readTable(results), explanation], figures: { results } };
 }
 
 try {
@@ -93,7 +139,7 @@ try {
     setMaxListeners(0, stopping.signal);
     for (const name of ['SIGINT', 'SIGTERM'] as const) {
       process.once(name, () => {
-        log('Stopping …');
+        progress.log('Stopping …');
         stopping.abort(new Interrupted());
       });
     }
@@ -102,7 +148,7 @@ try {
 } catch (error) {
   if (error instanceof Interrupted) process.exitCode = 130;
   else {
-    log(
+    progress.log(
       error instanceof OptionsError
         ? `${error.message}\n${USAGE}`
         : String(error instanceof Error ? error.stack : error),

@@ -1,85 +1,65 @@
+import { markdownTable } from './markdown.ts';
 import type { Pattern } from './patterns.ts';
 import type { RoundResult } from './round.ts';
+import { oneDigit, ratioOf, spreadOf, spreadOfAll, spreadText, whole, type Spread } from './spread.ts';
+import type { Rounds } from './targets.ts';
 
-/** The parts among which CPU time is shared; `all` is their sum without the load. */
-const CPU_PARTS = ['all', 'API', 'worker', 'Postgres', 'Redis', 'load'] as const;
+/** The parts among which CPU time and memory are shared. */
+const PARTS = ['API', 'worker', 'Postgres', 'Redis', 'load'] as const;
 
-interface Spread {
-  median: number;
-  min: number;
-  max: number;
-}
+const MEGABYTE = 1e6;
 
 /** What the rounds of one pattern come to. */
 export interface Summary {
   name: string;
   title: string;
-  requestsPerSecond: Spread;
+  /** Null where the events come from memory. */
+  requestsPerSecond: Spread | null;
   acceptedPerSecond: Spread;
   recordedPerSecond: Spread | null;
   backlog: Spread | null;
+  /** Of a request; of a batch where the events come from memory. */
   p50Ms: Spread;
   p99Ms: Spread;
   p999Ms: Spread;
   /** Answers other than 201, in all rounds. */
   errors: number;
-  /** Microseconds of CPU for each event; the parts are medians of their own. */
-  cpuPerEvent: Record<string, Spread>;
+  /** Microseconds of CPU for each event, which is seconds for each million; `all` is everything but the load. */
+  cpuPerEvent: Record<string, Spread | null>;
+  memoryBytes: Record<string, Spread | null>;
+  postgresBytesPerEvent: Spread | null;
+  redisBytesPerEvent: Spread | null;
   busyElsewhere: Spread;
 }
 
-export interface Ratios {
-  /** Requests per second of Weir (one event a request), as a share of the bare route's. */
-  weirToFloor: number | null;
-  /** Events per second that Weir (one event a request) has recorded, as a multiple of one job a request. */
-  weirToJobPerRequest: number | null;
-  weirToInsertPerRequest: number | null;
-}
+type PatternFacts = Pick<Pattern, 'name' | 'title' | 'takesRequests'>;
 
-function spreadOf(values: number[]): Spread {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  const median = ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
-  return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
-}
-
-export function summarize({ name, title, records }: Pattern, rounds: RoundResult[]): Summary {
-  const spread = (of: (round: RoundResult) => number | null) => spreadOf(rounds.map((round) => of(round) ?? 0));
+export function summarize({ name, title, takesRequests }: PatternFacts, rounds: readonly RoundResult[]): Summary {
+  const spread = (of: (round: RoundResult) => number) => spreadOf(rounds.map(of));
+  const maybe = (of: (round: RoundResult) => number | null | undefined) => spreadOfAll(rounds, of);
   return {
     name,
     title,
-    requestsPerSecond: spread((round) => round.requestsPerSecond),
+    requestsPerSecond: takesRequests ? spread((round) => round.requestsPerSecond) : null,
     acceptedPerSecond: spread((round) => round.acceptedPerSecond),
-    recordedPerSecond: records ? spread((round) => round.recordedPerSecond) : null,
-    backlog: records ? spread((round) => round.backlog) : null,
+    recordedPerSecond: maybe((round) => round.recordedPerSecond),
+    backlog: maybe((round) => round.backlog),
     p50Ms: spread((round) => round.latencyMs.p50),
     p99Ms: spread((round) => round.latencyMs.p99),
     p999Ms: spread((round) => round.latencyMs.p999),
     errors: rounds.reduce((total, { errors }) => total + Object.values(errors).reduce((sum, n) => sum + n, 0), 0),
     cpuPerEvent: Object.fromEntries(
-      CPU_PARTS.map((part) => [part, spreadOf(rounds.map(({ cpuPerEvent }) => cpuPerEvent?.[part] ?? 0))]),
+      ['all', ...PARTS].map((part) => [part, maybe(({ cpuPerEvent }) => cpuPerEvent?.[part])]),
     ),
+    memoryBytes: Object.fromEntries(PARTS.map((part) => [part, maybe(({ memoryBytes }) => memoryBytes?.[part])])),
+    postgresBytesPerEvent: maybe((round) => round.postgresBytesPerEvent),
+    redisBytesPerEvent: maybe((round) => round.redisBytesPerEvent),
     busyElsewhere: spread((round) => round.busyElsewhere),
   };
 }
 
-export function ratiosOf(summaries: Summary[]): Ratios {
-  const find = (name: string) => summaries.find((summary) => summary.name === name);
-  const weir = find('weir-single');
-  const recordedOf = (name: string) => find(name)?.recordedPerSecond?.median;
-  return {
-    weirToFloor: ratio(weir?.requestsPerSecond.median, find('floor')?.requestsPerSecond.median),
-    weirToJobPerRequest: ratio(weir?.recordedPerSecond?.median, recordedOf('job-per-request')),
-    weirToInsertPerRequest: ratio(weir?.recordedPerSecond?.median, recordedOf('insert-per-request')),
-  };
-}
-
-function ratio(a: number | undefined, b: number | undefined): number | null {
-  return a === undefined || b === undefined ? null : a / b;
-}
-
-/** A Markdown table, also good to read in a terminal: medians, with the lowest and highest round. */
-export function tableOf(summaries: Summary[]): string {
+/** What each pattern does in a second, and how soon it answers. */
+export function rateTable(summaries: readonly Summary[]): string {
   const head = [
     'pattern',
     'requests/s',
@@ -91,53 +71,96 @@ export function tableOf(summaries: Summary[]): string {
     'p99.9 ms',
     'not 201',
   ];
-  const rows = summaries.map((summary) => [
-    summary.title,
-    rate(summary.requestsPerSecond),
-    rate(summary.acceptedPerSecond),
-    summary.recordedPerSecond === null ? '–' : rate(summary.recordedPerSecond),
-    summary.backlog === null ? '–' : rate(summary.backlog),
-    milliseconds(summary.p50Ms),
-    milliseconds(summary.p99Ms),
-    milliseconds(summary.p999Ms),
-    String(summary.errors),
-  ]);
-  return markdown(head, rows);
+  return markdownTable(
+    head,
+    summaries.map((summary) => [
+      summary.title,
+      spreadText(summary.requestsPerSecond, whole),
+      spreadText(summary.acceptedPerSecond, whole),
+      spreadText(summary.recordedPerSecond, whole),
+      spreadText(summary.backlog, whole),
+      spreadText(summary.p50Ms, oneDigit),
+      spreadText(summary.p99Ms, oneDigit),
+      spreadText(summary.p999Ms, oneDigit),
+      String(summary.errors),
+    ]),
+  );
 }
 
-/** Where the cores went: microseconds of CPU for each event. Empty where the system does not tell. */
-export function cpuTableOf(summaries: Summary[]): string {
-  if (!summaries.some(({ cpuPerEvent }) => (cpuPerEvent['all']?.median ?? 0) > 0)) return '';
-  const rows = summaries.map(({ title, cpuPerEvent }) => [
-    title,
-    ...CPU_PARTS.map((part) => rate(cpuPerEvent[part] ?? spreadOf([]))),
-  ]);
-  return markdown(['CPU µs an event', ...CPU_PARTS], rows);
+/** Where the cores went. */
+export function cpuTable(summaries: readonly Summary[]): string {
+  return markdownTable(
+    ['CPU s a million events', 'all but the load', ...PARTS],
+    summaries.map(({ title, cpuPerEvent }) => [
+      title,
+      ...['all', ...PARTS].map((part) => spreadText(cpuPerEvent[part], whole)),
+    ]),
+  );
 }
 
-function markdown(head: string[], rows: string[][]): string {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)));
-  const line = (cells: string[]) =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
+/** What each pattern holds in memory, and what an event leaves behind. */
+export function spaceTable(summaries: readonly Summary[]): string {
+  const head = ['at most resident, MB', ...PARTS.slice(0, 4), 'bytes in Postgres an event', 'bytes in Redis an event'];
+  const megabytes = (bytes: number) => whole(bytes / MEGABYTE);
+  return markdownTable(
+    head,
+    summaries.map((summary) => [
+      summary.title,
+      ...PARTS.slice(0, 4).map((part) => spreadText(summary.memoryBytes[part], megabytes)),
+      spreadText(summary.postgresBytesPerEvent, whole),
+      spreadText(summary.redisBytesPerEvent, whole),
+    ]),
+  );
 }
 
-export function sentencesOf(ratios: Ratios, summaries: Summary[]): string {
+export interface Ratios {
+  /** Requests per second of Weir (one event a request), as a share of the bare route's. */
+  weirToFloor: Spread | null;
+  /** Events per second that Weir (one event a request) has recorded, as a multiple of one job a request. */
+  weirToJobPerRequest: Spread | null;
+  weirToInsertPerRequest: Spread | null;
+}
+
+/** Each made of figures of the same round. */
+export function ratiosOf(rounds: Rounds): Ratios {
+  const requests = (name: string) => (rounds.get(name) ?? []).map(({ requestsPerSecond }) => requestsPerSecond);
+  const recorded = (name: string) => (rounds.get(name) ?? []).map(({ recordedPerSecond }) => recordedPerSecond);
+  return {
+    weirToFloor: ratioOf(requests('weir-single'), requests('floor')),
+    weirToJobPerRequest: ratioOf(recorded('weir-single'), recorded('job-per-request')),
+    weirToInsertPerRequest: ratioOf(recorded('weir-single'), recorded('insert-per-request')),
+  };
+}
+
+export function sentencesOf(ratios: Ratios): string[] {
+  const percent = (value: number) => `${Math.round(value * 100)} %`;
   const lines = [
     ratios.weirToFloor !== null &&
-      `Weir answers ${percent(ratios.weirToFloor)} of the requests that a bare route does.`,
+      `Weir answers ${percent(ratios.weirToFloor.median)} of the requests that a bare route does.`,
     ratios.weirToJobPerRequest !== null &&
-      `Weir records ${times(ratios.weirToJobPerRequest)} the events of one job a request.`,
+      `Weir records ${oneDigit(ratios.weirToJobPerRequest.median)} times the events of one job a request.`,
     ratios.weirToInsertPerRequest !== null &&
-      `Weir records ${times(ratios.weirToInsertPerRequest)} the events of one transaction a request.`,
-    `Just before and after the rounds, other programs used up to ${percent(Math.max(...summaries.map(({ busyElsewhere }) => busyElsewhere.max)))} of the cores.`,
+      `Weir records ${oneDigit(ratios.weirToInsertPerRequest.median)} times the events of one transaction a request.`,
   ];
-  return lines.filter((text) => text !== false).join('\n');
+  return lines.filter((text) => text !== false);
 }
 
-const rate = ({ median, min, max }: Spread) => `${whole(median)} (${whole(min)}–${whole(max)})`;
-const milliseconds = ({ median, min, max }: Spread) => `${median.toFixed(1)} (${min.toFixed(1)}–${max.toFixed(1)})`;
-const whole = (value: number) => Math.round(value).toLocaleString('en-US');
-const percent = (value: number) => `${Math.round(value * 100)} %`;
-const times = (value: number) => `${value.toFixed(1)} times`;
+/** How much the figures can be trusted. */
+export function noiseSentence(rounds: readonly RoundResult[]): string {
+  const most = Math.max(0, ...rounds.map(({ busyElsewhere }) => busyElsewhere));
+  return `Just before and after the rounds, other programs used up to ${Math.round(most * 100)} % of the cores.`;
+}
+
+/** One round in one line. */
+export function roundLine(result: RoundResult): string {
+  const { recordedPerSecond, backlog, latencyMs, errors, firstError, unsent } = result;
+  const parts = [
+    `${whole(result.requestsPerSecond)} requests/s`,
+    recordedPerSecond !== null && `${whole(recordedPerSecond)} events/s recorded, backlog ${backlog}`,
+    `p99 ${oneDigit(latencyMs.p99)} ms`,
+    result.cpuPerEvent !== null && `CPU ${whole(result.cpuPerEvent['all'] ?? 0)} µs an event`,
+    (unsent ?? 0) > 0 && `${unsent} requests never sent`,
+    Object.keys(errors).length > 0 && `errors ${JSON.stringify(errors)} ${firstError ?? ''}`,
+  ];
+  return `  ${parts.filter((part) => part !== false).join(', ')}`;
+}

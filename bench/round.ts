@@ -2,24 +2,49 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { rejectOnAbort, startChild, type Child } from './child.ts';
-import { cpuPerEvent, cpuSecondsByPart } from './cpu.ts';
+import { WrongCount, check, countEvents, countTotals, estimateEvents } from './counts.ts';
 import type { Ground, RoundDatabase } from './ground.ts';
-import type { LoadMessage, LoadPlan, LoadResult } from './load/plan.ts';
+import type { Caller, LoadPlan, LoadResult } from './load/plan.ts';
+import { runPlan } from './loader.ts';
 import { measureBusy } from './machine.ts';
+import { PartsWatch, cpuPerEvent } from './parts.ts';
 import type { Pattern, Target } from './patterns.ts';
+import type { Progress } from './progress.ts';
+import { postgresBytes, redisBytes } from './sizes.ts';
 
 /** After this a queue that does not get empty is taken for one that never will. */
 const DRAIN_SECONDS_MAX = 300;
 
-/** Answers under way at the end of the load are waited for, and the processes get some time around that. */
-const LOAD_SECONDS_EXTRA = 60;
+/** The count of what is recorded at the end has to find the connection free. */
+const LAST_PROGRESS_SECONDS = 1.5;
+
+/** A database that outlives the round, and who is in it. */
+export interface Place {
+  database: RoundDatabase;
+  callers: Caller[];
+}
 
 export interface RoundSettings {
   seconds: number;
   warmupSeconds: number;
   connections: number;
+  apis: number;
+  /** Worker processes of Weir. */
+  workers: number;
+  /** How many customers the events are of. */
+  customers: number;
+  /** Requests that are due in each second; null: as many as are answered. */
+  requestsPerSecond: number | null;
+  /** Undefined: a new database, which is dropped after the round. */
+  place?: Place | undefined;
   profileFolder: string | undefined;
+  /** What the line of progress says first. */
+  label: string;
+  progress: Progress;
 }
+
+/** What a round has of one process to measure, unless it says otherwise. */
+export const ONE_OF_EACH = { workers: 1, customers: 1_000, requestsPerSecond: null } as const;
 
 export interface RoundResult {
   requestsPerSecond: number;
@@ -28,17 +53,23 @@ export interface RoundResult {
   recordedPerSecond: number | null;
   /** Events that were accepted by then and not in Postgres. */
   backlog: number | null;
+  /** Requests that were due in each second, and how many never found a connection; null where none were due by a rate. */
+  duePerSecond: number | null;
+  unsent: number | null;
   latencyMs: LoadResult['latencyMs'];
   errors: Record<string, number>;
   firstError?: string | undefined;
   /** Microseconds of CPU for each accepted event, by part; null where the system does not tell. */
   cpuPerEvent: Record<string, number> | null;
+  /** The most resident memory in bytes that was seen during the load, by part; null where the system does not tell. */
+  memoryBytes: Record<string, number> | null;
+  /** By how much the tables and indexes have grown for each recorded event; null for a pattern that keeps nothing. */
+  postgresBytesPerEvent: number | null;
+  /** By how much Redis has grown for each accepted event once the queue was empty: what a held claim takes. */
+  redisBytesPerEvent: number | null;
   /** Share of all cores that others used just before the load or just after it, whichever was more. */
   busyElsewhere: number;
 }
-
-/** What was accepted is not what was recorded. Nothing that was measured is worth anything then. */
-class WrongCount extends Error {}
 
 /** Runs a round. Throws a WrongCount, and whatever a process of the pattern died of. */
 export async function runRound(
@@ -47,130 +78,130 @@ export async function runRound(
   settings: RoundSettings,
   signal: AbortSignal,
 ): Promise<RoundResult> {
-  const database = await ground.clear();
+  const { place, apis, workers, profileFolder } = settings;
+  const database = place?.database ?? (await ground.clear());
   const children: Child[] = [];
   const run = async (program: string, env: Record<string, string>) => {
-    const { profileFolder } = settings;
     const child = await startChild(program, { env, signal, profileFolder });
     children.push(child);
     return child;
   };
   try {
-    const target = await pattern.start({ ground, database, run });
-    const load = await run('bench/dist/load/load-main.js', {});
+    if (place !== undefined) {
+      await ground.emptyRedis();
+      // A round does not pay for what the one before has left in memory; that is so for a new database, too.
+      await database.client.query('CHECKPOINT');
+    }
+    const target = await pattern.start({ ground, database, apis, workers, callers: place?.callers, run });
+    const load = target.loader ?? (await run('bench/dist/load/load-main.js', {}));
     const failed = Promise.race([...children.map((child) => child.failed), rejectOnAbort(signal)]);
-    const result = measure(pattern, target, load, database, settings);
+    const result = measure({ pattern, ground, database, target, load }, settings);
     return await Promise.race([result, failed]);
   } finally {
     await Promise.all(children.map((child) => child.stop()));
-    await database.drop();
+    if (place === undefined) await database.drop();
   }
 }
 
-async function measure(
-  pattern: Pattern,
-  target: Target,
-  load: Child,
-  database: RoundDatabase,
-  settings: RoundSettings,
-): Promise<RoundResult> {
-  const plan: LoadPlan = {
-    url: target.url,
-    path: target.path,
-    headers: { 'x-api-key': target.apiKey },
-    meterToken: target.meterToken,
-    eventsPerRequest: pattern.eventsPerRequest,
-    connections: Math.max(1, Math.round(settings.connections * pattern.connectionShare)),
-    seconds: settings.warmupSeconds,
-  };
-  const warmup = await runPlan(load, plan, async () => {});
+interface Scene {
+  pattern: Pattern;
+  ground: Ground;
+  database: RoundDatabase;
+  target: Target;
+  load: Child;
+}
+
+async function measure(scene: Scene, settings: RoundSettings): Promise<RoundResult> {
+  const { pattern, ground, target, load } = scene;
+  const { client } = scene.database;
+  const plan = planOf(scene, settings);
+  const totalsBefore = await countTotals(client);
+  // At full speed also where the round has a rate: what is not warm yet gets warm sooner.
+  const warmup = await runPlan(load, { ...plan, requestsPerSecond: null, seconds: settings.warmupSeconds }, {});
   await drain(target);
   const busyBefore = await measureBusy();
-  const before = await countEvents(database);
+  const before = await countEvents(client);
+  const sizesBefore = await sizesOf(scene);
 
   let during = before;
-  let cpuAtEnd: Map<string, number> | null = null;
-  const countAtEnd = async () => {
-    [during, cpuAtEnd] = await Promise.all([countEvents(database), cpuSecondsByPart()]);
-  };
-  const cpuAtStart = await cpuSecondsByPart();
-  const result = await runPlan(load, { ...plan, seconds: settings.seconds }, countAtEnd);
+  const watched: { parts: PartsWatch | null } = { parts: null };
+  const estimateBefore = await estimateEvents(client);
+  const result = await runPlan(load, plan, {
+    async onBegan() {
+      watched.parts = await PartsWatch.open();
+    },
+    async onProgress(seconds, accepted) {
+      const secondsLeft = Math.max(0, plan.seconds - seconds);
+      await watched.parts?.look();
+      if (secondsLeft < LAST_PROGRESS_SECONDS) return;
+      const recorded = pattern.records ? (await estimateEvents(client)) - estimateBefore : null;
+      settings.progress.show(lineOf(settings.label, secondsLeft, accepted / seconds, recorded));
+    },
+    async onEnded() {
+      [during] = await Promise.all([countEvents(client), watched.parts?.look()]);
+    },
+  });
   await drain(target);
   const busyAfter = await measureBusy();
-  if (pattern.records) await check(pattern, database, warmup, result);
+  const after = await countTotals(client);
+  if (pattern.records) check(pattern.name, totalsBefore, after, [warmup, result]);
+  const sizesAfter = await sizesOf(scene);
 
   const accepted = result.requests * pattern.eventsPerRequest;
   const recorded = during - before;
+  const used = watched.parts?.used();
+  const hasRedis = pattern.records && pattern.takesRequests && result.accepted > 0;
   return {
     requestsPerSecond: result.requests / result.seconds,
     acceptedPerSecond: accepted / result.seconds,
     recordedPerSecond: pattern.records ? recorded / result.seconds : null,
     // Some requests are answered after the load has ended, and their events may have been quicker than their answers.
     backlog: pattern.records ? Math.max(0, accepted - recorded) : null,
+    duePerSecond: result.due === null ? null : result.due / plan.seconds,
+    unsent: result.unsent,
     latencyMs: result.latencyMs,
     errors: result.errors,
     firstError: result.firstError,
-    cpuPerEvent: cpuPerEvent(cpuAtStart, cpuAtEnd, accepted),
+    cpuPerEvent: used === undefined ? null : cpuPerEvent(used, accepted),
+    memoryBytes:
+      used === undefined ? null : Object.fromEntries([...used].map(([part, { memoryBytes }]) => [part, memoryBytes])),
+    postgresBytesPerEvent:
+      pattern.records && after.events > before
+        ? (sizesAfter.postgres - sizesBefore.postgres) / (after.events - before)
+        : null,
+    redisBytesPerEvent: hasRedis ? (sizesAfter.redis - sizesBefore.redis) / result.accepted : null,
     busyElsewhere: Math.max(busyBefore, busyAfter),
   };
-}
 
-/** Has the load made; `onEnded` runs at the moment its time is over. */
-async function runPlan(load: Child, plan: LoadPlan, onEnded: () => Promise<void>): Promise<LoadResult> {
-  const { process: loader } = load;
-  const limit = AbortSignal.timeout((plan.seconds + LOAD_SECONDS_EXTRA) * 1_000);
-  let ended: Promise<void> | undefined;
-  const result = new Promise<LoadResult>((resolve) => {
-    loader.on('message', (message: LoadMessage) => {
-      if (message.kind === 'ended') ended = onEnded();
-      else resolve(message);
-    });
-  });
-  try {
-    loader.send(plan);
-    const answer = await Promise.race([result, rejectOnAbort(limit)]);
-    await ended;
-    return answer;
-  } finally {
-    loader.removeAllListeners('message');
+  async function sizesOf({ database }: Scene) {
+    return { postgres: await postgresBytes(database.client), redis: await redisBytes(ground.redis) };
   }
 }
 
-async function drain(target: Target): Promise<void> {
+function planOf({ pattern, target }: Scene, settings: RoundSettings): LoadPlan {
+  return {
+    urls: target.urls,
+    path: target.path,
+    callers: target.callers,
+    customers: settings.customers,
+    eventsPerRequest: pattern.eventsPerRequest,
+    connections: pattern.connections(settings.connections),
+    seconds: settings.seconds,
+    requestsPerSecond: settings.requestsPerSecond,
+  };
+}
+
+function lineOf(label: string, secondsLeft: number, acceptedPerSecond: number, recorded: number | null): string {
+  const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+  const ofRecorded = recorded === null ? '' : `, about ${whole(recorded)} recorded`;
+  return `${label}: ${Math.ceil(secondsLeft)} s left, ${whole(acceptedPerSecond)} events/s accepted${ofRecorded}`;
+}
+
+/** Waits until everything that was accepted is in Postgres. */
+export async function drain(target: Pick<Target, 'pending'>): Promise<void> {
   const deadline = Date.now() + DRAIN_SECONDS_MAX * 1_000;
   while ((await target.pending()) > 0) {
     if (Date.now() > deadline) throw new WrongCount(`the queue was not empty after ${DRAIN_SECONDS_MAX} s`);
     await delay(50);
   }
-}
-
-async function countEvents({ client }: RoundDatabase): Promise<number> {
-  const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM events');
-  return rows[0]?.count ?? 0;
-}
-
-/** Every event that was answered with 201 is recorded once, and the rollups add up to the same. */
-async function check(pattern: Pattern, { client }: RoundDatabase, ...results: LoadResult[]): Promise<void> {
-  const sum = (of: (result: LoadResult) => number) => results.reduce((total, result) => total + of(result), 0);
-  const accepted = sum((result) => result.accepted);
-  const unclear = sum((result) => result.unclear);
-  const quantity = sum((result) => result.acceptedQuantity);
-  const { rows } = await client.query<Record<'events' | 'keys' | 'rolled' | 'quantity' | 'rolled_quantity', number>>(`
-    SELECT (SELECT count(*) FROM events)::int AS events, (SELECT count(*) FROM idempotency_keys)::int AS keys,
-           (SELECT coalesce(sum(event_count), 0) FROM usage_rollups)::int AS rolled,
-           (SELECT coalesce(sum(quantity), 0) FROM events)::float8 AS quantity,
-           (SELECT coalesce(sum(quantity_sum), 0) FROM usage_rollups)::float8 AS rolled_quantity`);
-  const [found] = rows;
-  const isRight =
-    found !== undefined &&
-    found.events >= accepted &&
-    found.events <= accepted + unclear &&
-    found.keys === found.events &&
-    found.rolled === found.events &&
-    found.rolled_quantity === found.quantity &&
-    (unclear > 0 || found.quantity === quantity);
-  if (isRight) return;
-  throw new WrongCount(
-    `${pattern.name}: accepted ${accepted} events (${unclear} unclear) of quantity ${quantity}, found ${JSON.stringify(found)}`,
-  );
 }

@@ -1,5 +1,7 @@
+import type { Caller } from './load/plan.ts';
+
 /** Makes an organization with a meter and an API key on a fresh Weir, as a person would. */
-export async function signUp(baseUrl: string): Promise<{ apiKey: string; meterToken: string }> {
+export async function signUp(baseUrl: string): Promise<Caller> {
   let session = '';
 
   async function post(path: string, body: unknown): Promise<Record<string, unknown>> {
@@ -25,6 +27,6 @@ export async function signUp(baseUrl: string): Promise<{ apiKey: string; meterTo
     type: 'meter',
     aggregation_type: 'SUM',
   });
-  const key = await post('/api-keys', { name: 'bench', scopes: ['usage.write'] });
+  const key = await post('/api-keys', { name: 'bench', scopes: ['usage.write', 'usage.read'] });
   return { apiKey: String(key['key']), meterToken: String(feature['meter_token']) };
 }

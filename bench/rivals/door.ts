@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import type { RivalSettings } from './settings.ts';
 
 /** The id of the event that holds the key already; null when this one was taken. */
-export type Take = (event: StagedEvent, keyHash: Buffer) => Promise<string | null>;
+export type Take = (event: StagedEvent, keyHash: string) => Promise<string | null>;
 
 // Typed loosely: the other answers need no serializer.
 const answerSchema: Record<string, object> = {
@@ -40,7 +40,7 @@ export function buildDoor(settings: RivalSettings, take: Take): FastifyInstance 
       idempotency_key,
       metadata: JSON.stringify(metadata ?? {}),
     };
-    const holder = await take(event, hash128(idempotency_key));
+    const holder = await take(event, hash128(organizationId + idempotency_key));
     if (holder !== null) return reply.code(409).send({ id: holder });
     return reply.code(201).send({ id: event.id, timestamp: event.timestamp });
   });

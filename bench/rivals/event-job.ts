@@ -5,6 +5,6 @@ export const EVENT_QUEUE = 'events';
 
 export interface EventJob {
   event: StagedEvent;
-  /** In base64. */
+  /** In hexadecimal digits. */
   keyHash: string;
 }

@@ -20,11 +20,11 @@ await runUntilStopped(async () => {
     defaultJobOptions: { removeOnComplete: true, attempts: 3, backoff: { type: 'exponential', delay: 250 } },
   });
   const app = buildDoor(settings, async (event, keyHash) => {
-    const claim = `${settings.QUEUE_PREFIX}:claim:${event.organization_id}:${keyHash.toString('base64url')}`;
+    const claim = `${settings.QUEUE_PREFIX}:claim:${event.organization_id}:${keyHash}`;
     const taken = await redis.set(claim, event.id, 'EX', CLAIM_SECONDS, 'NX');
     if (taken === null) return (await redis.get(claim)) ?? 'another event';
     try {
-      await queue.add('event', { event, keyHash: keyHash.toString('base64') });
+      await queue.add('event', { event, keyHash });
     } catch (error) {
       await redis.del(claim);
       throw error;

@@ -25,7 +25,7 @@ await runUntilStopped(async () => {
   const worker = new Worker<EventJob>(
     EVENT_QUEUE,
     async ({ data }) => {
-      await recordOne(database.pool, data.event, Buffer.from(data.keyHash, 'base64'));
+      await recordOne(database.pool, data.event, data.keyHash);
     },
     { connection, prefix: settings.QUEUE_PREFIX, concurrency: CONCURRENCY },
   );

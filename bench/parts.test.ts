@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { PartsWatch, cpuPerEvent, descendantsOf, memoryOf, parseStat, partOfCommand } from './parts.ts';
+
+const status = (anon: number, file: number, shared: number) =>
+  `Name:\tpostgres\nVmHWM:\t  999 kB\nRssAnon:\t ${anon} kB\nRssFile:\t${file} kB\nRssShmem:\t  ${shared} kB\n`;
+
+test('what processes have for themselves is added up, and what they share is counted once', () => {
+  expect(memoryOf([status(10, 5, 200), status(20, 7, 150)])).toBe((30 + 7 + 200) * 1_024);
+  expect(memoryOf([])).toBe(0);
+});
+
+test('the name of a process may hold brackets and spaces', () => {
+  const fields = Array.from({ length: 40 }, (_, index) => String(index));
+  expect(parseStat(7, `7 (a (b) c) S ${fields.join(' ')}`)).toEqual({
+    pid: 7,
+    parent: 0,
+    name: 'a (b) c',
+    cpuSeconds: (10 + 11) / 100,
+    startedAt: '18',
+  });
+});
+
+test('children are found whatever their number, and others are not', () => {
+  const all = [
+    { pid: 3, parent: 9 },
+    { pid: 9, parent: 5 },
+    { pid: 5, parent: 1 },
+    { pid: 6, parent: 1 },
+  ];
+  expect(descendantsOf(5, all).map(({ pid }) => pid)).toEqual([3, 9]);
+});
+
+test('each program belongs to its part', () => {
+  const command = (program: string) => `node\0${program}\0`;
+  expect(partOfCommand(command('bench/dist/load/load-main.js'))).toBe('load');
+  expect(partOfCommand(command('apps/worker/dist/main.js'))).toBe('worker');
+  expect(partOfCommand(command('bench/dist/rivals/job-worker-main.js'))).toBe('worker');
+  expect(partOfCommand(command('bench/dist/rivals/ceiling-main.js'))).toBe('worker');
+  expect(partOfCommand(command('bench/dist/rivals/job-api-main.js'))).toBe('API');
+  expect(partOfCommand(command('apps/api/dist/main.js'))).toBe('API');
+  expect(partOfCommand(command('services/dist/temporary-keeper.js'))).toBeNull();
+});
+
+test('the load is not part of the sum', () => {
+  const use = (cpuSeconds: number) => ({ cpuSeconds, memoryBytes: 0 });
+  const used = new Map([
+    ['API', use(2)],
+    ['Redis', use(1)],
+    ['load', use(5)],
+  ]);
+  expect(cpuPerEvent(used, 1_000_000)).toEqual({ all: 3, API: 2, Redis: 1, load: 5 });
+  expect(cpuPerEvent(used, 0)).toBeNull();
+});
+
+test('a process that this one has not started is not watched', async () => {
+  const watch = await PartsWatch.open();
+  await watch?.look();
+  expect([...(watch?.used() ?? [])]).toEqual([]);
+});

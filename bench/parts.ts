@@ -1,0 +1,152 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** Linux counts CPU time in these, whatever its own clock does. */
+const TICKS_PER_SECOND = 100;
+
+/** What the processes of a part have used. */
+export interface PartUse {
+  cpuSeconds: number;
+  /** The most that was seen at once. What its processes share is counted once. */
+  memoryBytes: number;
+}
+
+interface Process {
+  pid: number;
+  parent: number;
+  name: string;
+  cpuSeconds: number;
+  /** Tells it from another process that was given the same number. */
+  startedAt: string;
+}
+
+interface Watched {
+  part: string;
+  cpuSecondsBefore: number;
+  cpuSeconds: number;
+}
+
+/**
+ * What each part uses from now on: the processes that this one has started, and those that they have. CPU time depends on
+ * what else the machine does far less than everything that is measured in time. Services that were given and not started
+ * are left out.
+ */
+export class PartsWatch {
+  readonly #watched = new Map<string, Watched>();
+  readonly #memoryBytes = new Map<string, number>();
+
+  private constructor() {}
+
+  /** Null where the system has no /proc. */
+  static async open(): Promise<PartsWatch | null> {
+    const watch = new PartsWatch();
+    const hasProc = await watch.#look(true);
+    return hasProc ? watch : null;
+  }
+
+  /** Looks at all processes. What one uses between the last look and its end is not seen. */
+  async look(): Promise<void> {
+    await this.#look(false);
+  }
+
+  /** Up to the last look. */
+  used(): Map<string, PartUse> {
+    const used = new Map<string, PartUse>();
+    for (const { part, cpuSeconds, cpuSecondsBefore } of this.#watched.values()) {
+      const earlier = used.get(part)?.cpuSeconds ?? 0;
+      used.set(part, {
+        cpuSeconds: earlier + cpuSeconds - cpuSecondsBefore,
+        memoryBytes: this.#memoryBytes.get(part) ?? 0,
+      });
+    }
+    return used;
+  }
+
+  async #look(isFirst: boolean): Promise<boolean> {
+    const pids = await readdir('/proc').catch(() => null);
+    if (pids === null) return false;
+    const all = await Promise.all(pids.filter((pid) => /^\d+$/.test(pid)).map(readProcess));
+    const own = descendantsOf(
+      process.pid,
+      all.filter((each) => each !== null),
+    );
+    const statuses = new Map<string, string[]>();
+    for (const { pid, name, cpuSeconds, startedAt } of own) {
+      const part = await partOf(pid, name);
+      if (part === null) continue;
+      const key = `${pid} ${startedAt}`;
+      const cpuSecondsBefore = this.#watched.get(key)?.cpuSecondsBefore ?? (isFirst ? cpuSeconds : 0);
+      // Two looks at the same time may end in either order.
+      const latest = Math.max(cpuSeconds, this.#watched.get(key)?.cpuSeconds ?? 0);
+      this.#watched.set(key, { part, cpuSeconds: latest, cpuSecondsBefore });
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+      statuses.set(part, [...(statuses.get(part) ?? []), status]);
+    }
+    for (const [part, ofPart] of statuses)
+      this.#memoryBytes.set(part, Math.max(this.#memoryBytes.get(part) ?? 0, memoryOf(ofPart)));
+    return true;
+  }
+}
+
+/** What each part used, as microseconds of CPU for each event; `all` is their sum without the load. */
+export function cpuPerEvent(used: Map<string, PartUse>, events: number): Record<string, number> | null {
+  if (events === 0) return null;
+  const each = [...used].map(([part, { cpuSeconds }]) => [part, (cpuSeconds * 1e6) / events] as const);
+  const all = each.reduce((sum, [part, microseconds]) => (part === 'load' ? sum : sum + microseconds), 0);
+  return { all, ...Object.fromEntries(each) };
+}
+
+/**
+ * The resident bytes of processes of one program, from their /proc/PID/status: what each has for itself, and once what they
+ * share, which is the program's file, and Postgres's buffers.
+ */
+export function memoryOf(statuses: readonly string[]): number {
+  const of = (name: string) =>
+    statuses.map((status) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024);
+  const own = of('RssAnon').reduce((sum, bytes) => sum + bytes, 0);
+  return own + Math.max(0, ...of('RssFile')) + Math.max(0, ...of('RssShmem'));
+}
+
+/** Those of all processes that descend from one, whatever their order. */
+export function descendantsOf<T extends { pid: number; parent: number }>(ancestor: number, all: readonly T[]): T[] {
+  const parents = new Set([ancestor]);
+  // Parents before their children, save where numbers have begun anew: those are found in another pass.
+  for (let before = 0; before < parents.size;) {
+    before = parents.size;
+    for (const { pid, parent } of all) if (parents.has(parent)) parents.add(pid);
+  }
+  return all.filter(({ pid }) => pid !== ancestor && parents.has(pid));
+}
+
+/** Null for one that has ended meanwhile. */
+async function readProcess(pid: string): Promise<Process | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  return stat === null ? null : parseStat(Number(pid), stat);
+}
+
+export function parseStat(pid: number, stat: string): Process {
+  // The name stands in brackets and may hold brackets and spaces itself.
+  const nameEnd = stat.lastIndexOf(')');
+  const fields = stat.slice(nameEnd + 2).split(' ');
+  return {
+    pid,
+    parent: Number(fields[1]),
+    name: stat.slice(stat.indexOf('(') + 1, nameEnd),
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    startedAt: fields[19] ?? '',
+  };
+}
+
+async function partOf(pid: number, name: string): Promise<string | null> {
+  if (name === 'postgres') return 'Postgres';
+  if (/^(redis|valkey)-server/.test(name)) return 'Redis';
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return partOfCommand(command);
+}
+
+/** The part of a program of this repository; null for any other. */
+export function partOfCommand(command: string): string | null {
+  if (command.includes('/load-main.js')) return 'load';
+  // The ceiling is a worker without a queue.
+  if (/worker\/dist\/main\.js|(worker|ceiling)-main\.js/.test(command)) return 'worker';
+  return /api\/dist\/main\.js|rivals\/[a-z-]+-main\.js/.test(command) ? 'API' : null;
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { patternsOf, type Stage } from './patterns.ts';
+
+const CALLERS = [{ apiKey: 'key', meterToken: 'token' }];
+
+/** The programs that a pattern starts, and the addresses that its load goes to. */
+async function startedBy(name: string, apis: number): Promise<{ programs: string[]; urls: string[] }> {
+  const programs: string[] = [];
+  const run = async (program: string) => {
+    programs.push(program);
+    return { url: `http://127.0.0.1:${programs.length}` };
+  };
+  const ground = { redisUrl: '', prefix: '{bench}' };
+  const stage = { ground, database: { url: '' }, apis, workers: 1, callers: CALLERS, run } as unknown as Stage;
+  const target = await patternsOf([4])
+    .find((pattern) => pattern.name === name)
+    ?.start(stage);
+  return { programs, urls: target?.urls ?? [] };
+}
+
+const API = 'apps/api/dist/main.js';
+const WORKER = 'apps/worker/dist/main.js';
+const FLOOR = 'bench/dist/rivals/floor-main.js';
+
+test.each([
+  ['floor', 1, [FLOOR]],
+  ['floor', 3, [FLOOR, FLOOR, FLOOR]],
+  ['floor-2', 1, [FLOOR, FLOOR]],
+  ['weir-single', 1, [API, WORKER]],
+  ['weir-single-2', 1, [API, API, WORKER]],
+  ['weir-single-2', 3, [API, API, WORKER]],
+])(
+  '%s with --apis %i is so many processes, and the load goes to all that take requests',
+  async (name, apis, programs) => {
+    const started = await startedBy(name, apis);
+    expect(started.programs).toEqual(programs);
+    expect(started.urls).toHaveLength(programs.filter((program) => program !== WORKER).length);
+  },
+);

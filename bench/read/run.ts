@@ -1,0 +1,160 @@
+// How long every reading endpoint of a real API process takes, over databases of growing size.
+
+import { newId } from '@weir/shared/ids';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startChild } from '../child.ts';
+import { fillEvents } from '../fill/fill-events.ts';
+import type { Ground, RoundDatabase } from '../ground.ts';
+import type { Progress } from '../progress.ts';
+import { signUp } from '../sign-up.ts';
+import { oneDigit, whole } from '../spread.ts';
+import { QUESTIONS, type Asked } from './questions.ts';
+
+/** How much there is to read beside the number of events. */
+const CUSTOMERS = 1_000;
+const METERS = 10;
+const USERS = 2_000;
+const DAYS = 90;
+
+/** One after another: what is measured is a request, and not how many fit into a second. */
+const REQUESTS = 200;
+/** Before those: connections are opened and plans made. */
+const WARMUP_REQUESTS = 20;
+/** A restarted Postgres answers within some seconds. */
+const RESTART_SECONDS_MAX = 60;
+
+interface Reading {
+  title: string;
+  p50Ms: number;
+  p99Ms: number;
+  /**
+   * The first request of its kind after Postgres was restarted once, in the order of the questions, so that later ones find
+   * what earlier ones have read; null where it is not ours to restart. The system still has its files in memory.
+   */
+  restartedMs: number | null;
+}
+
+export interface ReadResult {
+  events: number;
+  databaseBytes: number;
+  readings: Reading[];
+}
+
+/** Fills a database with so many events, and asks every question of it. */
+export async function measureReading(
+  ground: Ground,
+  events: number,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<ReadResult> {
+  const database = await ground.clear();
+  const api = await startChild('apps/api/dist/main.js', {
+    env: {
+      DATABASE_URL: database.url,
+      REDIS_URL: ground.redisUrl,
+      QUEUE_PREFIX: ground.prefix,
+      PORT: '0',
+      LOG_LEVEL: 'error',
+      SIGNUP: 'open',
+    },
+    signal,
+  });
+  try {
+    const { apiKey } = await signUp(api.url);
+    const asked = await fill(database, events, progress, signal);
+    const ask = async (path: string): Promise<number> => {
+      signal.throwIfAborted();
+      const from = performance.now();
+      const response = await fetch(`${api.url}/api/v1/${path}`, { headers: { 'x-api-key': apiKey } });
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
+      return performance.now() - from;
+    };
+    const bytes = await database.client.query<{ size: string }>('SELECT pg_database_size(current_database()) AS size');
+    const readings: Reading[] = [];
+    for (const { title, path } of QUESTIONS) {
+      for (let n = 0; n < WARMUP_REQUESTS; n += 1) await ask(path(asked, REQUESTS + n));
+      const times: number[] = [];
+      for (let n = 0; n < REQUESTS; n += 1) times.push(await ask(path(asked, n)));
+      times.sort((a, b) => a - b);
+      const at = (share: number): number => times[Math.ceil(times.length * share) - 1] ?? Number.NaN;
+      readings.push({ title, p50Ms: at(0.5), p99Ms: at(0.99), restartedMs: null });
+      progress.log(`  ${title}: p50 ${oneDigit(at(0.5))} ms, p99 ${oneDigit(at(0.99))} ms`);
+    }
+    if (ground.restartPostgres !== undefined) {
+      // Its connection would break.
+      await database.client.end();
+      await ground.restartPostgres();
+      await untilAnswered(`${api.url}/api/v1/meters`, apiKey, signal);
+      for (const [index, { path }] of QUESTIONS.entries()) {
+        const reading = readings[index];
+        if (reading !== undefined) reading.restartedMs = await ask(path(asked, 0));
+      }
+    }
+    return { events, databaseBytes: Number(bytes.rows[0]?.size), readings };
+  } finally {
+    await api.stop();
+    await database.drop();
+  }
+}
+
+async function untilAnswered(url: string, apiKey: string, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + RESTART_SECONDS_MAX * 1_000;
+  for (;;) {
+    signal.throwIfAborted();
+    if ((await fetch(url, { headers: { 'x-api-key': apiKey } })).ok) return;
+    if (Date.now() > deadline) throw new Error(`Postgres was not back after ${RESTART_SECONDS_MAX} s`);
+    await delay(100);
+  }
+}
+
+/** Makes the meters, of which the last counts distinct users, the records of the customers, and their events until now. */
+async function fill(
+  { client }: RoundDatabase,
+  events: number,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const { rows } = await client.query<{ id: string }>('SELECT id FROM organizations');
+  const organizationId = rows[0]?.id ?? '';
+  const meterIds = Array.from({ length: METERS }, () => newId());
+  const until = new Date();
+  await client.query(
+    `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type)
+     SELECT $1, id, 'Meter ' || n, id::text, CASE WHEN n = cardinality($2::uuid[]) THEN 'UNIQUE_COUNT' ELSE 'SUM' END
+     FROM unnest($2::uuid[]) WITH ORDINALITY AS t (id, n)`,
+    [organizationId, meterIds],
+  );
+  const customers = await client.query<{ id: string }>(
+    `INSERT INTO customers (organization_id, id, external_id)
+     SELECT $1, gen_random_uuid(), 'customer-' || n FROM generate_series(0, $2::int - 1) AS n RETURNING id`,
+    [organizationId, CUSTOMERS],
+  );
+  progress.log(`making ${whole(events)} events …`);
+  await fillEvents(client, {
+    events,
+    customers: CUSTOMERS,
+    meters: METERS,
+    users: USERS,
+    days: DAYS,
+    organizationId,
+    meterIds,
+    until,
+    onProgress(what, share) {
+      signal.throwIfAborted();
+      progress.show(`making ${whole(events)} events: ${what}, ${whole(share * 100)} %`);
+    },
+  });
+  const eventIds = await client.query<{ id: string }>(
+    'SELECT id FROM events TABLESAMPLE SYSTEM (least(100, 1e7 / $1::float8)::real) ORDER BY random() LIMIT 1000',
+    [events],
+  );
+  return {
+    meterIds: meterIds.slice(0, -1),
+    usersMeterId: meterIds.at(-1) ?? '',
+    customerIds: customers.rows.map(({ id }) => id),
+    eventIds: eventIds.rows.map(({ id }) => id),
+    days: DAYS,
+    until: until.getTime(),
+  };
+}
