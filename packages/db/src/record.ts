@@ -21,14 +21,6 @@ export interface Recorded {
   duplicates: number;
 }
 
-// The order of the parts is the promise:
-// - keyed: an idempotency key goes to the first event that brings it. Rows are inserted in the order of their key here
-//   and in the rollups below, so that two workers with the same keys wait for each other instead of deadlocking.
-// - held: keys that were taken before this statement began. When this event itself holds it, the batch was delivered
-//   before (or the event is replayed), and the primary key of events decides whether it still has to be written.
-// - recorded: only rows that were really inserted go on to the rollups. This is the "exactly once".
-// - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
-//   answered as unsettled, and settled by running the statement again, which then sees that key.
 /** Into so many parts the sums of a whole meter are split: so many connections can write to a busy one at the same time. */
 const PARTS = 4;
 
@@ -57,6 +49,14 @@ function addTo(key: string): string {
       FROM (SELECT (excluded.last_timestamp, excluded.last_event_id) > (kept.last_timestamp, kept.last_event_id) AS newer) AS n)`;
 }
 
+// The order of the parts is the promise:
+// - keyed: an idempotency key goes to the first event that brings it. Rows are inserted in the order of their key here
+//   and in the rollups below, so that two workers with the same keys wait for each other instead of deadlocking.
+// - held: keys that were taken before this statement began. When this event itself holds it, the batch was delivered
+//   before (or the event is replayed), and the primary key of events decides whether it still has to be written.
+// - recorded: only rows that were really inserted go on to the rollups. This is the "exactly once".
+// - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
+//   answered as unsettled, and settled by running the statement again, which then sees that key.
 const RECORD = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[],
