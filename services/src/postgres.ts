@@ -46,9 +46,6 @@ const settings: Record<string, string> = {
   log_timezone: 'UTC',
 };
 
-/** On a machine that it shares with the API and Redis, a batch that is recorded some milliseconds later is noticed by nobody. */
-const niceness = 5;
-
 type Log = (line: string) => void;
 
 export interface Postgres extends KeptServer {
@@ -180,7 +177,6 @@ function startOnce(home: Home, at: Installation, { port, password }: Connection)
       env: environment(),
       folder: at.folder,
       user: at.user,
-      niceness,
       logPath: join(home.path, 'log', 'postgres.log'),
       startSeconds,
       stopSteps,

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type LogFile, openLogFile } from './log-file.ts';
 import { type StopStep, stopProcess } from './processes.ts';
@@ -16,8 +15,6 @@ export interface ServerPlan {
   /** The folder it runs in; the user it runs as may not be able to enter ours. */
   folder: string;
   user?: User | undefined;
-  /** Above 0 where others on this machine go first: as for `nice`. */
-  niceness?: number;
   /** Where what it prints is appended. */
   logPath: string;
   startSeconds: number;
@@ -77,8 +74,6 @@ function launch(plan: ServerPlan, { fd }: LogFile): ChildProcess {
     detached: true,
     ...plan.user,
   });
-  // Every process that it starts is as nice.
-  if (plan.niceness !== undefined && child.pid !== undefined) setPriority(child.pid, plan.niceness);
   if (plan.onMessage) child.on('message', plan.onMessage);
   return child;
 }

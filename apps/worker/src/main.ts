@@ -1,12 +1,8 @@
-import { setPriority } from 'node:os';
 import { createLog } from '@weir/shared/log';
 import { runUntilStopped } from '@weir/shared/process';
 import { loadSettings } from '@weir/shared/settings';
 import { serveWorker } from './serve.ts';
 import { workerSettings } from './settings.ts';
-
-// On a machine that it shares with the API and Redis, those go first: somebody waits for them.
-setPriority(5);
 
 await runUntilStopped(async () => {
   const settings = loadSettings(workerSettings, process.env);
