@@ -69,6 +69,17 @@ test('an event lies in the partition of the month in which it was received, to t
   expect(await eventsByPartition()).toEqual({ events_2030_12: 2, events_2031_01: 1 });
 });
 
+test('the time of receipt is read from the id', async () => {
+  const { rows } = await pool.query(
+    `SELECT to_char(e.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') AS received_at FROM events AS e ORDER BY id`,
+  );
+  expect(rows.map(({ received_at }) => received_at)).toEqual([
+    '2030-12-01T00:00:00.000000',
+    '2030-12-31T23:59:59.999000',
+    '2031-01-01T00:00:00.000000',
+  ]);
+});
+
 test('what came before its partition was made is moved into it, and counts as before', async () => {
   const early = eventsAt('2032-05-31T23:59:59.999Z', 40);
   await recordEvents(pool, [...early, ...eventsAt('2032-06-15T12:00:00Z', 30)]);
