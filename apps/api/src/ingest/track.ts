@@ -180,7 +180,7 @@ async function trackAll(
   for (const each of begun) results.push(each instanceof Promise ? await each : each);
   const events = results.filter((result): result is ReadEvent => !(result instanceof Refusal));
   const settled = await parts.ingest.submitAll(events.map(({ candidate }) => candidate));
-  const refusals = new Map<ReadEvent | Refusal, Refusal | undefined>();
+  const refusals = new Map<ReadEvent | Refusal, Refusal>();
   settled.forEach((each, index) => {
     const event = events[index];
     const refusal = each.outcome === 'failed' ? asRefusal(request, each.error) : admissionRefusal(parts, each);
