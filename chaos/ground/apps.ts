@@ -24,6 +24,7 @@ export function launchApp(plan: AppPlan, variant: Variant, onLaunch: (server: Se
       name: plan.name,
       program: process.execPath,
       args: [
+        // As npm start and the image do.
         '--max-semi-space-size=64',
         ...(variant.imports ?? []).flatMap((module) => ['--import', module]),
         `${ROOT}apps/${plan.app}/dist/main.js`,
