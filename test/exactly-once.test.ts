@@ -218,6 +218,35 @@ describe('of what comes twice', () => {
     await expectRollupsToEqualEvents(weir.pool);
   });
 
+  test('an event that is replayed twice into one batch counts by the correction that is right, and only once', async () => {
+    const users = await admin.createMeter('UNIQUE_COUNT');
+    const apiKey = await admin.createKey();
+    const persistAll = async () => {
+      for (const batch of await weir.redis.zrange(weir.keys.staged, 0, '-1')) await persist(parts, batch);
+    };
+    const body = { meter_token: users.token, customer_external_id: 'twice', quantity: 1 };
+    const { id } = (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body;
+    await persistAll();
+    const receipt = async () => (await weir.request('GET', `/api/v1/events/${id}`, { apiKey })).body;
+    expect(await receipt()).toMatchObject({ status: 'rejected', reason: expect.stringContaining('is missing') });
+    const replay = async (user_id: string) => {
+      const replayed = { session: admin.session, body: { metadata: { user_id } } };
+      expect((await weir.request('POST', `/api/v1/events/${id}/replay`, replayed)).status).toBe(202);
+    };
+
+    // Right after another, so that they come into one batch.
+    for (const user of ['', '']) await replay(user);
+    await persistAll();
+    expect(await receipt()).toMatchObject({ status: 'rejected', reason: expect.stringContaining('not empty') });
+    for (const user of ['', 'u1', '']) await replay(user);
+    await persistAll();
+    expect(await receipt()).toMatchObject({ status: 'recorded', metadata: { user_id: 'u1' } });
+    expect(await counted(weir, users.id)).toEqual({ events: 1, sum: '1' });
+    const { rows } = await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [id]);
+    expect(rows).toEqual([]);
+    await expectRollupsToEqualEvents(weir.pool);
+  });
+
   test('different events with the same idempotency keys, recorded at the same moment: one of each, the others are its duplicates', async () => {
     const events = await eventsOf(600, (index) => ({ idempotency_key: `contended ${index % 200}` }));
     // Each of three workers has every key once, and each in another order.

@@ -17,6 +17,11 @@ export interface PersistParts {
   aggregations: Aggregations;
 }
 
+interface Judged {
+  accepted: RecordableEvent[];
+  rejected: RejectedEvent[];
+}
+
 /** What became of the events of a batch. Recorded and duplicates are counted once, rejected at every delivery. */
 export interface Persisted {
   recorded: number;
@@ -51,7 +56,7 @@ return 1`;
 
 async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promise<Persisted> {
   const { database } = parts;
-  const { accepted, rejected } = await judgeAll(parts.aggregations, events);
+  const { accepted, rejected } = onceEach(await judgeAll(parts.aggregations, events));
   const { recorded, duplicates, refused } = await recordOrBisect(database, accepted);
   await rejectEvents(database.pool, [...rejected, ...refused]);
   const notCounted = new Set([...rejected, ...refused].map(({ event }) => event.id));
@@ -62,7 +67,7 @@ async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promis
   return { recorded, duplicates, rejected: notCounted.size };
 }
 
-async function judgeAll(aggregations: Aggregations, events: StagedEvent[]) {
+async function judgeAll(aggregations: Aggregations, events: StagedEvent[]): Promise<Judged> {
   const accepted: RecordableEvent[] = [];
   const rejected: RejectedEvent[] = [];
   for (const event of events) {
@@ -73,6 +78,17 @@ async function judgeAll(aggregations: Aggregations, events: StagedEvent[]) {
     else rejected.push({ event, reason: judgement.reason });
   }
   return { accepted, rejected };
+}
+
+/**
+ * Each event once: one that was replayed several times may be in a batch as often, with different corrections. If one of them
+ * is accepted the event is; otherwise the last one's reason stands.
+ */
+function onceEach(judged: Judged): Judged {
+  const accepted = new Map(judged.accepted.map((each) => [each.event.id, each]));
+  const rejected = new Map(judged.rejected.map((each) => [each.event.id, each]));
+  for (const id of accepted.keys()) rejected.delete(id);
+  return { accepted: [...accepted.values()], rejected: [...rejected.values()] };
 }
 
 /**

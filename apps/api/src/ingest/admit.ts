@@ -21,6 +21,7 @@ export interface Sender {
 
 /** An event at the door: judged by nobody yet. */
 export interface Candidate {
+  /** What it is staged under: the event's own id, save for one that is replayed, which may be staged several times. */
   id: string;
   /** The event as it is staged, in JSON. */
   event: string;
