@@ -1,3 +1,4 @@
+import { NODE_OPTIONS } from '@weir/services/node-options';
 import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,12 +8,6 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Longer than the drain of any process that is started here. */
 const STOP_SECONDS_MAX = 20;
-
-/**
- * As `npm start` and the image run the apps. The other patterns get it too, the bare route included: what it saves in
- * collecting garbage is no merit of one of them.
- */
-const YOUNG_GENERATION = '--max-semi-space-size=64';
 
 /** A process that is ready. It also ends by itself when this one does. */
 export interface Child {
@@ -39,8 +34,9 @@ export async function startChild(program: string, options: ChildOptions): Promis
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
     // Only what goes wrong is logged; it must not come between the results.
     stdio: ['ignore', 2, 2, 'ipc'],
+    // The other patterns too, the bare route included: what it saves in collecting garbage is no merit of one of them.
     execArgv: [
-      YOUNG_GENERATION,
+      ...NODE_OPTIONS,
       ...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]),
     ],
     // In a group of its own: Ctrl-C reaches this process only, which then stops the others in order.

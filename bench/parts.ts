@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFileSync, readdirSync } from 'node:fs';
 
 /** Linux counts CPU time in these, whatever its own clock does. */
 const TICKS_PER_SECOND = 100;
@@ -37,15 +37,14 @@ export class PartsWatch {
   private constructor() {}
 
   /** Null where the system has no /proc. */
-  static async open(): Promise<PartsWatch | null> {
+  static open(): PartsWatch | null {
     const watch = new PartsWatch();
-    const hasProc = await watch.#look(true);
-    return hasProc ? watch : null;
+    return watch.#look(true) ? watch : null;
   }
 
   /** Looks at all processes. What one uses between the last look and its end is not seen. */
-  async look(): Promise<void> {
-    await this.#look(false);
+  look(): void {
+    this.#look(false);
   }
 
   /** Up to the last look. */
@@ -61,24 +60,23 @@ export class PartsWatch {
     return used;
   }
 
-  async #look(isFirst: boolean): Promise<boolean> {
-    const pids = await readdir('/proc').catch(() => null);
+  // Without waiting: reads by other threads take both cores for some milliseconds, in the middle of what is measured.
+  #look(isFirst: boolean): boolean {
+    const pids = orNull(() => readdirSync('/proc'));
     if (pids === null) return false;
-    const all = await Promise.all(pids.filter((pid) => /^\d+$/.test(pid)).map(readProcess));
+    const all = pids.filter((pid) => /^\d+$/.test(pid)).map(readProcess);
     const own = descendantsOf(
       process.pid,
       all.filter((each) => each !== null),
     );
     const statuses = new Map<string, string[]>();
     for (const { pid, name, cpuSeconds, startedAt } of own) {
-      const part = await partOf(pid, name);
+      const part = partOf(pid, name);
       if (part === null) continue;
       const key = `${pid} ${startedAt}`;
       const cpuSecondsBefore = this.#watched.get(key)?.cpuSecondsBefore ?? (isFirst ? cpuSeconds : 0);
-      // Two looks at the same time may end in either order.
-      const latest = Math.max(cpuSeconds, this.#watched.get(key)?.cpuSeconds ?? 0);
-      this.#watched.set(key, { part, cpuSeconds: latest, cpuSecondsBefore });
-      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+      this.#watched.set(key, { part, cpuSeconds, cpuSecondsBefore });
+      const status = readProc(pid, 'status') ?? '';
       statuses.set(part, [...(statuses.get(part) ?? []), status]);
     }
     for (const [part, ofPart] of statuses)
@@ -117,9 +115,8 @@ export function descendantsOf<T extends { pid: number; parent: number }>(ancesto
   return all.filter(({ pid }) => pid !== ancestor && parents.has(pid));
 }
 
-/** Null for one that has ended meanwhile. */
-async function readProcess(pid: string): Promise<Process | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+function readProcess(pid: string): Process | null {
+  const stat = readProc(Number(pid), 'stat');
   return stat === null ? null : parseStat(Number(pid), stat);
 }
 
@@ -136,11 +133,25 @@ export function parseStat(pid: number, stat: string): Process {
   };
 }
 
-async function partOf(pid: number, name: string): Promise<string | null> {
+/** Null for a process that has ended meanwhile. */
+function readProc(pid: number, file: string): string | null {
+  return orNull(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
+}
+
+/** Null where the system has no such file, or not any more. */
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return null;
+    throw error;
+  }
+}
+
+function partOf(pid: number, name: string): string | null {
   if (name === 'postgres') return 'Postgres';
   if (/^(redis|valkey)-server/.test(name)) return 'Redis';
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return partOfCommand(command);
+  return partOfCommand(readProc(pid, 'cmdline') ?? '');
 }
 
 /** The part of a program of this repository; null for any other. */

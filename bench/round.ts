@@ -128,17 +128,18 @@ async function measure(scene: Scene, settings: RoundSettings): Promise<RoundResu
   const estimateBefore = await estimateEvents(client);
   const result = await runPlan(load, plan, {
     async onBegan() {
-      watched.parts = await PartsWatch.open();
+      watched.parts = PartsWatch.open();
     },
     async onProgress(seconds, accepted) {
       const secondsLeft = Math.max(0, plan.seconds - seconds);
-      await watched.parts?.look();
+      watched.parts?.look();
       if (secondsLeft < LAST_PROGRESS_SECONDS) return;
       const recorded = pattern.records ? (await estimateEvents(client)) - estimateBefore : null;
       settings.progress.show(lineOf(settings.label, secondsLeft, accepted / seconds, recorded));
     },
     async onEnded() {
-      [during] = await Promise.all([countEvents(client), watched.parts?.look()]);
+      watched.parts?.look();
+      during = await countEvents(client);
     },
   });
   await drain(target);

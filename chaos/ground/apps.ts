@@ -1,5 +1,6 @@
 // The API and worker processes: the built programs, with the settings of production.
 
+import { NODE_OPTIONS } from '@weir/services/node-options';
 import { startServer, type Server } from '@weir/services/server';
 import { fileURLToPath } from 'node:url';
 import type { Variant } from './child.ts';
@@ -24,8 +25,7 @@ export function launchApp(plan: AppPlan, variant: Variant, onLaunch: (server: Se
       name: plan.name,
       program: process.execPath,
       args: [
-        // As npm start and the image do.
-        '--max-semi-space-size=64',
+        ...NODE_OPTIONS,
         ...(variant.imports ?? []).flatMap((module) => ['--import', module]),
         `${ROOT}apps/${plan.app}/dist/main.js`,
       ],

@@ -11,6 +11,7 @@ test('the embedded Redis answers a write when it is on disk, evicts nothing, and
       'appendonly yes',
       'appendfsync always',
       'aof-load-truncated yes',
+      'auto-aof-rewrite-min-size 256mb',
       'maxmemory-policy noeviction',
     ]),
   );
