@@ -68,6 +68,7 @@ async function contents(): Promise<Record<string, string[]>> {
     meter_quarters: await read(QUARTERS),
     unique_values: await read('unique_values'),
     unique_days: await read('unique_days'),
+    meter_values: await read('meter_values'),
   };
 }
 
@@ -188,6 +189,25 @@ const damages: [string, { sql: string; table: string; found: Record<string, unkn
       table: 'unique_days',
       found: { missing: 1, extra: 0 },
       told: 'unique_days: 1 row missing. --repair',
+    },
+  ],
+  [
+    'a distinct value of a meter that nobody reported',
+    {
+      sql: `INSERT INTO meter_values SELECT organization_id, meter_id, minutes, beginning, 'x', first_timestamp FROM meter_values
+            WHERE ${first('meter_values')}`,
+      table: 'meter_values',
+      found: { missing: 0, extra: 1, wrong: {} },
+      told: 'meter_values: 1 row too many. --repair',
+    },
+  ],
+  [
+    'a first event of a distinct value that is another',
+    {
+      sql: `UPDATE meter_values SET first_timestamp = first_timestamp + interval '1 microsecond' WHERE ${first('meter_values', 'minutes = 60')}`,
+      table: 'meter_values',
+      found: { missing: 0, extra: 0, wrong: { first_timestamp: 1 } },
+      told: 'meter_values: first_timestamp wrong in 1 row. --repair',
     },
   ],
 ];

@@ -49,16 +49,35 @@ const QUARTER_DIFFERENCES = `(SELECT count(*)::int FROM (
   ) AS r USING (organization_id, meter_id, quarter)
   WHERE (${AMOUNTS.map((name) => `s.${name}`).join(', ')}) IS DISTINCT FROM (${AMOUNTS.map((name) => `r.${name}`).join(', ')})) AS meter_quarters`;
 
+/** The same for the distinct values of whole meters, with the time of the first event of each. */
+const METER_VALUE_DIFFERENCES = `(SELECT count(*)::int FROM (
+    SELECT e.organization_id, e.meter_id, minutes, to_timestamp(floor(extract(epoch FROM "timestamp") / (minutes * 60)) * minutes * 60) AS beginning,
+      unique_value_hash(metadata) AS value_hash, min("timestamp") AS first_timestamp
+    FROM events e JOIN meters m ON (m.organization_id, m.id) = (e.organization_id, e.meter_id),
+      unnest(ARRAY[1440, 60, 15]) AS minutes
+    WHERE aggregation_type = 'UNIQUE_COUNT' GROUP BY 1, 2, 3, 4, 5
+  ) AS u FULL JOIN meter_values v USING (organization_id, meter_id, minutes, beginning, value_hash)
+  WHERE u.first_timestamp IS DISTINCT FROM v.first_timestamp) AS meter_values`;
+
 const DIFFERENCES = `SELECT ${[
   usageDifferences('usage_rollups', 'hour'),
   usageDifferences('usage_days', 'day'),
   QUARTER_DIFFERENCES,
   valueDifferences('unique_values', 'hour'),
   valueDifferences('unique_days', 'day'),
+  METER_VALUE_DIFFERENCES,
 ].join(', ')}`;
 
 /** The promise under every number that is read: rollups equal the events they were made of. */
 export async function expectRollupsToEqualEvents(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query(DIFFERENCES);
-  expect(rows).toEqual([{ usage_rollups: 0, usage_days: 0, meter_quarters: 0, unique_values: 0, unique_days: 0 }]);
+  const none = {
+    usage_rollups: 0,
+    usage_days: 0,
+    meter_quarters: 0,
+    unique_values: 0,
+    unique_days: 0,
+    meter_values: 0,
+  };
+  expect(rows).toEqual([none]);
 }

@@ -81,4 +81,14 @@ FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
   },
   ofValues('unique_values', 'hour', HOUR),
   ofValues('unique_days', 'day', DAY),
+  {
+    table: 'meter_values',
+    insert: `
+INSERT INTO meter_values (organization_id, meter_id, minutes, beginning, value_hash, first_timestamp)
+SELECT organization_id, meter_id, minutes, date_bin(make_interval(mins => minutes), "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z'),
+  unique_value_hash(metadata), min("timestamp")
+FROM events CROSS JOIN (VALUES (1440::smallint), (60::smallint), (15::smallint)) AS sizes (minutes)
+WHERE ${OF_DAY} AND meter_id IN (SELECT m.id FROM meters m WHERE m.organization_id = $1 AND m.aggregation_type = 'UNIQUE_COUNT')
+GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
+  },
 ];

@@ -105,9 +105,18 @@ export class MadeUpRun {
     this.state.quarters.set(quarter, grown(this.state.quarters.get(quarter), stored));
     if (event.key !== undefined) this.state.keys.set(hashOf(`organization-${organization}${event.key}`), id);
     if (event.meter === UNIQUE_COUNT) {
-      for (const rollup of [name, day]) this.state.uniqueValues.add(`${rollup} ${hashOf(String(event.userId))}`);
+      const hash = hashOf(String(event.userId));
+      for (const rollup of [name, day]) this.state.uniqueValues.add(`${rollup} ${hash}`);
+      for (const length of [10, 13]) this.#addMeterValue(stored, stored.timestamp.slice(0, length), hash);
+      this.#addMeterValue(stored, quarterOf(stored.timestamp), hash);
     }
     return this;
+  }
+
+  #addMeterValue({ organization, meter, timestamp }: StoredEvent, beginning: string, hash: string): void {
+    const name = `${rollupName(organization, meter, ALL_CUSTOMERS, beginning)} ${hash}`;
+    const [first = timestamp] = [timestamp, this.state.meterValues.get(name) ?? timestamp].toSorted();
+    this.state.meterValues.set(name, first);
   }
 
   reject(event: SentEvent, id: string, organization = 0): this {

@@ -32,6 +32,8 @@ export interface State {
   quarters: Map<string, Rollup>;
   /** The distinct values of UNIQUE_COUNT meters, by the hour and by the day: rollupName and the hash in hexadecimal. */
   uniqueValues: Set<string>;
+  /** Those of whole meters, by the day, the hour and the quarter: the name, and when the first event with the value was. */
+  meterValues: Map<string, string>;
   /** Which event holds which idempotency key in Postgres: hash of organization and key in hexadecimal → event. */
   keys: Map<string, string>;
 }
@@ -53,6 +55,7 @@ export function emptyState(): State {
     days: new Map(),
     quarters: new Map(),
     uniqueValues: new Set(),
+    meterValues: new Map(),
     keys: new Map(),
   };
 }

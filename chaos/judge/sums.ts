@@ -118,19 +118,25 @@ function isRejectable(facts: Facts, story: Story): boolean {
   return facts.organizations[story.organization]?.meters[meter]?.aggregation === 'UNIQUE_COUNT';
 }
 
-/** The tables of distinct values, by the hour and by the day, equal the users of the events. */
+/** The tables of distinct values, of customers and of whole meters, equal the users of the events. */
 export function uniqueValuesEqualEvents(facts: Facts, state: State): Check {
   const tally = new Tally(
     'unique values',
     'The distinct values of each UNIQUE_COUNT meter equal the users of its events.',
   );
   const expected = new Set<string>();
+  const firsts = new Map<string, string>();
   for (const event of state.events) {
     const meter = facts.organizations[event.organization]?.meters[event.meter];
     if (meter?.aggregation !== 'UNIQUE_COUNT') continue;
     const hash = createHash('sha256').update(String(event.userId)).digest('hex').slice(0, 32);
     expected.add(`${nameOf(event)} ${hash}`);
     expected.add(`${dayNameOf(event)} ${hash}`);
+    for (const at of [dayOf, hourOf, quarterOf].map((beginningOf) => beginningOf(event.timestamp))) {
+      const name = `${rollupName(event.organization, event.meter, ALL_CUSTOMERS, at)} ${hash}`;
+      const first = firsts.get(name);
+      if (first === undefined || event.timestamp < first) firsts.set(name, event.timestamp);
+    }
   }
   for (const value of expected) {
     tally.examine();
@@ -138,6 +144,11 @@ export function uniqueValuesEqualEvents(facts: Facts, state: State): Check {
   }
   for (const value of state.uniqueValues) {
     if (!expected.has(value)) tally.violate(`${value} is among the values and the user of no event`);
+  }
+  for (const name of new Set([...firsts.keys(), ...state.meterValues.keys()])) {
+    tally.examine();
+    const [first, kept] = [firsts.get(name), state.meterValues.get(name)];
+    if (first !== kept) tally.violate(`${name} is in the meter's values since ${kept}, the first event is of ${first}`);
   }
   return tally.check;
 }

@@ -121,6 +121,24 @@ valued_by_day AS (
   FROM valued ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT DO NOTHING
 ),
+valued_of_meters AS MATERIALIZED (
+  SELECT r.organization_id, r.meter_id, minutes,
+    date_bin(make_interval(mins => minutes), r."timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS beginning,
+    unique_value_hash(r.metadata) AS value_hash, min(r."timestamp") AS first_timestamp
+  FROM recorded r JOIN input i USING (id) CROSS JOIN (VALUES (1440::smallint), (60::smallint), (15::smallint)) AS sizes (minutes)
+  WHERE i.counts_unique_values
+  GROUP BY 1, 2, 3, 4, 5
+),
+valued_by_meter AS (
+  INSERT INTO meter_values AS kept (organization_id, meter_id, minutes, beginning, value_hash, first_timestamp)
+  SELECT * FROM valued_of_meters AS v
+  WHERE NOT EXISTS (SELECT FROM meter_values AS m
+    WHERE (m.organization_id, m.meter_id, m.minutes, m.beginning, m.value_hash)
+        = (v.organization_id, v.meter_id, v.minutes, v.beginning, v.value_hash) AND m.first_timestamp <= v.first_timestamp)
+  ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (organization_id, meter_id, minutes, beginning, value_hash) DO UPDATE
+  SET first_timestamp = excluded.first_timestamp WHERE excluded.first_timestamp < kept.first_timestamp
+),
 duplicated AS (
   INSERT INTO duplicate_events (organization_id, id, duplicate_of, event)
   SELECT i.organization_id, i.id, h.holder, ${EVENT_JSON}

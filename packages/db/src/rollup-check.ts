@@ -91,6 +91,16 @@ const ROLLUPS: readonly Rollup[] = [
     time: 'day',
     ofEvents: `SELECT DISTINCT customer_external_id, ${DAY}, value_hash FROM ${WITH_VALUE}`,
   },
+  {
+    table: 'meter_values',
+    key: ['minutes', 'beginning', 'value_hash'],
+    time: 'beginning',
+    values: ['first_timestamp'],
+    amounts: [],
+    ofEvents: `SELECT minutes, date_bin(make_interval(mins => minutes), "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS beginning,
+      value_hash, min("timestamp") AS first_timestamp
+      FROM (VALUES (1440::smallint), (60::smallint), (15::smallint)) AS sizes (minutes) CROSS JOIN ${WITH_VALUE} GROUP BY 1, 2, 3`,
+  },
 ];
 
 /** One meter in one month (`2026-11`) of the time of its events. */

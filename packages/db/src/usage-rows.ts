@@ -7,7 +7,7 @@
 // OFFSET 0 keeps the planner from turning a loop over stretches or customers around: each turn of it is one short scan of
 // an index, however many there are.
 
-import type { CustomerLevels, MeterLevels, Stretches } from '@weir/shared/levels';
+import type { CustomerLevels, MeterLevels, Stretches, ValueLevels } from '@weir/shared/levels';
 
 /** The values of a statement. Each is written where it is used, as `$1` and so on. */
 export class Parameters {
@@ -101,6 +101,30 @@ export function rowsOfMeter(request: RowsRequest, levels: MeterLevels): string {
     );
     if (levels.last.isLarge) parts.push(...lastHours(request, { from, until: end, since: from, onlyIf: goesOn }));
     else parts.push(events(request, `(SELECT ${from} AS since, ${end} AS before) AS stretch`, goesOn));
+  }
+  return parts.join(' UNION ALL ');
+}
+
+/** The distinct values of a whole meter, with their key as `key`. A value may come several times. */
+export function valuesOfMeter(request: RowsRequest, levels: ValueLevels): string {
+  const { parameters, scope, key } = request;
+  const ofSize = (minutes: number) =>
+    `SELECT ${key('beginning')} AS key, value_hash FROM meter_values WHERE ${own(scope)} AND minutes = ${minutes}`;
+  const parts: string[] = [];
+  for (const [minutes, whole] of [
+    [1440, levels.days],
+    [60, levels.hours],
+    [15, levels.quarters],
+  ] as const) {
+    if (whole.from.length === 0) continue;
+    parts.push(`SELECT found.* FROM ${stretches(parameters, whole)} CROSS JOIN LATERAL (
+      ${ofSize(minutes)} AND beginning >= since AND beginning < before OFFSET 0) AS found`);
+  }
+  if (levels.cut.from.length > 0) parts.push(events(request, stretches(parameters, levels.cut)));
+  if (levels.last !== null) {
+    const from = parameters.add(levels.last.from, 'timestamptz');
+    const end = parameters.add(request.end, 'timestamptz');
+    parts.push(`${ofSize(levels.last.minutes)} AND beginning = ${from} AND first_timestamp < ${end}`);
   }
   return parts.join(' UNION ALL ');
 }

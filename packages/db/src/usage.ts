@@ -11,6 +11,7 @@ import {
   Parameters,
   rowsOfCustomers,
   rowsOfMeter,
+  valuesOfMeter,
   type Key,
   type RowsRequest,
   type Scope,
@@ -149,9 +150,13 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
 
 /** How many distinct values each bucket has, and under 0 how many the window has. */
 function uniqueByBucket(request: RowsRequest, window: Window): string {
-  const ofBuckets = rowsOfCustomers({ ...request, source: VALUES }, window.byBucket);
-  const inAll = rowsOfCustomers({ ...request, source: VALUES, key: () => '0' }, window.inAll);
-  return `${distinctValues(ofBuckets)} UNION ALL ${distinctValues(inAll)}`;
+  const byBucket = { ...request, source: VALUES };
+  const inAll = { ...byBucket, key: () => '0' };
+  const values =
+    request.scope.customer === undefined
+      ? [valuesOfMeter(byBucket, window.valuesByBucket), valuesOfMeter(inAll, window.valuesInAll)]
+      : [rowsOfCustomers(byBucket, window.byBucket), rowsOfCustomers(inAll, window.inAll)];
+  return values.map(distinctValues).join(' UNION ALL ');
 }
 
 /** How many distinct values there are for each key. To make them distinct first lets Postgres hash where it would sort. */

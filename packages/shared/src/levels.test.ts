@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { customerLevels, floorTo, meterLevels, QUARTER, type LastStretch, type Stretches } from './levels.ts';
+import {
+  customerLevels,
+  floorTo,
+  meterLevels,
+  QUARTER,
+  valueLevels,
+  type LastStretch,
+  type Stretches,
+} from './levels.ts';
 import { DAY, HOUR, type Micros } from './time-zone.ts';
 
 const at = (text: string): Micros => Date.parse(`2026-11-${text}Z`) * 1000;
@@ -77,6 +85,28 @@ test('the quarters and cut stretches of a meter are the window, and no quarter l
       expectWithinDays(cut);
       const isWhole = (instants.at(-1) ?? 0) % QUARTER === 0;
       expect(last).toEqual(isWhole ? null : lastOf(instants, [HOUR, QUARTER]));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('the days, hours, quarters and cut stretches of values are the window, and none of their rows lies in two buckets', () => {
+  fc.assert(
+    fc.property(points, (instants) => {
+      const { days, hours, quarters, cut, last } = valueLevels(instants);
+      const [before = 0, end = 0] = instants.slice(-2);
+      expectPartition(
+        instants,
+        [days, hours, quarters, cut],
+        last === null ? null : { ...last, day: 0, isLarge: true },
+      );
+      expectWhole(instants, days, DAY);
+      expectWhole(instants, hours, HOUR);
+      expectWhole(instants, quarters, QUARTER);
+      expectWithinDays(cut);
+      const sizes = end % QUARTER === 0 ? [] : [DAY, HOUR, QUARTER];
+      const found = sizes.find((size) => floorTo(end, size) >= before);
+      expect(last).toEqual(found === undefined ? null : { from: floorTo(end, found), minutes: (found / HOUR) * 60 });
     }),
     { numRuns: 1000 },
   );

@@ -3,7 +3,8 @@
 
 import { DAY, HOUR, type Micros } from './time-zone.ts';
 
-export const QUARTER: Micros = HOUR / 4;
+const MINUTE: Micros = HOUR / 60;
+export const QUARTER: Micros = 15 * MINUTE;
 
 /** Half-open stretches of time, in order. */
 export interface Stretches<Time = string> {
@@ -45,6 +46,21 @@ export interface MeterLevels<Time = string> {
   last: LastStretch<Time> | null;
 }
 
+/** Of the distinct values of a whole meter. All of it together is the window, and nothing is in it twice. */
+export interface ValueLevels<Time = string> {
+  /** Whole UTC days, each in one bucket; whole hours outside of those days; whole quarters outside of those hours. */
+  days: Stretches<Time>;
+  hours: Stretches<Time>;
+  quarters: Stretches<Time>;
+  /** What is in no whole quarter; no stretch goes over midnight (UTC). */
+  cut: Stretches<Time>;
+  /**
+   * The day, hour or quarter that the end of the window cuts, the largest that does not begin before the last bucket. Null where
+   * the window ends with a whole quarter, or one that is cut twice.
+   */
+  last: { from: Time; minutes: number } | null;
+}
+
 /** Divides a window for reading customers. `points` are its start, every boundary between two buckets, and its end. */
 export function customerLevels(points: readonly Micros[]): CustomerLevels<Micros> {
   const { levels, cut, last } = divide(points, [DAY, HOUR], [DAY, HOUR]);
@@ -58,6 +74,18 @@ export function meterLevels(points: readonly Micros[]): MeterLevels<Micros> {
   const { levels, cut, last } = divide(points, [QUARTER], isWhole ? [] : [HOUR, QUARTER]);
   const [quarters = none()] = levels;
   return { quarters, cut, last };
+}
+
+/** Divides a window for reading the values of a whole meter. `points` are its start, every boundary between two buckets, and its end. */
+export function valueLevels(points: readonly Micros[]): ValueLevels<Micros> {
+  const end = points.at(-1) ?? 0;
+  const isWhole = end % QUARTER === 0;
+  const sizes = [DAY, HOUR, QUARTER];
+  const { levels, cut, last } = divide(points, sizes, isWhole ? [] : sizes);
+  const [days = none(), hours = none(), quarters = none()] = levels;
+  const size = sizes.find((each) => floorTo(end, each) === last?.from);
+  if (last === null || size === undefined) return { days, hours, quarters, cut, last: null };
+  return { days, hours, quarters, cut, last: { from: last.from, minutes: size / MINUTE } };
 }
 
 function none(): Stretches<Micros> {

@@ -4,9 +4,11 @@ import {
   customerLevels,
   floorTo,
   meterLevels,
+  valueLevels,
   type CustomerLevels,
   type LastStretch,
   type MeterLevels,
+  type ValueLevels,
   type Stretches,
 } from './levels.ts';
 import {
@@ -56,6 +58,9 @@ export interface Window {
   inAll: CustomerLevels;
   /** Where to read the whole meter by bucket. */
   ofMeter: MeterLevels;
+  /** Where to read the distinct values of the whole meter by bucket, and when buckets do not matter. */
+  valuesByBucket: ValueLevels;
+  valuesInAll: ValueLevels;
 }
 
 /** What a reader of usage asks for. Times are as {@link parseInstant} takes them, or bare dates. */
@@ -106,6 +111,8 @@ export function planWindow(query: WindowQuery, now: number): Window | { problem:
     byBucket: textOfLevels(customerLevels(points)),
     inAll: textOfLevels(customerLevels([start, end])),
     ofMeter: { quarters: textOf(ofMeter.quarters), cut: textOf(ofMeter.cut), last: textOfLast(ofMeter.last) },
+    valuesByBucket: textOfValueLevels(valueLevels(points)),
+    valuesInAll: textOfValueLevels(valueLevels([start, end])),
   };
 }
 
@@ -199,6 +206,16 @@ function labelOf(local: Micros, grouping: Grouping): string {
 function textOfLevels(levels: CustomerLevels<Micros>): CustomerLevels {
   const { days, hours, cut, last } = levels;
   return { days: textOf(days), hours: textOf(hours), cut: textOf(cut), last: textOfLast(last) };
+}
+
+function textOfValueLevels({ days, hours, quarters, cut, last }: ValueLevels<Micros>): ValueLevels {
+  return {
+    days: textOf(days),
+    hours: textOf(hours),
+    quarters: textOf(quarters),
+    cut: textOf(cut),
+    last: last === null ? null : { ...last, from: iso(last.from) },
+  };
 }
 
 function textOf({ from, to }: Stretches<Micros>): Stretches {
