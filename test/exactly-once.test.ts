@@ -247,55 +247,6 @@ describe('of what comes twice', () => {
     await expectRollupsToEqualEvents(weir.pool);
   });
 
-  test('a distinct value is known by its first event, in whatever order and by however many workers they are recorded', async () => {
-    const users = await admin.createMeter('UNIQUE_COUNT');
-    const minutes = [40, 10, 50, 5, 20, 2, 30];
-    const events = await eventsOf(minutes.length * 40, (index) => ({
-      meter_id: users.id,
-      timestamp: `2026-10-05T10:${String(minutes[index % minutes.length]).padStart(2, '0')}:00.${String(index).padStart(6, '0')}Z`,
-      metadata: JSON.stringify({ user_id: index % 20 }),
-    }));
-    const counting = events.map((event): RecordableEvent => ({ event, countsUniqueValues: true }));
-    for (const one of counting.slice(0, 7)) await recordEvents(database.pool, [one]);
-    await expectRollupsToEqualEvents(weir.pool);
-    const workers = [0, 1, 2, 3].map(async (worker) => {
-      for (const [index, one] of counting.entries()) if (index % 4 === worker) await recordEvents(database.pool, [one]);
-    });
-    await Promise.all(workers);
-    await expectRollupsToEqualEvents(weir.pool);
-    const { rows } = await weir.pool.query('SELECT count(*)::int AS values FROM meter_values WHERE meter_id = $1', [
-      users.id,
-    ]);
-    expect(rows).toEqual([{ values: 20 * 2 + 20 * 4 }]);
-  });
-
-  test('a distinct value that another worker commits meanwhile keeps its earlier first event', async () => {
-    const [event] = await eventsOf(1, () => ({ timestamp: '2026-10-05T10:02:00Z', metadata: '{"user_id":1}' }));
-    if (event === undefined) throw new Error('one event was asked for');
-    const earlier = '2026-10-05 10:01:00+00';
-    const other = await weir.pool.connect();
-    try {
-      await other.query('BEGIN');
-      await other.query(
-        `INSERT INTO meter_values SELECT $1, $2, minutes, date_bin(make_interval(mins => minutes), $3, '2000-01-01 00:00:00Z'),
-           unique_value_hash('{"user_id":1}'), $3 FROM (VALUES (1440), (60), (15)) AS sizes (minutes)`,
-        [admin.id, event.meter_id, earlier],
-      );
-      const recording = recordEvents(database.pool, [{ event, countsUniqueValues: true }]);
-      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      await until(async () => ((await weir.pool.query(waiting)).rowCount ?? 0) > 0, 'the worker waits for the other');
-      await other.query('COMMIT');
-      expect(await recording).toMatchObject({ recorded: 1 });
-    } finally {
-      other.release();
-    }
-    const { rows } = await weir.pool.query(
-      'SELECT DISTINCT first_timestamp = $2 AS is_earlier FROM meter_values WHERE meter_id = $1',
-      [event.meter_id, earlier],
-    );
-    expect(rows).toEqual([{ is_earlier: true }]);
-  });
-
   test('different events with the same idempotency keys, recorded at the same moment: one of each, the others are its duplicates', async () => {
     const events = await eventsOf(600, (index) => ({ idempotency_key: `contended ${index % 200}` }));
     // Each of three workers has every key once, and each in another order.

@@ -57,6 +57,8 @@ function addTo(key: string): string {
 // - recorded: only rows that were really inserted go on to the rollups. This is the "exactly once".
 // - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
 //   answered as unsettled, and settled by running the statement again, which then sees that key.
+// - valued_by_meter: a value that is there with an earlier first event, as nearly all are, is left out before the insert,
+//   which would lock its row for the other workers.
 const RECORD = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[],
