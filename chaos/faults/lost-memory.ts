@@ -1,5 +1,6 @@
 // Redis loses what it had: the end of its log, or everything. What was in Postgres by then has to stay counted once.
 
+import type { StagedEvent } from '@weir/shared/event';
 import { queueKeys } from '@weir/shared/queue';
 import { withRedis, type FaultKind } from './fault.ts';
 import { cutTail } from './redis-log.ts';
@@ -35,7 +36,9 @@ export function eventsOnlyIn(commands: string[][], queuePrefix: string): string[
   for (const [name = '', key = '', ...rest] of commands) {
     if (!key.startsWith(keyPrefix)) continue;
     if (name.toUpperCase() === 'HSET') {
-      const ids = rest.filter((_, index) => index % 2 === 0);
+      // The event says its own id; one that is replayed is staged under another.
+      const events = rest.filter((_, index) => index % 2 === 1);
+      const ids = events.map((event) => (JSON.parse(event) as StagedEvent).id);
       staged.set(key, [...(staged.get(key) ?? []), ...ids]);
     } else if (/^(UNLINK|DEL)$/i.test(name)) {
       // A worker takes a batch off after Postgres has it.
