@@ -6,7 +6,7 @@ import { serveApi, type RunningApi } from '@weir/api/serve';
 import { apiSettings } from '@weir/api/settings';
 import { serveWorker, type RunningWorker } from '@weir/worker/serve';
 import { workerSettings } from '@weir/worker/settings';
-import { queueKeys, type QueueKeys } from '@weir/shared/queue';
+import { queueKeys, stagedEvents, type QueueKeys } from '@weir/shared/queue';
 import type { AggregationType } from '@weir/shared/meter';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -152,8 +152,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
 /** How many events wait in a Redis. */
 export async function countStagedEvents(redis: Redis, keys: QueueKeys): Promise<number> {
   const batches = await redis.zrange(keys.staged, 0, '-1');
-  const sizes: number[] = await Promise.all(batches.map((batch) => redis.hlen(keys.batch(batch))));
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const flushes = await Promise.all(batches.map((batch) => redis.lrange(keys.batch(batch), 0, -1)));
+  return stagedEvents(flushes.flat()).length;
 }
 
 function onlyOnce(close: () => Promise<void>): () => Promise<void> {

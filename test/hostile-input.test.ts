@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from './expect-problem.ts';
 import { ahead, keysOf, nested, notEvents, objectOf, type Literals } from './hostile/events.ts';
-import { signUp, startWeir, type Organization, type Weir } from './harness.ts';
+import { countStagedEvents, signUp, startWeir, type Organization, type Weir } from './harness.ts';
 
 let weir: Weir;
 let admin: Organization;
@@ -37,11 +37,7 @@ function eventWith(idempotencyKey: string, literals: Literals = {}): string {
 
 const track = (raw: string | Uint8Array) => weir.request('POST', '/api/v1/sdk/track', { apiKey, raw });
 const trackBatch = (raw: string | Uint8Array) => weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, raw });
-const stagedEvents = async () => {
-  const batches = await weir.redis.zrangebyscore(weir.keys.staged, '-inf', '+inf');
-  const sizes = await Promise.all(batches.map((batch) => weir.redis.hlen(weir.keys.batch(batch))));
-  return sizes.reduce((sum, size) => sum + size, 0);
-};
+const stagedEvents = () => countStagedEvents(weir.redis, weir.keys);
 
 /** Beside the neighbours that were taken nothing is left of a refused event, and its key is as good as new. */
 async function expectNothingKept(idempotencyKey: string, neighbours = 0): Promise<void> {

@@ -203,7 +203,7 @@ describe('no secret is logged', () => {
 
   test('while Redis refuses its commands, which it names', async () => {
     const { apiKey, email, password, event } = await admin();
-    await weir.redis.acl('SETUSER', redisUser, '-evalsha', '-eval', '-hset', '-set');
+    await weir.redis.acl('SETUSER', redisUser, '-evalsha', '-eval', '-rpush', '-set');
     const api = await start(API);
     await post(api, '/sdk/track', { apiKey, body: { ...event, metadata: { note: secret('refused metadata') } } });
     await post(api, '/auth/login', { body: { email, password } });

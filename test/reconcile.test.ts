@@ -119,11 +119,11 @@ describe('the events', () => {
     await tenant.track(...ones(5));
     const batches = await weir.redis.zrange(weir.keys.staged, '0', '-1');
     const copies = await Promise.all(
-      batches.map(async (batch) => ({ batch, events: await weir.redis.hgetall(weir.keys.batch(batch)) })),
+      batches.map(async (batch) => ({ batch, flushes: await weir.redis.lrange(weir.keys.batch(batch), 0, -1) })),
     );
     await withWorker(async () => {});
-    for (const { batch, events } of copies) {
-      await weir.redis.hset(weir.keys.batch(batch), events);
+    for (const { batch, flushes } of copies) {
+      await weir.redis.rpush(weir.keys.batch(batch), ...flushes);
       await weir.redis.zadd(weir.keys.staged, Date.now(), batch);
     }
     // Nor was there time to take a replayed one off the rejected ones.

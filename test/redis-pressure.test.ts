@@ -81,7 +81,7 @@ test('an event is written before its claim, so that a log that is torn between t
   const body = { meter_token: token, customer_external_id: 'acme', quantity: 1, idempotency_key: 'in the log' };
   const { id } = (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body;
   // The log holds what a script wrote, in the order in which it wrote.
-  const staged = () => commands.findIndex(([name, , field]) => name === 'HSET' && field === id);
+  const staged = () => commands.findIndex(([name, , flush]) => name === 'RPUSH' && flush?.includes(id) === true);
   const claimed = () => commands.findIndex(([name, , value]) => name === 'SET' && value?.startsWith(id) === true);
   await until(() => claimed() >= 0, 'the claim was seen');
   expect(staged()).toBeGreaterThanOrEqual(0);

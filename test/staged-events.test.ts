@@ -14,22 +14,28 @@ test('an event is found behind hundreds of batches, also while those before it a
     const id = newId();
     const batches = Array.from({ length: 250 }, (_, index) => `batch-${String(index).padStart(3, '0')}`);
     await redis.zadd(keys.staged, ...batches.flatMap((batch) => [epochMsOfId(id), batch]));
-    await redis.hset(keys.batch('batch-150'), id, JSON.stringify({ id }));
+    const texts = [
+      { id: newId(), organization_id: id, meter_id: id, metadata: JSON.stringify({ id }) },
+      { id, metadata: '{"id":1}' },
+      { id: newId() },
+    ].map((event) => JSON.stringify(event));
+    await redis.rpush(keys.batch('batch-149'), ...texts.slice(0, 1));
+    await redis.rpush(keys.batch('batch-150'), ...texts.slice(0, 1), texts.slice(1).join(','));
     let looks = 0;
     const watched = new Proxy(redis, {
       get(real, name) {
-        if (name !== 'hget') return Reflect.get(real, name).bind(real);
-        return async (key: string, field: string) => {
+        if (name !== 'eval') return Reflect.get(real, name).bind(real);
+        return async (script: string, ...keysAndValues: [number, string, string]) => {
           looks += 1;
           await real.zrem(keys.staged, batches[looks] ?? '');
-          return await real.hget(key, field);
+          return await real.eval(script, ...keysAndValues);
         };
       },
     });
-    expect(await findStagedEvent(watched, keys, id)).toEqual({ id });
+    expect(await findStagedEvent(watched, keys, id)).toEqual({ id, metadata: '{"id":1}' });
     expect(await findStagedEvent(redis, keys, newId(epochMsOfId(id)))).toBeUndefined();
   } finally {
-    await redis.unlink(keys.staged, keys.batch('batch-150'));
+    await redis.unlink(keys.staged, keys.batch('batch-149'), keys.batch('batch-150'));
     redis.disconnect();
   }
 });

@@ -24,10 +24,10 @@ export async function admit(
     const admissions = await claimAll(redis, keys, candidates, claimTtlSeconds);
     const staged = candidates.filter((_, index) => admissions[index]?.outcome === 'staged');
     if (staged.length > 0) {
-      const events = staged.flatMap(({ id, event }) => [id, event]);
+      const flush = staged.map(({ event }) => event).join(',');
       await redis
         .multi()
-        .hset(keys.batch(batch), ...events)
+        .rpush(keys.batch(batch), flush)
         .zadd(keys.staged, Date.now(), batch)
         .exec();
     }

@@ -1,7 +1,6 @@
 // Redis loses what it had: the end of its log, or everything. What was in Postgres by then has to stay counted once.
 
-import type { StagedEvent } from '@weir/shared/event';
-import { queueKeys } from '@weir/shared/queue';
+import { queueKeys, stagedEvents } from '@weir/shared/queue';
 import { withRedis, type FaultKind } from './fault.ts';
 import { cutTail } from './redis-log.ts';
 
@@ -35,10 +34,8 @@ export function eventsOnlyIn(commands: string[][], queuePrefix: string): string[
   const staged = new Map<string, string[]>();
   for (const [name = '', key = '', ...rest] of commands) {
     if (!key.startsWith(keyPrefix)) continue;
-    if (name.toUpperCase() === 'HSET') {
-      // The event says its own id; one that is replayed is staged under another.
-      const events = rest.filter((_, index) => index % 2 === 1);
-      const ids = events.map((event) => (JSON.parse(event) as StagedEvent).id);
+    if (name.toUpperCase() === 'RPUSH') {
+      const ids = stagedEvents(rest).map(({ id }) => id);
       staged.set(key, [...(staged.get(key) ?? []), ...ids]);
     } else if (/^(UNLINK|DEL)$/i.test(name)) {
       // A worker takes a batch off after Postgres has it.

@@ -28,8 +28,9 @@ test('a log is read up to the first command or transaction that is not whole', (
 test('events are lost that were staged in what is gone, save those that a worker had recorded by then', () => {
   const lost = eventsOnlyIn(
     [
-      ['HSET', '{weir}:batch:one', 'id-1', '{"id":"id-1"}', 'replay', '{"id":"id-2"}'],
-      ['HSET', '{weir}:batch:two', 'id-3', '{"id":"id-3"}'],
+      ['RPUSH', '{weir}:batch:one', '{"id":"id-1"},{"id":"id-2"}'],
+      ['RPUSH', '{weir}:batch:two', '{"id":"id-3"}'],
+      ['RPUSH', '{weir}:record:wait', 'one'],
       ['HSET', '{weir}:record:one', 'name', 'record'],
       ['UNLINK', '{weir}:batch:two'],
       ['UNLINK', '{weir}:batch:staged-long-before'],

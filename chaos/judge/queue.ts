@@ -11,7 +11,7 @@ import { Tally, type Check } from './check.ts';
 export interface QueueState {
   /** Batches in the sorted set. */
   staged: number;
-  /** Hashes of batches. */
+  /** Lists of batches. */
   batches: number;
   /** Jobs of the queue of batches, by their state. */
   jobs: Record<string, number>;
@@ -62,7 +62,7 @@ export function queueIsDrained({ staged, batches, jobs }: QueueState): Check {
   const tally = new Tally('drained', 'The queue is empty: no batch is staged, no job waits, runs or has failed.');
   tally.examine(2 + Object.keys(jobs).length);
   if (staged > 0) tally.violate(`${staged} batches are staged`);
-  if (batches > 0) tally.violate(`${batches} hashes of batches are left`);
+  if (batches > 0) tally.violate(`${batches} lists of batches are left`);
   for (const [state, count] of Object.entries(jobs)) if (count > 0) tally.violate(`${count} jobs are ${state}`);
   return tally.check;
 }

@@ -1,6 +1,5 @@
 import type { QueuedEvent } from '@weir/db/accounted';
-import type { StagedEvent } from '@weir/shared/event';
-import type { QueueKeys } from '@weir/shared/queue';
+import { stagedEvents, type QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 
 /** Batches in one round trip: some tens of thousands of events in memory at most. */
@@ -17,14 +16,11 @@ export async function* readStaged(
 ): AsyncGenerator<QueuedEvent[]> {
   for (let at = 0; at < batches.length; at += PAGE) {
     const pipeline = redis.pipeline();
-    for (const batch of batches.slice(at, at + PAGE)) pipeline.hvals(keys.batch(batch));
+    for (const batch of batches.slice(at, at + PAGE)) pipeline.lrange(keys.batch(batch), 0, -1);
     const replies = (await pipeline.exec()) ?? [];
-    yield replies.flatMap(([error, events]) => {
+    yield replies.flatMap(([error, flushes]) => {
       if (error !== null) throw error;
-      return (events as string[]).map((text) => {
-        const { organization_id: organizationId, id } = JSON.parse(text) as StagedEvent;
-        return { organizationId, id };
-      });
+      return stagedEvents(flushes as string[]).map(({ organization_id: organizationId, id }) => ({ organizationId, id }));
     });
   }
 }

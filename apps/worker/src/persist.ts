@@ -5,7 +5,7 @@
 import { isBadData, isTimedOut, type Database } from '@weir/db/database';
 import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type RejectedEvent } from '@weir/db/record';
 import type { StagedEvent } from '@weir/shared/event';
-import type { QueueKeys } from '@weir/shared/queue';
+import { stagedEvents, type QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 import { judge } from './judge.ts';
 import type { Aggregations } from './aggregations.ts';
@@ -34,22 +34,21 @@ export async function persist(parts: PersistParts, batch: string): Promise<Persi
   const { redis, keys } = parts;
   const persisted: Persisted = { recorded: 0, duplicates: 0, rejected: 0 };
   for (;;) {
-    const staged = await redis.hvals(keys.batch(batch));
-    if (staged.length > 0) {
-      // One text is read faster than hundreds of them.
-      const more = await persistEvents(parts, JSON.parse(`[${staged.join(',')}]`) as StagedEvent[]);
+    const flushes = await redis.lrange(keys.batch(batch), 0, -1);
+    if (flushes.length > 0) {
+      const more = await persistEvents(parts, stagedEvents(flushes));
       for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
     }
     // From here on these events are in Postgres for good, so Redis may forget them.
-    const isOff = await redis.eval(TAKE_OFF, 2, keys.batch(batch), keys.staged, batch, staged.length);
+    const isOff = await redis.eval(TAKE_OFF, 2, keys.batch(batch), keys.staged, batch, flushes.length);
     if (isOff === 1) return persisted;
   }
 }
 
-// An API that was kept from running for a while may still add to a batch whose job the sweeper has added meanwhile. Events
+// An API that was kept from running for a while may still add to a batch whose job the sweeper has added meanwhile. Flushes
 // only ever join a batch, so as many as were read are those that were read.
 const TAKE_OFF = `
-if redis.call('HLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
+if redis.call('LLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 redis.call('UNLINK', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
 return 1`;

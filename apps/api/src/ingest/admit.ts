@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Refusal, errorCodeOf } from '@weir/shared/errors';
-import { epochMsOfId } from '@weir/shared/ids';
+import { epochMsOfId, newId } from '@weir/shared/ids';
 import type { QueueKeys } from '@weir/shared/queue';
 import { monthOf, tallyField } from '@weir/shared/tally';
 import type { Redis } from 'ioredis';
@@ -21,7 +21,7 @@ export interface Sender {
 
 /** An event at the door: judged by nobody yet. */
 export interface Candidate {
-  /** What it is staged under: the event's own id, save for one that is replayed, which may be staged several times. */
+  /** Of the event. */
   id: string;
   /** The event as it is staged, in JSON. */
   event: string;
@@ -68,28 +68,40 @@ export async function admit(
 ): Promise<Admission[]> {
   const { keyArgs, valueArgs } = argumentsOf(keys, batch, candidates, claimTtlSeconds);
   if (redis.status !== 'ready') throw notAccepted();
-  let answers: string[];
+  let exceptions: (number | string)[];
   try {
-    answers = await evaluate(redis, keyArgs, valueArgs);
+    exceptions = await evaluate(redis, keyArgs, valueArgs);
   } catch (error) {
     throw refusalOf(error);
   }
-  return answers.map((answer, index) => admissionOf(answer, candidates[index]));
+  const admissions = Array<Admission>(candidates.length).fill(STAGED);
+  for (let at = 0; at < exceptions.length; at += 2) {
+    const index = Number(exceptions[at]) - 1;
+    admissions[index] = exceptionOf(String(exceptions[at + 1]), candidates[index]);
+  }
+  return admissions;
 }
 
-async function evaluate(redis: Redis, keyArgs: string[], valueArgs: (string | number)[]): Promise<string[]> {
+async function evaluate(
+  redis: Redis,
+  keyArgs: string[],
+  valueArgs: (string | number)[],
+): Promise<(number | string)[]> {
   try {
-    return (await redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs)) as string[];
+    return (await redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs)) as (number | string)[];
   } catch (error) {
     // Redis forgets scripts when it restarts. Nothing of this one has run then.
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return (await redis.eval(LUA, keyArgs.length, ...keyArgs, ...valueArgs)) as string[];
+    return (await redis.eval(LUA, keyArgs.length, ...keyArgs, ...valueArgs)) as (number | string)[];
   }
 }
 
 function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candidate[], claimTtlSeconds: number) {
-  const keyArgs = [keys.batch(batch), keys.staged, keys.tally, keys.memory];
+  const tombstones: string[] = [];
+  const claims: string[] = [];
   const perSender: string[] = [];
+  const perRun: number[] = [];
+  const perEvent: string[] = [];
   const senders = new Map<string, number>();
   const numberOf = ({ id, sender }: Candidate): number => {
     if (sender === null) return 0;
@@ -98,24 +110,36 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
     const name = sender.apiKeyId + sender.memory + month;
     const known = senders.get(name);
     if (known !== undefined) return known;
-    keyArgs.push(keys.revoked(sender.apiKeyId));
     const number = senders.size + 1;
+    tombstones.push(keys.revoked(sender.apiKeyId));
     perSender.push(tallyField(sender.organizationId, month), sender.memory);
     senders.set(name, number);
     return number;
   };
-  // All of them before the first claim, which stands behind them in the keys.
-  const senderNumbers = candidates.map(numberOf);
-  const valueArgs: (string | number)[] = [batch, Date.now(), claimTtlSeconds, senders.size, ...perSender];
-  candidates.forEach(({ claim, id, event }, index) => {
-    const claimIndex = claim === null ? 0 : keyArgs.push(claim.key);
-    valueArgs.push(senderNumbers[index] ?? 0, claimIndex, id, claim?.fingerprint ?? '', event);
-  });
-  return { keyArgs, valueArgs };
+  let current = -1;
+  let count = 0;
+  for (const candidate of candidates) {
+    const { claim, id, event } = candidate;
+    const sender = numberOf(candidate);
+    if (sender !== current) {
+      if (count > 0) perRun.push(current, count);
+      current = sender;
+      count = 0;
+    }
+    count += 1;
+    if (claim !== null) claims.push(claim.key);
+    perEvent.push(claim === null ? '' : id + claim.fingerprint, event);
+  }
+  perRun.push(current, count);
+  // A batch may go on in the next tally, which needs another id than the one before.
+  const head = [batch, Date.now(), claimTtlSeconds, newId(), senders.size, perRun.length / 2];
+  return {
+    keyArgs: [keys.batch(batch), keys.staged, keys.tally, keys.memory, ...tombstones, ...claims],
+    valueArgs: [...head, ...perSender, ...perRun, ...perEvent],
+  };
 }
 
-function admissionOf(answer: string, candidate: Candidate | undefined): Admission {
-  if (answer === '') return STAGED;
+function exceptionOf(answer: string, candidate: Candidate | undefined): Admission {
   if (answer === 'revoked') return REVOKED;
   if (answer === 'unsure') return UNSURE;
   return {

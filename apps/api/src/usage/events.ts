@@ -4,7 +4,7 @@ import type { Database } from '@weir/db/database';
 import { findStoredEvent, listStoredEvents, type StoredEvent } from '@weir/db/events';
 import { Refusal } from '@weir/shared/errors';
 import { metadata, receivedAt, type StagedEvent } from '@weir/shared/event';
-import { epochMsOfId, newId } from '@weir/shared/ids';
+import { epochMsOfId } from '@weir/shared/ids';
 import type { QueueKeys } from '@weir/shared/queue';
 import { text } from '@weir/shared/text';
 import type { Redis } from 'ioredis';
@@ -139,8 +139,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
         ...(corrected !== undefined && { metadata: corrected }),
         replayed: true,
       };
-      // Staged under an id of its own: two replays at the same moment must not take each other's place in a batch.
-      await parts.ingest.submit({ id: newId(), event: JSON.stringify(event), sender: null, claim: null });
+      await parts.ingest.submit({ id, event: JSON.stringify(event), sender: null, claim: null });
       return reply.code(202).send({ id, status: 'queued' as const });
     },
   );

@@ -1,16 +1,26 @@
 import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
-import type { QueueKeys } from '@weir/shared/queue';
+import { stagedEvents, type QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 
 /** An event is staged at most this long after it got its id: the client has given up long before. */
 const STAGED_WITHIN_MS = 30_000;
 
-/** Batches that are asked at once, from the time of receipt on; the first page has the event but for a very busy door. */
-const PAGE = 100;
+/**
+ * Batches that are asked at once, from the time of receipt on; the first page has the event but for a very busy door. Redis looks
+ * through a batch in a fraction of a millisecond.
+ */
+const PAGE = 10;
 
 /** Clocks of several API machines differ; the batch's time is from the same machine as the id, so a little is enough. */
 const CLOCK_SLACK_MS = 1_000;
+
+// No other field of an event is called "id", and the quotes of one in its metadata, which is a text, stand behind a backslash.
+const FIND = `
+for _, flush in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  if string.find(flush, '"id":"' .. ARGV[1] .. '"', 1, true) then return flush end
+end
+return nil`;
 
 /**
  * The event with this id, if it waits in the queue. There is no index for this: the id holds the time of receipt, and
@@ -22,9 +32,10 @@ export async function findStagedEvent(redis: Redis, keys: QueueKeys, id: string)
   // All ids at one moment: workers take batches off meanwhile, and a second look by position would skip some.
   const batches = await redis.zrangebyscore(keys.staged, from, to);
   for (let at = 0; at < batches.length; at += PAGE) {
-    const found = await Promise.all(batches.slice(at, at + PAGE).map((batch) => redis.hget(keys.batch(batch), id)));
-    const event = found.find((each) => each !== null);
-    if (event !== undefined && event !== null) return JSON.parse(event) as StagedEvent;
+    const page = batches.slice(at, at + PAGE);
+    const found = await Promise.all(page.map((batch) => redis.eval(FIND, 1, keys.batch(batch), id)));
+    const flush = found.find((each) => typeof each === 'string');
+    if (flush !== undefined) return stagedEvents([flush]).find((event) => event.id === id);
   }
   return undefined;
 }
