@@ -1,0 +1,104 @@
+// One flush, with events of several senders that fare differently: each gets its own answer, and only those that were taken
+// leave something behind.
+
+import { admit, type Candidate, type Sender } from '@weir/api/ingest/admit';
+import { epochMsOfId, newId } from '@weir/shared/ids';
+import { queueKeys, stagedEvents } from '@weir/shared/queue';
+import { monthOf, readDoor } from '@weir/shared/tally';
+import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+
+let redis: Redis;
+let keys: ReturnType<typeof queueKeys>;
+beforeEach(async () => {
+  redis = new Redis(inject('redisUrl'));
+  keys = queueKeys(`{weir-test-${randomUUID()}}`);
+  await redis.set(keys.memory, 'this life');
+});
+afterEach(async () => {
+  const left = await redis.keys(`${keys.prefix.replace(/[{}]/g, '\\$&')}*`);
+  if (left.length > 0) await redis.unlink(...left);
+  redis.disconnect();
+});
+
+const senderOf = (name: string, memory = 'this life'): Sender => ({
+  organizationId: `org of ${name}`,
+  apiKeyId: name,
+  memory,
+});
+
+function candidate(sender: Sender | null, key: string | null, fingerprint = 'f'.repeat(22)): Candidate {
+  const id = newId();
+  const claim = key === null ? null : { key: keys.claim(sender?.organizationId ?? '', key), fingerprint };
+  return { id, event: JSON.stringify({ id, note: 'a , b' }), sender, claim };
+}
+
+test('each event of a flush is judged by itself, and counted for its own organization', async () => {
+  const [ann, bob, deleted] = [senderOf('ann'), senderOf('bob'), senderOf('deleted')];
+  const forgotten = senderOf('forgotten', 'a former life');
+  await redis.set(keys.revoked('deleted'), '1');
+  const earlier = candidate(ann, 'earlier');
+  expect(await admit(redis, keys, 'batch 1', [earlier], 60)).toEqual([{ outcome: 'staged' }]);
+
+  const first = candidate(bob, 'shared');
+  const flush: [Candidate, unknown][] = [
+    [candidate(ann, null), { outcome: 'staged' }],
+    [candidate(ann, 'earlier'), { outcome: 'held', id: earlier.id, isSamePayload: true }],
+    [first, { outcome: 'staged' }],
+    [candidate(deleted, 'never'), { outcome: 'revoked' }],
+    [candidate(null, null), { outcome: 'staged' }],
+    [candidate(bob, 'shared', 'g'.repeat(22)), { outcome: 'held', id: first.id, isSamePayload: false }],
+    [candidate(bob, null), { outcome: 'staged' }],
+    [candidate(forgotten, 'unsure'), { outcome: 'unsure' }],
+    [candidate(ann, 'shared'), { outcome: 'staged' }],
+    [candidate(forgotten, null), { outcome: 'unsure' }],
+    [candidate(ann, 'last'), { outcome: 'staged' }],
+  ];
+  const candidates = flush.map(([each]) => each);
+  expect(await admit(redis, keys, 'batch 2', candidates, 60)).toEqual(flush.map(([, admission]) => admission));
+
+  const taken = candidates.filter((_, index) => [0, 2, 4, 6, 8, 10].includes(index));
+  const texts = await redis.lrange(keys.batch('batch 2'), 0, -1);
+  expect(stagedEvents(texts)).toEqual(taken.map(({ event }) => JSON.parse(event)));
+  const claims = candidates.flatMap(({ claim }) => claim ?? []);
+  const held = new Set([earlier, ...taken].flatMap(({ claim }) => claim?.key ?? []));
+  for (const { key } of claims) expect(await redis.exists(key)).toBe(held.has(key) ? 1 : 0);
+  for (const { id, claim } of taken) {
+    if (claim === null) continue;
+    expect(await redis.get(claim.key)).toBe(id + claim.fingerprint);
+    expect(await redis.ttl(claim.key)).toBeGreaterThan(50);
+  }
+  const { tallies, batches } = await readDoor(redis, keys);
+  expect(batches.toSorted()).toEqual(['batch 1', 'batch 2']);
+  const month = monthOf(epochMsOfId(earlier.id));
+  expect(tallies.map(({ counts }) => counts.toSorted((a, b) => a.events - b.events))).toEqual([
+    [
+      { organizationId: 'org of bob', month, events: 2 },
+      { organizationId: 'org of ann', month, events: 4 },
+    ],
+  ]);
+});
+
+test('a flush of which nothing is taken leaves nothing', async () => {
+  await redis.set(keys.revoked('deleted'), '1');
+  const candidates = [candidate(senderOf('deleted'), 'a'), candidate(senderOf('forgotten', 'a former life'), null)];
+  const admissions = await admit(redis, keys, 'batch', candidates, 60);
+  expect(admissions).toEqual([{ outcome: 'revoked' }, { outcome: 'unsure' }]);
+  const left = await redis.keys(`${keys.prefix.replace(/[{}]/g, '\\$&')}*`);
+  expect(left.toSorted()).toEqual([keys.memory, keys.revoked('deleted')].toSorted());
+});
+
+test('events on both sides of the turn of a month are counted for their own', async () => {
+  const turn = Date.UTC(2026, 10);
+  const candidates = [turn - 1, turn, turn + 1].map((at): Candidate => {
+    const id = newId(at);
+    return { id, event: JSON.stringify({ id }), sender: senderOf('ann'), claim: null };
+  });
+  await admit(redis, keys, 'batch', candidates, 60);
+  const { tallies } = await readDoor(redis, keys);
+  expect(tallies[0]?.counts.toSorted((a, b) => a.events - b.events)).toEqual([
+    { organizationId: 'org of ann', month: '2026-10', events: 1 },
+    { organizationId: 'org of ann', month: '2026-11', events: 2 },
+  ]);
+});
