@@ -25,11 +25,7 @@ export async function admit(
     const staged = candidates.filter((_, index) => admissions[index]?.outcome === 'staged');
     if (staged.length > 0) {
       const flush = staged.map(({ event }) => event).join(',');
-      await redis
-        .multi()
-        .rpush(keys.batch(batch), flush)
-        .zadd(keys.staged, Date.now(), batch)
-        .exec();
+      await redis.multi().rpush(keys.batch(batch), flush).zadd(keys.staged, Date.now(), batch).exec();
     }
     return admissions;
   } catch (cause) {

@@ -20,7 +20,10 @@ export async function* readStaged(
     const replies = (await pipeline.exec()) ?? [];
     yield replies.flatMap(([error, flushes]) => {
       if (error !== null) throw error;
-      return stagedEvents(flushes as string[]).map(({ organization_id: organizationId, id }) => ({ organizationId, id }));
+      return stagedEvents(flushes as string[]).map(({ organization_id: organizationId, id }) => ({
+        organizationId,
+        id,
+      }));
     });
   }
 }

@@ -82,11 +82,7 @@ export async function admit(
   return admissions;
 }
 
-async function evaluate(
-  redis: Redis,
-  keyArgs: string[],
-  valueArgs: (string | number)[],
-): Promise<(number | string)[]> {
+async function evaluate(redis: Redis, keyArgs: string[], valueArgs: (string | number)[]): Promise<(number | string)[]> {
   try {
     return (await redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs)) as (number | string)[];
   } catch (error) {
