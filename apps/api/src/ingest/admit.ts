@@ -74,7 +74,7 @@ export async function admit(
   } catch (error) {
     throw refusalOf(error);
   }
-  const admissions = Array<Admission>(candidates.length).fill(STAGED);
+  const admissions = candidates.map((): Admission => STAGED);
   for (let at = 0; at < exceptions.length; at += 2) {
     const index = Number(exceptions[at]) - 1;
     admissions[index] = exceptionOf(String(exceptions[at + 1]), candidates[index]);
