@@ -16,8 +16,8 @@ test('an event is found behind hundreds of batches, also while those before it a
     await redis.zadd(keys.staged, ...batches.flatMap((batch) => [epochMsOfId(id), batch]));
     const texts = [
       { id: newId(), organization_id: id, meter_id: id, metadata: JSON.stringify({ id }) },
-      { id, metadata: '{"id":1}' },
       { id: newId() },
+      { id, metadata: '{"id":1}' },
     ].map((event) => JSON.stringify(event));
     await redis.rpush(keys.batch('batch-149'), ...texts.slice(0, 1));
     await redis.rpush(keys.batch('batch-150'), ...texts.slice(0, 1), texts.slice(1).join(','));
