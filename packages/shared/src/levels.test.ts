@@ -90,23 +90,24 @@ test('the quarters and cut stretches of a meter are the window, and no quarter l
   );
 });
 
-test('the days, hours, quarters and cut stretches of values are the window, and none of their rows lies in two buckets', () => {
+test('the quarters and cut stretches of values are the window, and each stretch of quarters is all that a bucket has of a day', () => {
   fc.assert(
     fc.property(points, (instants) => {
-      const { days, hours, quarters, cut, last } = valueLevels(instants);
+      const { quarters, cut, last } = valueLevels(instants);
       const [before = 0, end = 0] = instants.slice(-2);
-      expectPartition(
-        instants,
-        [days, hours, quarters, cut],
-        last === null ? null : { ...last, day: 0, isLarge: true },
-      );
-      expectWhole(instants, days, DAY);
-      expectWhole(instants, hours, HOUR);
+      expectPartition(instants, [quarters, cut], last === null ? null : { from: last, day: 0, isLarge: false });
       expectWhole(instants, quarters, QUARTER);
+      expectWithinDays(quarters);
       expectWithinDays(cut);
-      const sizes = end % QUARTER === 0 ? [] : [DAY, HOUR, QUARTER];
-      const found = sizes.find((size) => floorTo(end, size) >= before);
-      expect(last).toEqual(found === undefined ? null : { from: floorTo(end, found), minutes: (found / HOUR) * 60 });
+      const firsts = instants.slice(0, -1).flatMap((from, index) => {
+        const to = instants[index + 1] ?? from;
+        const whole = [];
+        for (let at = floorTo(from, QUARTER); at + QUARTER <= to; at += QUARTER) if (at >= from) whole.push(at);
+        return whole.filter((at, place) => place === 0 || at % DAY === 0);
+      });
+      expect(quarters.from).toEqual(firsts);
+      const isCut = end % QUARTER !== 0 && floorTo(end, QUARTER) >= before;
+      expect(last).toBe(isCut ? floorTo(end, QUARTER) : null);
     }),
     { numRuns: 1000 },
   );
@@ -148,4 +149,15 @@ test('days and hours of a zone that is half an hour off are whole quarters', () 
   const { quarters, cut } = meterLevels([at('01T18:30'), at('02T18:30'), at('03T18:30')]);
   expect(quarters).toEqual({ from: [at('01T18:30')], to: [at('03T18:30')] });
   expect(cut).toEqual({ from: [], to: [] });
+});
+
+test('a day of a zone whose days are not UTC days is cut out of two of them, and a day that three buckets share is read for each', () => {
+  expect(valueLevels([at('01T23:15'), at('02T23:15'), at('02T23:30'), at('03T10:07')])).toEqual({
+    quarters: {
+      from: [at('01T23:15'), at('02T00:00'), at('02T23:15'), at('02T23:30'), at('03T00:00')],
+      to: [at('02T00:00'), at('02T23:15'), at('02T23:30'), at('03T00:00'), at('03T10:00')],
+    },
+    cut: { from: [], to: [] },
+    last: at('03T10:00'),
+  });
 });
