@@ -9,7 +9,7 @@ RETURN B'1'::bit(96) >> floor(extract(epoch FROM
   "timestamp" - date_bin('1 day', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z')) / 900)::integer;
 
 -- The distinct values of each whole UNIQUE_COUNT meter on one day (UTC), by its first instant. A value that comes again changes
--- its row once in each quarter of an hour: as in 0006, the new version of the row needs room in its page.
+-- its row once in each quarter of an hour, and one batch may change all rows of a page: half of it is room for their new versions.
 CREATE TABLE meter_value_days (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,
@@ -21,7 +21,8 @@ CREATE TABLE meter_value_days (
   CONSTRAINT meter_value_days_pkey PRIMARY KEY (organization_id, meter_id, day, value_hash)
 ) WITH (fillfactor = 50);
 
--- The same in one quarter of an hour (UTC), for windows that end within it.
+-- The same in one quarter of an hour (UTC): for windows that end within it, and for buckets of an hour or less, of which a day
+-- would be read with all of its values.
 CREATE TABLE meter_value_quarters (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,

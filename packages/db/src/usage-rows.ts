@@ -109,24 +109,28 @@ export function rowsOfMeter(request: RowsRequest, levels: MeterLevels): string {
 export function valuesOfMeter(request: RowsRequest, levels: ValueLevels): string {
   const { parameters, scope, key } = request;
   const parts: string[] = [];
-  if (levels.quarters.from.length > 0) {
+  if (levels.days.from.length > 0) {
     // Key and mask are made once for each stretch; every row of its day is held against them. The mask has as many ones as
     // the stretch has quarters, moved to the place of its first.
     parts.push(`SELECT stretch.key, found.value_hash FROM (
         SELECT ${key('since')} AS key, date_trunc('day', since, 'UTC') AS day,
           ~(~B'0'::bit(96) >> (extract(epoch FROM before - since) / 900)::integer)
             >> (extract(epoch FROM since - date_trunc('day', since, 'UTC')) / 900)::integer AS mask
-        FROM ${stretches(parameters, levels.quarters)} OFFSET 0
+        FROM ${stretches(parameters, levels.days)} OFFSET 0
       ) AS stretch CROSS JOIN LATERAL (
         SELECT value_hash FROM meter_value_days
         WHERE ${own(scope)} AND day = stretch.day AND quarters & stretch.mask <> B'0'::bit(96) OFFSET 0) AS found`);
+  }
+  const ofQuarters = `SELECT ${key('quarter')} AS key, value_hash FROM meter_value_quarters WHERE ${own(scope)}`;
+  if (levels.quarters.from.length > 0) {
+    parts.push(`SELECT found.* FROM ${stretches(parameters, levels.quarters)} CROSS JOIN LATERAL (
+      ${ofQuarters} AND quarter >= since AND quarter < before OFFSET 0) AS found`);
   }
   if (levels.cut.from.length > 0) parts.push(events(request, stretches(parameters, levels.cut)));
   if (levels.last !== null) {
     const quarter = parameters.add(levels.last, 'timestamptz');
     const end = parameters.add(request.end, 'timestamptz');
-    parts.push(`SELECT ${key('quarter')} AS key, value_hash FROM meter_value_quarters
-      WHERE ${own(scope)} AND quarter = ${quarter} AND first_timestamp < ${end}`);
+    parts.push(`${ofQuarters} AND quarter = ${quarter} AND first_timestamp < ${end}`);
   }
   return parts.join(' UNION ALL ');
 }

@@ -90,22 +90,24 @@ test('the quarters and cut stretches of a meter are the window, and no quarter l
   );
 });
 
-test('the quarters and cut stretches of values are the window, and each stretch of quarters is all that a bucket has of a day', () => {
+test('the parts of days, quarters and cut stretches of values are the window, and each part is all that a bucket has of a day', () => {
   fc.assert(
     fc.property(points, (instants) => {
-      const { quarters, cut, last } = valueLevels(instants);
+      const { days, quarters, cut, last } = valueLevels(instants);
       const [before = 0, end = 0] = instants.slice(-2);
-      expectPartition(instants, [quarters, cut], last === null ? null : { from: last, day: 0, isLarge: false });
-      expectWhole(instants, quarters, QUARTER);
-      expectWithinDays(quarters);
-      expectWithinDays(cut);
-      const firsts = instants.slice(0, -1).flatMap((from, index) => {
-        const to = instants[index + 1] ?? from;
-        const whole = [];
-        for (let at = floorTo(from, QUARTER); at + QUARTER <= to; at += QUARTER) if (at >= from) whole.push(at);
-        return whole.filter((at, place) => place === 0 || at % DAY === 0);
-      });
-      expect(quarters.from).toEqual(firsts);
+      expectPartition(instants, [days, quarters, cut], last === null ? null : { from: last, day: 0, isLarge: false });
+      for (const stretches of [days, quarters]) expectWhole(instants, stretches, QUARTER);
+      for (const stretches of [days, cut]) expectWithinDays(stretches);
+      // Of each bucket and each day the whole quarters, one by one.
+      const found = new Map<string, Micros[]>();
+      for (let at = floorTo(instants[0] ?? 0, QUARTER); at < end; at += QUARTER) {
+        const bucket = instants.findLastIndex((point) => point <= at);
+        const isWhole = bucket >= 0 && at + QUARTER <= (instants[bucket + 1] ?? 0);
+        const name = `${bucket} ${floorTo(at, DAY)}`;
+        if (isWhole) found.set(name, [...(found.get(name) ?? []), at]);
+      }
+      const long = [...found.values()].filter((each) => each.length > 4);
+      expect(pieces(days)).toEqual(long.map((each) => [each[0], (each.at(-1) ?? 0) + QUARTER]));
       const isCut = end % QUARTER !== 0 && floorTo(end, QUARTER) >= before;
       expect(last).toBe(isCut ? floorTo(end, QUARTER) : null);
     }),
@@ -151,12 +153,13 @@ test('days and hours of a zone that is half an hour off are whole quarters', () 
   expect(cut).toEqual({ from: [], to: [] });
 });
 
-test('a day of a zone whose days are not UTC days is cut out of two of them, and a day that three buckets share is read for each', () => {
-  expect(valueLevels([at('01T23:15'), at('02T23:15'), at('02T23:30'), at('03T10:07')])).toEqual({
-    quarters: {
-      from: [at('01T23:15'), at('02T00:00'), at('02T23:15'), at('02T23:30'), at('03T00:00')],
-      to: [at('02T00:00'), at('02T23:15'), at('02T23:30'), at('03T00:00'), at('03T10:00')],
+test('a day of a zone that is not UTC is cut out of two days, and a day that buckets share is read for each of them', () => {
+  expect(valueLevels([at('01T22:30'), at('02T11:15'), at('02T22:30'), at('02T22:45'), at('03T10:07')])).toEqual({
+    days: {
+      from: [at('01T22:30'), at('02T00:00'), at('02T11:15'), at('02T22:45'), at('03T00:00')],
+      to: [at('02T00:00'), at('02T11:15'), at('02T22:30'), at('03T00:00'), at('03T10:00')],
     },
+    quarters: { from: [at('02T22:30')], to: [at('02T22:45')] },
     cut: { from: [], to: [] },
     last: at('03T10:00'),
   });

@@ -47,7 +47,9 @@ export interface MeterLevels<Time = string> {
 
 /** Of the distinct values of a whole meter. All of it together is the window, and nothing is in it twice. */
 export interface ValueLevels<Time = string> {
-  /** Whole UTC quarters of an hour; each stretch lies in one bucket and one UTC day. */
+  /** Whole UTC quarters of an hour; each stretch is longer than an hour, and lies in one bucket and one UTC day. */
+  days: Stretches<Time>;
+  /** Whole quarters outside of those, each in one bucket. */
   quarters: Stretches<Time>;
   /** What is in no whole quarter; no stretch goes over midnight (UTC). */
   cut: Stretches<Time>;
@@ -76,8 +78,15 @@ export function meterLevels(points: readonly Micros[]): MeterLevels<Micros> {
 /** Divides a window for reading the values of a whole meter. `points` are its start, every boundary between two buckets, and its end. */
 export function valueLevels(points: readonly Micros[]): ValueLevels<Micros> {
   const { levels, cut, last } = divide(points, [QUARTERS_OF_DAYS], [QUARTER]);
-  const [quarters = none()] = levels;
-  return { quarters, cut, last: last === null ? null : last.from };
+  const [whole = none()] = levels;
+  const [days, quarters] = [none(), none()];
+  for (const [index, from] of whole.from.entries()) {
+    const to = whole.to[index] ?? from;
+    // Whatever is asked of a day, all of its values are looked at. An hour is at most four rows for each of its own.
+    if (to - from > HOUR) addByDays(days, from, to);
+    else add(quarters, from, to);
+  }
+  return { days, quarters, cut, last: last === null ? null : last.from };
 }
 
 function none(): Stretches<Micros> {
@@ -143,7 +152,10 @@ function add({ from, to }: Stretches<Micros>, since: Micros, before: Micros): vo
   }
 }
 
-/** Adds a stretch in as many parts as it has days, by itself: the quarters of each part are bits of one day and count for one bucket. */
+/**
+ * Adds a stretch by the day, never to the one before: the quarters of each are read as bits of one day, and count for one
+ * bucket.
+ */
 function addByDays({ from, to }: Stretches<Micros>, since: Micros, before: Micros): void {
   for (let at = since; at < before; at = floorTo(at, DAY) + DAY) {
     from.push(at);
@@ -151,7 +163,7 @@ function addByDays({ from, to }: Stretches<Micros>, since: Micros, before: Micro
   }
 }
 
-/** Adds a stretch that must not go over midnight, to the one before where they touch on a day: the customers of each are found by its day. */
+/** As `add`, for stretches that must not go over midnight: the customers of each are found by its day. */
 function addWithinDays(stretches: Stretches<Micros>, since: Micros, before: Micros): void {
   for (let from = since; from < before;) {
     const to = Math.min(floorTo(from, DAY) + DAY, before);
