@@ -106,6 +106,7 @@ test('in any window, zone and grouping, as many values are read as a count of th
     const batch = events.slice(from, from + 500).map(({ at, user }) => makeEvent(meter.id, isoOf(at), user));
     await recordEvents(database.pool, batch);
   }
+  await expectRollupsToEqualEvents(weir.pool);
   const usersOf = (found: typeof events) => String(new Set(found.map(({ user }) => user)).size);
   const reads = fc.record({
     moment: fc.constantFrom(...TIMES),

@@ -212,15 +212,6 @@ const damages: [string, { sql: string; table: string; found: Record<string, unkn
     },
   ],
   [
-    'a distinct value of a quarter of an hour that is missing',
-    {
-      sql: `DELETE FROM meter_value_quarters WHERE ${first('meter_value_quarters')}`,
-      table: 'meter_value_quarters',
-      found: { missing: 1, extra: 0, wrong: {} },
-      told: 'meter_value_quarters: 1 row missing. --repair',
-    },
-  ],
-  [
     'a first event of a distinct value that is another',
     {
       sql: `UPDATE meter_value_quarters SET first_timestamp = first_timestamp + interval '1 microsecond' WHERE ${first('meter_value_quarters')}`,
