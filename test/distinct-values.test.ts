@@ -1,11 +1,18 @@
-// The distinct values of a whole meter are known by their first event, in whatever order events are recorded.
+// The distinct values of a whole meter: kept by the quarters of each day and by their first event in each quarter, in whatever
+// order events are recorded, and read in any zone.
 
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
+import { readMeterUsage } from '@weir/db/usage';
 import { newId } from '@weir/shared/ids';
+import { GROUPINGS, planWindow } from '@weir/shared/window';
+import fc from 'fast-check';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp, startWeir, until, type Organization, type Weir } from './harness.ts';
+import { aroundNothing, MOMENTS, near, ZONES } from './moments.ts';
 import { expectRollupsToEqualEvents } from './rollups.ts';
+import { isoOf, periodOf, periodsOf } from './usage-model.ts';
 
 let weir: Weir;
 let admin: Organization;
@@ -51,35 +58,81 @@ test('in whatever order and by however many workers its events are recorded, a v
   });
   await Promise.all(workers);
   await expectRollupsToEqualEvents(weir.pool);
-  const { rows } = await weir.pool.query('SELECT count(*)::int AS values FROM meter_values WHERE meter_id = $1', [
-    meter.id,
-  ]);
-  // Each user in the day, the hour and four quarters.
-  expect(rows).toEqual([{ values: 20 * 6 }]);
+  const { rows } = await weir.pool.query(
+    `SELECT quarters::text, count(*)::int AS users,
+       (SELECT count(*)::int FROM meter_value_quarters WHERE meter_id = $1) AS firsts FROM meter_value_days WHERE meter_id = $1 GROUP BY 1`,
+    [meter.id],
+  );
+  // Each user in one day, in the four quarters from 10:00 on, each of which has a first event.
+  expect(rows).toEqual([{ quarters: `${'0'.repeat(40)}1111${'0'.repeat(52)}`, users: 20, firsts: 20 * 4 }]);
 });
 
-test('a value that another worker commits meanwhile keeps its earlier first event', async () => {
+test('a value that another worker commits meanwhile keeps its quarters and its earlier first event', async () => {
   const meter = await admin.createMeter('UNIQUE_COUNT');
-  const earlier = '2026-10-05T10:01:00Z';
   const other = await weir.pool.connect();
   try {
     await other.query('BEGIN');
-    await other.query(
-      `INSERT INTO meter_values SELECT $1, $2, minutes, date_bin(make_interval(mins => minutes), $3, '2000-01-01 00:00:00Z'),
-         unique_value_hash('{"user_id":1}'), $3 FROM (VALUES (1440), (60), (15)) AS sizes (minutes)`,
-      [admin.id, meter.id, earlier],
-    );
-    const recording = recordEvents(database.pool, [makeEvent(meter.id, '2026-10-05T10:02:00Z', 1)]);
+    await recordEvents(other as unknown as pg.Pool, [
+      makeEvent(meter.id, '2026-10-05T10:01:00Z', 1),
+      makeEvent(meter.id, '2026-10-05T23:59:00Z', 1),
+    ]);
+    // Of another customer, so that nothing but the values is the same row.
+    const later = makeEvent(meter.id, '2026-10-05T10:02:00Z', 1);
+    const events = [later, makeEvent(meter.id, '2026-10-05T00:00:00Z', 1)];
+    const ofOther = events.map((each) => ({ ...each, event: { ...each.event, customer_external_id: 'another' } }));
+    const recording = recordEvents(database.pool, ofOther);
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await until(async () => ((await weir.pool.query(waiting)).rowCount ?? 0) > 0, 'the worker waits for the other');
     await other.query('COMMIT');
-    expect(await recording).toMatchObject({ recorded: 1 });
+    expect(await recording).toMatchObject({ recorded: 2 });
   } finally {
     other.release();
   }
-  const { rows } = await weir.pool.query(
-    'SELECT DISTINCT first_timestamp = $2 AS is_earlier FROM meter_values WHERE meter_id = $1',
-    [meter.id, earlier],
-  );
-  expect(rows).toEqual([{ is_earlier: true }]);
+  await expectRollupsToEqualEvents(weir.pool);
+  const { rows } = await weir.pool.query('SELECT quarters::text FROM meter_value_days WHERE meter_id = $1', [meter.id]);
+  expect(rows).toEqual([{ quarters: `1${'0'.repeat(39)}1${'0'.repeat(54)}1` }]);
 });
+
+// Clocks that are three quarters of an hour off, and some that were once off by no whole number of quarters.
+const CLOCKS = [...ZONES, 'Pacific/Chatham', 'Africa/Monrovia'];
+const TIMES = [...MOMENTS, BigInt(Date.parse('1972-01-07T00:44:30Z')) * 1000n];
+
+test('in any window, zone and grouping, as many values are read as a count of the events one by one finds', async () => {
+  const seed = Date.now() | 0;
+  const meter = await admin.createMeter('UNIQUE_COUNT');
+  const drafts = fc.record({ at: fc.constantFrom(...TIMES).chain(near), user: fc.nat({ max: 300 }) });
+  const events = fc.sample(drafts, { numRuns: 2000, seed });
+  for (let from = 0; from < events.length; from += 500) {
+    const batch = events.slice(from, from + 500).map(({ at, user }) => makeEvent(meter.id, isoOf(at), user));
+    await recordEvents(database.pool, batch);
+  }
+  await expectRollupsToEqualEvents(weir.pool);
+  const usersOf = (found: typeof events) => String(new Set(found.map(({ user }) => user)).size);
+  const reads = fc.record({
+    moment: fc.constantFrom(...TIMES),
+    distances: fc.tuple(aroundNothing, aroundNothing),
+    timezone: fc.constantFrom(...CLOCKS),
+    grouping: fc.constantFrom(...GROUPINGS),
+  });
+  const property = fc.asyncProperty(reads, async ({ moment, distances, timezone, grouping }) => {
+    const [one, other] = [moment + distances[0], moment + distances[1]];
+    const [start, end] = one < other ? [one, other] : [other, one];
+    fc.pre(start < end);
+    const window = planWindow({ start_date: isoOf(start), end_date: isoOf(end), timezone, group_by: grouping }, 0);
+    if ('problem' in window) throw new Error(window.problem.message);
+    const usage = await readMeterUsage(database.pool, {
+      organizationId: admin.id,
+      meterId: meter.id,
+      aggregation: 'UNIQUE_COUNT',
+      window,
+    });
+    const inWindow = events.filter(({ at }) => at >= start && at < end);
+    expect(usage.total).toEqual({ usage: usersOf(inWindow), event_count: inWindow.length });
+    expect(usage.buckets.map((bucket) => bucket.usage)).toEqual(
+      periodsOf(start, end, timezone, grouping).map((period) =>
+        usersOf(inWindow.filter(({ at }) => periodOf(at, timezone, grouping).start === period.start)),
+      ),
+    );
+  });
+  await fc.assert(property, { seed, numRuns: 300 });
+}, 120_000);

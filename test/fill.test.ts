@@ -73,7 +73,7 @@ test('every event has its key, and all rollups are what the events give', async 
   for (const unit of units) differences.push(...(await compareUnit(database, unit)));
   expect(units).toHaveLength(2 * 3);
   expect(differences).toEqual([]);
-  for (const table of ['unique_values', 'unique_days', 'meter_values']) {
+  for (const table of ['unique_values', 'unique_days', 'meter_value_days', 'meter_value_quarters']) {
     const { rows } = await first.client.query(`SELECT count(*)::int AS count FROM ${table}`);
     expect(rows[0].count).toBeGreaterThan(0);
   }

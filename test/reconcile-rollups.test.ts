@@ -68,7 +68,8 @@ async function contents(): Promise<Record<string, string[]>> {
     meter_quarters: await read(QUARTERS),
     unique_values: await read('unique_values'),
     unique_days: await read('unique_days'),
-    meter_values: await read('meter_values'),
+    meter_value_days: await read('meter_value_days'),
+    meter_value_quarters: await read('meter_value_quarters'),
   };
 }
 
@@ -194,20 +195,29 @@ const damages: [string, { sql: string; table: string; found: Record<string, unkn
   [
     'a distinct value of a meter that nobody reported',
     {
-      sql: `INSERT INTO meter_values SELECT organization_id, meter_id, minutes, beginning, 'x', first_timestamp FROM meter_values
-            WHERE ${first('meter_values')}`,
-      table: 'meter_values',
+      sql: `INSERT INTO meter_value_days SELECT organization_id, meter_id, day, 'x', quarters FROM meter_value_days
+            WHERE ${first('meter_value_days')}`,
+      table: 'meter_value_days',
       found: { missing: 0, extra: 1, wrong: {} },
-      told: 'meter_values: 1 row too many. --repair',
+      told: 'meter_value_days: 1 row too many. --repair',
+    },
+  ],
+  [
+    'a quarter of an hour in which a distinct value was not there',
+    {
+      sql: `UPDATE meter_value_days SET quarters = set_bit(quarters, 50, 1) WHERE ${first('meter_value_days')}`,
+      table: 'meter_value_days',
+      found: { missing: 0, extra: 0, wrong: { quarters: 1 } },
+      told: 'meter_value_days: quarters wrong in 1 row. --repair',
     },
   ],
   [
     'a first event of a distinct value that is another',
     {
-      sql: `UPDATE meter_values SET first_timestamp = first_timestamp + interval '1 microsecond' WHERE ${first('meter_values', 'minutes = 60')}`,
-      table: 'meter_values',
+      sql: `UPDATE meter_value_quarters SET first_timestamp = first_timestamp + interval '1 microsecond' WHERE ${first('meter_value_quarters')}`,
+      table: 'meter_value_quarters',
       found: { missing: 0, extra: 0, wrong: { first_timestamp: 1 } },
-      told: 'meter_values: first_timestamp wrong in 1 row. --repair',
+      told: 'meter_value_quarters: first_timestamp wrong in 1 row. --repair',
     },
   ],
 ];

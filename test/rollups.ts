@@ -49,15 +49,25 @@ const QUARTER_DIFFERENCES = `(SELECT count(*)::int FROM (
   ) AS r USING (organization_id, meter_id, quarter)
   WHERE (${AMOUNTS.map((name) => `s.${name}`).join(', ')}) IS DISTINCT FROM (${AMOUNTS.map((name) => `r.${name}`).join(', ')})) AS meter_quarters`;
 
-/** The same for the distinct values of whole meters, with the time of the first event of each. */
-const METER_VALUE_DIFFERENCES = `(SELECT count(*)::int FROM (
-    SELECT e.organization_id, e.meter_id, minutes, to_timestamp(floor(extract(epoch FROM "timestamp") / (minutes * 60)) * minutes * 60) AS beginning,
-      unique_value_hash(metadata) AS value_hash, min("timestamp") AS first_timestamp
-    FROM events e JOIN meters m ON (m.organization_id, m.id) = (e.organization_id, e.meter_id),
-      unnest(ARRAY[1440, 60, 15]) AS minutes
-    WHERE aggregation_type = 'UNIQUE_COUNT' GROUP BY 1, 2, 3, 4, 5
-  ) AS u FULL JOIN meter_values v USING (organization_id, meter_id, minutes, beginning, value_hash)
-  WHERE u.first_timestamp IS DISTINCT FROM v.first_timestamp) AS meter_values`;
+const SECONDS = `floor(extract(epoch FROM "timestamp"))::bigint`;
+const VALUED = `events e JOIN meters m ON (m.organization_id, m.id) = (e.organization_id, e.meter_id) WHERE aggregation_type = 'UNIQUE_COUNT'`;
+
+/** The same for the distinct values of whole meters by the day, with a one for each quarter of an hour that has an event. */
+const METER_VALUE_DAY_DIFFERENCES = `(SELECT count(*)::int FROM (
+    SELECT e.organization_id, e.meter_id, to_timestamp(${SECONDS} / 86400 * 86400) AS day, unique_value_hash(metadata) AS value_hash,
+      array_agg(${SECONDS} % 86400 / 900) AS numbers
+    FROM ${VALUED} GROUP BY 1, 2, 3, 4
+  ) AS u FULL JOIN meter_value_days v USING (organization_id, meter_id, day, value_hash)
+  WHERE (SELECT string_agg((n = ANY (u.numbers))::int::text, '' ORDER BY n) FROM generate_series(0, 95) AS n)
+    IS DISTINCT FROM v.quarters::text) AS meter_value_days`;
+
+/** The same by the quarter, with the time of the first event of each. */
+const METER_VALUE_QUARTER_DIFFERENCES = `(SELECT count(*)::int FROM (
+    SELECT e.organization_id, e.meter_id, to_timestamp(${SECONDS} / 900 * 900) AS quarter, unique_value_hash(metadata) AS value_hash,
+      min("timestamp") AS first_timestamp
+    FROM ${VALUED} GROUP BY 1, 2, 3, 4
+  ) AS u FULL JOIN meter_value_quarters v USING (organization_id, meter_id, quarter, value_hash)
+  WHERE u.first_timestamp IS DISTINCT FROM v.first_timestamp) AS meter_value_quarters`;
 
 const DIFFERENCES = `SELECT ${[
   usageDifferences('usage_rollups', 'hour'),
@@ -65,7 +75,8 @@ const DIFFERENCES = `SELECT ${[
   QUARTER_DIFFERENCES,
   valueDifferences('unique_values', 'hour'),
   valueDifferences('unique_days', 'day'),
-  METER_VALUE_DIFFERENCES,
+  METER_VALUE_DAY_DIFFERENCES,
+  METER_VALUE_QUARTER_DIFFERENCES,
 ].join(', ')}`;
 
 /** The promise under every number that is read: rollups equal the events they were made of. */
@@ -77,7 +88,8 @@ export async function expectRollupsToEqualEvents(pool: pg.Pool): Promise<void> {
     meter_quarters: 0,
     unique_values: 0,
     unique_days: 0,
-    meter_values: 0,
+    meter_value_days: 0,
+    meter_value_quarters: 0,
   };
   expect(rows).toEqual([none]);
 }

@@ -3,6 +3,7 @@ import { newId } from '@weir/shared/ids';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp, startWeir, type Answer, type Weir } from './harness.ts';
+import { aroundNothing, instant, MOMENTS, ZONES } from './moments.ts';
 import {
   dateOf,
   groupBy,
@@ -26,49 +27,6 @@ const AGGREGATIONS: Aggregation[] = ['COUNT', 'SUM', 'MAX', 'MIN', 'AVG', 'LAST'
 const GROUPINGS: Grouping[] = ['hour', 'day', 'week', 'month'];
 const CUSTOMERS = ['acme', 'Globex', 'initech', 'Émile & fils'];
 const WITH_RECORD = 'acme';
-
-const ZONES = [
-  'UTC',
-  'America/New_York',
-  'America/Sao_Paulo',
-  'America/St_Johns',
-  'Asia/Beirut',
-  'Asia/Kathmandu',
-  'Asia/Kolkata',
-  'Australia/Lord_Howe',
-  'Europe/London',
-  'Pacific/Apia',
-];
-
-/** Where something happens to the clocks or the calendar of one of the zones, and events crowd. */
-const MOMENTS = [
-  '2010-11-07T02:31:00Z', // St. John's goes from 0:01 back to 23:01.
-  '2011-12-30T10:00:00Z', // Samoa leaves out a day.
-  '2017-10-15T03:00:00Z', // São Paulo has no midnight.
-  '2024-03-30T22:00:00Z', // Beirut has no midnight.
-  '2024-12-29T18:15:00Z', // The first ISO week of 2025 begins in Kathmandu.
-  '2025-01-01T00:00:00Z',
-  '2025-03-09T07:00:00Z', // New York goes forward.
-  '2025-04-05T15:00:00Z', // Lord Howe goes back by half an hour.
-  '2025-10-04T15:30:00Z', // Lord Howe goes forward by half an hour.
-  '2025-10-26T01:00:00Z', // London goes back.
-  '2025-10-31T18:30:00Z', // November begins in Kolkata.
-  '2025-11-02T06:00:00Z', // New York goes back.
-].map((text) => BigInt(Date.parse(text)) * 1000n);
-
-const MINUTE = 60_000_000n;
-const DAY = 1440n * MINUTE;
-
-const aroundNothing = fc.oneof(
-  fc.bigInt({ min: -2n, max: 2n }),
-  fc
-    .tuple(fc.constantFrom(-60n, -45n, -30n, -15n, 1n, 29n, 30n, 60n), fc.bigInt({ min: -1n, max: 1n }))
-    .map(([m, us]) => m * MINUTE + us),
-  fc.bigInt({ min: -180n * MINUTE, max: 180n * MINUTE }),
-  fc.bigInt({ min: -12n * DAY, max: 12n * DAY }),
-);
-const near = (moment: bigint) => aroundNothing.map((distance) => moment + distance);
-const instant = fc.constantFrom(...MOMENTS).chain(near);
 
 const quantity = fc
   .tuple(

@@ -32,6 +32,8 @@ ORDER BY 1`;
 /** By their ids, since these hold when they happened and have an index. */
 const OF_DAY = `organization_id = $1 AND meter_id = ANY ($2::uuid[]) AND id >= $3::uuid AND id < $4::uuid`;
 
+const WITH_VALUE = `${OF_DAY} AND meter_id IN (SELECT m.id FROM meters m WHERE m.organization_id = $1 AND m.aggregation_type = 'UNIQUE_COUNT')`;
+
 const AMOUNTS = 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity';
 const OF_EVENTS = `count(*), sum(quantity), min(quantity), max(quantity),
   (array_agg("timestamp" ORDER BY "timestamp" DESC, id DESC))[1],
@@ -62,9 +64,20 @@ function ofValues(table: string, stretch: string, start: string): DailyTable {
   const insert = `
 INSERT INTO ${table} (organization_id, meter_id, customer_external_id, ${stretch}, value_hash)
 SELECT DISTINCT organization_id, meter_id, customer_external_id, ${start}, unique_value_hash(metadata)
-FROM events WHERE ${OF_DAY} AND meter_id IN (SELECT m.id FROM meters m
-  WHERE m.organization_id = $1 AND m.aggregation_type = 'UNIQUE_COUNT')
-ORDER BY 1, 2, 3, 4, 5`;
+FROM events WHERE ${WITH_VALUE} ORDER BY 1, 2, 3, 4, 5`;
+  return { table, insert };
+}
+
+/** Rows of meter, a stretch of time and a distinct value, with what of the events. */
+function ofMeterValues(
+  table: string,
+  [stretch, start]: [string, string],
+  [column, what]: [string, string],
+): DailyTable {
+  const insert = `
+INSERT INTO ${table} (organization_id, meter_id, ${stretch}, value_hash, ${column})
+SELECT organization_id, meter_id, ${start}, unique_value_hash(metadata), ${what}
+FROM events WHERE ${WITH_VALUE} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`;
   return { table, insert };
 }
 
@@ -81,14 +94,6 @@ FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
   },
   ofValues('unique_values', 'hour', HOUR),
   ofValues('unique_days', 'day', DAY),
-  {
-    table: 'meter_values',
-    insert: `
-INSERT INTO meter_values (organization_id, meter_id, minutes, beginning, value_hash, first_timestamp)
-SELECT organization_id, meter_id, minutes, date_bin(make_interval(mins => minutes), "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z'),
-  unique_value_hash(metadata), min("timestamp")
-FROM events CROSS JOIN (VALUES (1440::smallint), (60::smallint), (15::smallint)) AS sizes (minutes)
-WHERE ${OF_DAY} AND meter_id IN (SELECT m.id FROM meters m WHERE m.organization_id = $1 AND m.aggregation_type = 'UNIQUE_COUNT')
-GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
-  },
+  ofMeterValues('meter_value_days', ['day', DAY], ['quarters', 'bit_or(quarter_bit("timestamp"))']),
+  ofMeterValues('meter_value_quarters', ['quarter', QUARTER], ['first_timestamp', 'min("timestamp")']),
 ];

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { FaultLine, HistoryLine, Operation, SentEvent } from '../history.ts';
 import { storyName, type Facts } from './facts.ts';
 import { FactReader } from './read-history.ts';
-import { dayOf, quarterOf } from './exact.ts';
+import { dayOf, NO_QUARTERS, quarterOf, withQuarter } from './exact.ts';
 import { ALL_CUSTOMERS, StateIndex, emptyState, rollupName, type Rollup, type StoredEvent } from './state.ts';
 
 /** Meters of each organization, by index. */
@@ -107,16 +107,18 @@ export class MadeUpRun {
     if (event.meter === UNIQUE_COUNT) {
       const hash = hashOf(String(event.userId));
       for (const rollup of [name, day]) this.state.uniqueValues.add(`${rollup} ${hash}`);
-      for (const length of [10, 13]) this.#addMeterValue(stored, stored.timestamp.slice(0, length), hash);
-      this.#addMeterValue(stored, quarterOf(stored.timestamp), hash);
+      this.#addMeterValue(stored, hash);
     }
     return this;
   }
 
-  #addMeterValue({ organization, meter, timestamp }: StoredEvent, beginning: string, hash: string): void {
-    const name = `${rollupName(organization, meter, ALL_CUSTOMERS, beginning)} ${hash}`;
-    const [first = timestamp] = [timestamp, this.state.meterValues.get(name) ?? timestamp].toSorted();
-    this.state.meterValues.set(name, first);
+  #addMeterValue({ organization, meter, timestamp }: StoredEvent, hash: string): void {
+    const nameAt = (at: string) => `${rollupName(organization, meter, ALL_CUSTOMERS, at)} ${hash}`;
+    const { meterValueDays, meterValueQuarters } = this.state;
+    const [day, quarter] = [nameAt(dayOf(timestamp)), nameAt(quarterOf(timestamp))];
+    meterValueDays.set(day, withQuarter(meterValueDays.get(day) ?? NO_QUARTERS, timestamp));
+    const [first = timestamp] = [timestamp, meterValueQuarters.get(quarter) ?? timestamp].toSorted();
+    meterValueQuarters.set(quarter, first);
   }
 
   reject(event: SentEvent, id: string, organization = 0): this {

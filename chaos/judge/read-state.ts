@@ -88,12 +88,12 @@ class StateReader {
           state.uniqueValues.add(`${this.#rollupName(organization, meter, customer, at)} ${hash}`),
       );
     }
-    await this.#each(
-      `SELECT organization_id, meter_id, left(to_char(beginning, ${MICROS}), CASE minutes WHEN 1440 THEN 10 WHEN 60 THEN 13 WHEN 15 THEN 16 END),
-         encode(value_hash, 'hex'), to_char(first_timestamp, ${MICROS}) FROM meter_values`,
-      ([organization, meter, at, hash, first]) =>
-        state.meterValues.set(`${this.#rollupName(organization, meter, ALL_CUSTOMERS, at)} ${hash}`, first ?? ''),
-    );
+    state.meterValueDays =
+      await this.#readMeterValues(`SELECT organization_id, meter_id, left(to_char(day, ${MICROS}), 10),
+      encode(value_hash, 'hex'), quarters::text FROM meter_value_days`);
+    state.meterValueQuarters =
+      await this.#readMeterValues(`SELECT organization_id, meter_id, left(to_char(quarter, ${MICROS}), 16),
+      encode(value_hash, 'hex'), to_char(first_timestamp, ${MICROS}) FROM meter_value_quarters`);
     await this.#each(`SELECT encode(uuid_send(key_hash), 'hex'), event_id FROM idempotency_keys`, ([hash, event]) =>
       state.keys.set(hash ?? '', event ?? ''),
     );
@@ -124,6 +124,14 @@ class StateReader {
       }),
     );
     return rollups;
+  }
+
+  async #readMeterValues(query: string): Promise<Map<string, string>> {
+    const values = new Map<string, string>();
+    await this.#each(query, ([organization, meter, at, hash, kept]) =>
+      values.set(`${this.#rollupName(organization, meter, ALL_CUSTOMERS, at)} ${hash}`, kept ?? ''),
+    );
+    return values;
   }
 
   async find(ids: string[]) {

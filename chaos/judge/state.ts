@@ -32,8 +32,10 @@ export interface State {
   quarters: Map<string, Rollup>;
   /** The distinct values of UNIQUE_COUNT meters, by the hour and by the day: rollupName and the hash in hexadecimal. */
   uniqueValues: Set<string>;
-  /** Those of whole meters, by the day, the hour and the quarter: the name, and when the first event with the value was. */
-  meterValues: Map<string, string>;
+  /** Those of whole meters by the day: the name, and for each quarter of an hour a 1 if an event in it has the value, else a 0. */
+  meterValueDays: Map<string, string>;
+  /** The same by the quarter: when the first event with the value was. */
+  meterValueQuarters: Map<string, string>;
   /** Which event holds which idempotency key in Postgres: hash of organization and key in hexadecimal → event. */
   keys: Map<string, string>;
 }
@@ -55,7 +57,8 @@ export function emptyState(): State {
     days: new Map(),
     quarters: new Map(),
     uniqueValues: new Set(),
-    meterValues: new Map(),
+    meterValueDays: new Map(),
+    meterValueQuarters: new Map(),
     keys: new Map(),
   };
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { SentEvent } from '../history.ts';
 import { Tally, type Check } from './check.ts';
-import { dayOf, decimalOf, hourOf, microsOf, quarterOf, unitsOf } from './exact.ts';
+import { dayOf, decimalOf, hourOf, microsOf, NO_QUARTERS, quarterOf, unitsOf, withQuarter } from './exact.ts';
 import { lostEventsOf, storyName, type Facts, type Story } from './facts.ts';
 import { ALL_CUSTOMERS, rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './state.ts';
 
@@ -125,18 +125,19 @@ export function uniqueValuesEqualEvents(facts: Facts, state: State): Check {
     'The distinct values of each UNIQUE_COUNT meter equal the users of its events.',
   );
   const expected = new Set<string>();
-  const firsts = new Map<string, string>();
+  const days = new Map<string, string>();
+  const quarters = new Map<string, string>();
   for (const event of state.events) {
     const meter = facts.organizations[event.organization]?.meters[event.meter];
     if (meter?.aggregation !== 'UNIQUE_COUNT') continue;
     const hash = createHash('sha256').update(String(event.userId)).digest('hex').slice(0, 32);
     expected.add(`${nameOf(event)} ${hash}`);
     expected.add(`${dayNameOf(event)} ${hash}`);
-    for (const at of [dayOf, hourOf, quarterOf].map((beginningOf) => beginningOf(event.timestamp))) {
-      const name = `${rollupName(event.organization, event.meter, ALL_CUSTOMERS, at)} ${hash}`;
-      const first = firsts.get(name);
-      if (first === undefined || event.timestamp < first) firsts.set(name, event.timestamp);
-    }
+    const nameAt = (at: string) => `${rollupName(event.organization, event.meter, ALL_CUSTOMERS, at)} ${hash}`;
+    const [day, quarter] = [nameAt(dayOf(event.timestamp)), nameAt(quarterOf(event.timestamp))];
+    days.set(day, withQuarter(days.get(day) ?? NO_QUARTERS, event.timestamp));
+    const first = quarters.get(quarter);
+    if (first === undefined || event.timestamp < first) quarters.set(quarter, event.timestamp);
   }
   for (const value of expected) {
     tally.examine();
@@ -145,10 +146,15 @@ export function uniqueValuesEqualEvents(facts: Facts, state: State): Check {
   for (const value of state.uniqueValues) {
     if (!expected.has(value)) tally.violate(`${value} is among the values and the user of no event`);
   }
-  for (const name of new Set([...firsts.keys(), ...state.meterValues.keys()])) {
-    tally.examine();
-    const [first, kept] = [firsts.get(name), state.meterValues.get(name)];
-    if (first !== kept) tally.violate(`${name} is in the meter's values since ${kept}, the first event is of ${first}`);
+  for (const [given, all] of [
+    [days, state.meterValueDays],
+    [quarters, state.meterValueQuarters],
+  ] as const) {
+    for (const name of new Set([...given.keys(), ...all.keys()])) {
+      tally.examine();
+      const [of, kept] = [given.get(name), all.get(name)];
+      if (of !== kept) tally.violate(`${name} is among the meter's values with ${kept}, its events give ${of}`);
+    }
   }
   return tally.check;
 }

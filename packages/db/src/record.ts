@@ -57,8 +57,9 @@ function addTo(key: string): string {
 // - recorded: only rows that were really inserted go on to the rollups. This is the "exactly once".
 // - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
 //   answered as unsettled, and settled by running the statement again, which then sees that key.
-// - valued_by_meter: a value that is there with an earlier first event, as nearly all are, is left out before the insert,
-//   which would lock its row for the other workers.
+// - valued: values are made of their events once, for all that keep them.
+// - valued_by_meter_day, valued_by_meter_quarter: a value that is there already, in these quarters or with an earlier first
+//   event, as nearly all are, is left out before the insert, which would lock its row for the other workers.
 const RECORD = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[],
@@ -106,39 +107,48 @@ by_quarter AS (
   FROM recorded GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
   ${addTo('organization_id, meter_id, quarter, part')}
 ),
-valued AS (
-  SELECT DISTINCT r.organization_id, r.meter_id, r.customer_external_id, date_trunc('hour', r."timestamp", 'UTC') AS hour,
-    unique_value_hash(r.metadata) AS value_hash
+valued AS MATERIALIZED (
+  SELECT r.organization_id, r.meter_id, r.customer_external_id, r."timestamp", unique_value_hash(r.metadata) AS value_hash
   FROM recorded r JOIN input i USING (id)
   WHERE i.counts_unique_values
 ),
 valued_by_hour AS (
   INSERT INTO unique_values (organization_id, meter_id, customer_external_id, hour, value_hash)
-  SELECT * FROM valued ORDER BY 1, 2, 3, 4, 5
+  SELECT DISTINCT organization_id, meter_id, customer_external_id, date_trunc('hour', "timestamp", 'UTC'), value_hash
+  FROM valued ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT DO NOTHING
 ),
 valued_by_day AS (
   INSERT INTO unique_days (organization_id, meter_id, customer_external_id, day, value_hash)
-  SELECT DISTINCT organization_id, meter_id, customer_external_id, date_trunc('day', hour, 'UTC'), value_hash
+  SELECT DISTINCT organization_id, meter_id, customer_external_id, date_trunc('day', "timestamp", 'UTC'), value_hash
   FROM valued ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT DO NOTHING
 ),
-valued_of_meters AS MATERIALIZED (
-  SELECT r.organization_id, r.meter_id, minutes,
-    date_bin(make_interval(mins => minutes), r."timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS beginning,
-    unique_value_hash(r.metadata) AS value_hash, min(r."timestamp") AS first_timestamp
-  FROM recorded r JOIN input i USING (id) CROSS JOIN (VALUES (1440::smallint), (60::smallint), (15::smallint)) AS sizes (minutes)
-  WHERE i.counts_unique_values
-  GROUP BY 1, 2, 3, 4, 5
+valued_by_meter_day AS (
+  INSERT INTO meter_value_days AS kept (organization_id, meter_id, day, value_hash, quarters)
+  SELECT * FROM (
+    SELECT organization_id, meter_id, date_trunc('day', "timestamp", 'UTC') AS day, value_hash, bit_or(quarter_bit("timestamp")) AS quarters
+    FROM valued GROUP BY 1, 2, 3, 4
+  ) AS v
+  WHERE NOT EXISTS (SELECT FROM meter_value_days AS m
+    WHERE (m.organization_id, m.meter_id, m.day, m.value_hash) = (v.organization_id, v.meter_id, v.day, v.value_hash)
+      AND m.quarters & v.quarters = v.quarters)
+  ORDER BY 1, 2, 3, 4
+  ON CONFLICT (organization_id, meter_id, day, value_hash) DO UPDATE
+  SET quarters = kept.quarters | excluded.quarters WHERE kept.quarters & excluded.quarters <> excluded.quarters
 ),
-valued_by_meter AS (
-  INSERT INTO meter_values AS kept (organization_id, meter_id, minutes, beginning, value_hash, first_timestamp)
-  SELECT * FROM valued_of_meters AS v
-  WHERE NOT EXISTS (SELECT FROM meter_values AS m
-    WHERE (m.organization_id, m.meter_id, m.minutes, m.beginning, m.value_hash)
-        = (v.organization_id, v.meter_id, v.minutes, v.beginning, v.value_hash) AND m.first_timestamp <= v.first_timestamp)
-  ORDER BY 1, 2, 3, 4, 5
-  ON CONFLICT (organization_id, meter_id, minutes, beginning, value_hash) DO UPDATE
+valued_by_meter_quarter AS (
+  INSERT INTO meter_value_quarters AS kept (organization_id, meter_id, quarter, value_hash, first_timestamp)
+  SELECT * FROM (
+    SELECT organization_id, meter_id, date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS quarter, value_hash,
+      min("timestamp") AS first_timestamp
+    FROM valued GROUP BY 1, 2, 3, 4
+  ) AS v
+  WHERE NOT EXISTS (SELECT FROM meter_value_quarters AS m
+    WHERE (m.organization_id, m.meter_id, m.quarter, m.value_hash) = (v.organization_id, v.meter_id, v.quarter, v.value_hash)
+      AND m.first_timestamp <= v.first_timestamp)
+  ORDER BY 1, 2, 3, 4
+  ON CONFLICT (organization_id, meter_id, quarter, value_hash) DO UPDATE
   SET first_timestamp = excluded.first_timestamp WHERE excluded.first_timestamp < kept.first_timestamp
 ),
 duplicated AS (

@@ -92,14 +92,20 @@ const ROLLUPS: readonly Rollup[] = [
     ofEvents: `SELECT DISTINCT customer_external_id, ${DAY}, value_hash FROM ${WITH_VALUE}`,
   },
   {
-    table: 'meter_values',
-    key: ['minutes', 'beginning', 'value_hash'],
-    time: 'beginning',
+    table: 'meter_value_days',
+    key: ['day', 'value_hash'],
+    time: 'day',
+    values: ['quarters'],
+    amounts: [],
+    ofEvents: `SELECT ${DAY}, value_hash, bit_or(quarter_bit("timestamp")) AS quarters FROM ${WITH_VALUE} GROUP BY 1, 2`,
+  },
+  {
+    table: 'meter_value_quarters',
+    key: ['quarter', 'value_hash'],
+    time: 'quarter',
     values: ['first_timestamp'],
     amounts: [],
-    ofEvents: `SELECT minutes, date_bin(make_interval(mins => minutes), "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS beginning,
-      value_hash, min("timestamp") AS first_timestamp
-      FROM (VALUES (1440::smallint), (60::smallint), (15::smallint)) AS sizes (minutes) CROSS JOIN ${WITH_VALUE} GROUP BY 1, 2, 3`,
+    ofEvents: `SELECT ${QUARTER}, value_hash, min("timestamp") AS first_timestamp FROM ${WITH_VALUE} GROUP BY 1, 2`,
   },
 ];
 

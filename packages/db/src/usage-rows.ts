@@ -108,23 +108,29 @@ export function rowsOfMeter(request: RowsRequest, levels: MeterLevels): string {
 /** The distinct values of a whole meter, with their key as `key`. A value may come several times. */
 export function valuesOfMeter(request: RowsRequest, levels: ValueLevels): string {
   const { parameters, scope, key } = request;
-  const ofSize = (minutes: number) =>
-    `SELECT ${key('beginning')} AS key, value_hash FROM meter_values WHERE ${own(scope)} AND minutes = ${minutes}`;
   const parts: string[] = [];
-  for (const [minutes, whole] of [
-    [1440, levels.days],
-    [60, levels.hours],
-    [15, levels.quarters],
-  ] as const) {
-    if (whole.from.length === 0) continue;
-    parts.push(`SELECT found.* FROM ${stretches(parameters, whole)} CROSS JOIN LATERAL (
-      ${ofSize(minutes)} AND beginning >= since AND beginning < before OFFSET 0) AS found`);
+  if (levels.days.from.length > 0) {
+    // Key and mask are made once for each stretch; every row of its day is held against them. The mask has as many ones as
+    // the stretch has quarters, moved to the place of its first.
+    parts.push(`SELECT stretch.key, found.value_hash FROM (
+        SELECT ${key('since')} AS key, date_trunc('day', since, 'UTC') AS day,
+          ~(~B'0'::bit(96) >> (extract(epoch FROM before - since) / 900)::integer)
+            >> (extract(epoch FROM since - date_trunc('day', since, 'UTC')) / 900)::integer AS mask
+        FROM ${stretches(parameters, levels.days)} OFFSET 0
+      ) AS stretch CROSS JOIN LATERAL (
+        SELECT value_hash FROM meter_value_days
+        WHERE ${own(scope)} AND day = stretch.day AND quarters & stretch.mask <> B'0'::bit(96) OFFSET 0) AS found`);
+  }
+  const ofQuarters = `SELECT ${key('quarter')} AS key, value_hash FROM meter_value_quarters WHERE ${own(scope)}`;
+  if (levels.quarters.from.length > 0) {
+    parts.push(`SELECT found.* FROM ${stretches(parameters, levels.quarters)} CROSS JOIN LATERAL (
+      ${ofQuarters} AND quarter >= since AND quarter < before OFFSET 0) AS found`);
   }
   if (levels.cut.from.length > 0) parts.push(events(request, stretches(parameters, levels.cut)));
   if (levels.last !== null) {
-    const from = parameters.add(levels.last.from, 'timestamptz');
+    const quarter = parameters.add(levels.last, 'timestamptz');
     const end = parameters.add(request.end, 'timestamptz');
-    parts.push(`${ofSize(levels.last.minutes)} AND beginning = ${from} AND first_timestamp < ${end}`);
+    parts.push(`${ofQuarters} AND quarter = ${quarter} AND first_timestamp < ${end}`);
   }
   return parts.join(' UNION ALL ');
 }

@@ -90,23 +90,26 @@ test('the quarters and cut stretches of a meter are the window, and no quarter l
   );
 });
 
-test('the days, hours, quarters and cut stretches of values are the window, and none of their rows lies in two buckets', () => {
+test('the parts of days, quarters and cut stretches of values are the window, and each part is all that a bucket has of a day', () => {
   fc.assert(
     fc.property(points, (instants) => {
-      const { days, hours, quarters, cut, last } = valueLevels(instants);
+      const { days, quarters, cut, last } = valueLevels(instants);
       const [before = 0, end = 0] = instants.slice(-2);
-      expectPartition(
-        instants,
-        [days, hours, quarters, cut],
-        last === null ? null : { ...last, day: 0, isLarge: true },
-      );
-      expectWhole(instants, days, DAY);
-      expectWhole(instants, hours, HOUR);
-      expectWhole(instants, quarters, QUARTER);
-      expectWithinDays(cut);
-      const sizes = end % QUARTER === 0 ? [] : [DAY, HOUR, QUARTER];
-      const found = sizes.find((size) => floorTo(end, size) >= before);
-      expect(last).toEqual(found === undefined ? null : { from: floorTo(end, found), minutes: (found / HOUR) * 60 });
+      expectPartition(instants, [days, quarters, cut], last === null ? null : { from: last, day: 0, isLarge: false });
+      for (const stretches of [days, quarters]) expectWhole(instants, stretches, QUARTER);
+      for (const stretches of [days, cut]) expectWithinDays(stretches);
+      // Of each bucket and each day the whole quarters, one by one.
+      const found = new Map<string, Micros[]>();
+      for (let at = floorTo(instants[0] ?? 0, QUARTER); at < end; at += QUARTER) {
+        const bucket = instants.findLastIndex((point) => point <= at);
+        const isWhole = bucket >= 0 && at + QUARTER <= (instants[bucket + 1] ?? 0);
+        const name = `${bucket} ${floorTo(at, DAY)}`;
+        if (isWhole) found.set(name, [...(found.get(name) ?? []), at]);
+      }
+      const long = [...found.values()].filter((each) => each.length > 4);
+      expect(pieces(days)).toEqual(long.map((each) => [each[0], (each.at(-1) ?? 0) + QUARTER]));
+      const isCut = end % QUARTER !== 0 && floorTo(end, QUARTER) >= before;
+      expect(last).toBe(isCut ? floorTo(end, QUARTER) : null);
     }),
     { numRuns: 1000 },
   );
@@ -148,4 +151,16 @@ test('days and hours of a zone that is half an hour off are whole quarters', () 
   const { quarters, cut } = meterLevels([at('01T18:30'), at('02T18:30'), at('03T18:30')]);
   expect(quarters).toEqual({ from: [at('01T18:30')], to: [at('03T18:30')] });
   expect(cut).toEqual({ from: [], to: [] });
+});
+
+test('a day of a zone that is not UTC is cut out of two days, and a day that buckets share is read for each of them', () => {
+  expect(valueLevels([at('01T22:30'), at('02T11:15'), at('02T22:30'), at('02T22:45'), at('03T10:07')])).toEqual({
+    days: {
+      from: [at('01T22:30'), at('02T00:00'), at('02T11:15'), at('02T22:45'), at('03T00:00')],
+      to: [at('02T00:00'), at('02T11:15'), at('02T22:30'), at('03T00:00'), at('03T10:00')],
+    },
+    quarters: { from: [at('02T22:30')], to: [at('02T22:45')] },
+    cut: { from: [], to: [] },
+    last: at('03T10:00'),
+  });
 });

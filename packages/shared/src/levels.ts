@@ -3,8 +3,7 @@
 
 import { DAY, HOUR, type Micros } from './time-zone.ts';
 
-const MINUTE: Micros = HOUR / 60;
-export const QUARTER: Micros = 15 * MINUTE;
+export const QUARTER: Micros = HOUR / 4;
 
 /** Half-open stretches of time, in order. */
 export interface Stretches<Time = string> {
@@ -48,22 +47,22 @@ export interface MeterLevels<Time = string> {
 
 /** Of the distinct values of a whole meter. All of it together is the window, and nothing is in it twice. */
 export interface ValueLevels<Time = string> {
-  /** Whole UTC days, each in one bucket; whole hours outside of those days; whole quarters outside of those hours. */
+  /** Whole UTC quarters of an hour; each stretch is longer than an hour, and lies in one bucket and one UTC day. */
   days: Stretches<Time>;
-  hours: Stretches<Time>;
+  /** Whole quarters outside of those, each in one bucket. */
   quarters: Stretches<Time>;
   /** What is in no whole quarter; no stretch goes over midnight (UTC). */
   cut: Stretches<Time>;
   /**
-   * The day, hour or quarter that the end of the window cuts, the largest that does not begin before the last bucket. Null where
-   * the window ends with a whole quarter, or one that is cut twice.
+   * The beginning of the quarter that the end of the window cuts. Null where the window ends with a whole quarter, or one
+   * that is cut twice.
    */
-  last: { from: Time; minutes: number } | null;
+  last: Time | null;
 }
 
 /** Divides a window for reading customers. `points` are its start, every boundary between two buckets, and its end. */
 export function customerLevels(points: readonly Micros[]): CustomerLevels<Micros> {
-  const { levels, cut, last } = divide(points, [DAY, HOUR], [DAY, HOUR]);
+  const { levels, cut, last } = divide(points, [WHOLE_DAYS, WHOLE_HOURS], [DAY, HOUR]);
   const [days = none(), hours = none()] = levels;
   return { days, hours, cut, last };
 }
@@ -71,50 +70,63 @@ export function customerLevels(points: readonly Micros[]): CustomerLevels<Micros
 /** Divides a window for reading a whole meter. `points` are its start, every boundary between two buckets, and its end. */
 export function meterLevels(points: readonly Micros[]): MeterLevels<Micros> {
   const isWhole = (points.at(-1) ?? 0) % QUARTER === 0;
-  const { levels, cut, last } = divide(points, [QUARTER], isWhole ? [] : [HOUR, QUARTER]);
+  const { levels, cut, last } = divide(points, [WHOLE_QUARTERS], isWhole ? [] : [HOUR, QUARTER]);
   const [quarters = none()] = levels;
   return { quarters, cut, last };
 }
 
 /** Divides a window for reading the values of a whole meter. `points` are its start, every boundary between two buckets, and its end. */
 export function valueLevels(points: readonly Micros[]): ValueLevels<Micros> {
-  const end = points.at(-1) ?? 0;
-  const isWhole = end % QUARTER === 0;
-  const sizes = [DAY, HOUR, QUARTER];
-  const { levels, cut, last } = divide(points, sizes, isWhole ? [] : sizes);
-  const [days = none(), hours = none(), quarters = none()] = levels;
-  const size = sizes.find((each) => floorTo(end, each) === last?.from);
-  if (last === null || size === undefined) return { days, hours, quarters, cut, last: null };
-  return { days, hours, quarters, cut, last: { from: last.from, minutes: size / MINUTE } };
+  const { levels, cut, last } = divide(points, [QUARTERS_OF_DAYS], [QUARTER]);
+  const [whole = none()] = levels;
+  const [days, quarters] = [none(), none()];
+  for (const [index, from] of whole.from.entries()) {
+    const to = whole.to[index] ?? from;
+    // Whatever is asked of a day, all of its values are looked at. An hour is at most four rows for each of its own.
+    if (to - from > HOUR) addByDays(days, from, to);
+    else add(quarters, from, to);
+  }
+  return { days, quarters, cut, last: last === null ? null : last.from };
 }
 
 function none(): Stretches<Micros> {
   return { from: [], to: [] };
 }
 
+/** Whole multiples of a size, and how a stretch of them joins those before it. */
+interface Level {
+  size: Micros;
+  add: (stretches: Stretches<Micros>, since: Micros, before: Micros) => void;
+}
+
+const WHOLE_DAYS: Level = { size: DAY, add };
+const WHOLE_HOURS: Level = { size: HOUR, add: addWithinDays };
+const WHOLE_QUARTERS: Level = { size: QUARTER, add };
+const QUARTERS_OF_DAYS: Level = { size: QUARTER, add: addByDays };
+
 interface Divided {
-  /** One for each size. */
+  /** One for each of those that were asked for. */
   levels: Stretches<Micros>[];
   cut: Stretches<Micros>;
   last: LastStretch<Micros> | null;
 }
 
-function divide(points: readonly Micros[], sizes: readonly Micros[], lastSizes: readonly Micros[]): Divided {
+function divide(points: readonly Micros[], wanted: readonly Level[], lastSizes: readonly Micros[]): Divided {
   const end = points.at(-1) ?? 0;
   const last = lastStretch(points.at(-2) ?? end, end, lastSizes);
-  const levels = sizes.map(none);
+  const levels = wanted.map(none);
   const cut = none();
-  const place = (from: Micros, to: Micros, level: number): void => {
+  const place = (from: Micros, to: Micros, index: number): void => {
     if (from >= to) return;
-    const size = sizes[level];
-    const into = levels[level];
-    if (size === undefined || into === undefined) return addWithinDays(cut, from, to);
+    const level = wanted[index];
+    const into = levels[index];
+    if (level === undefined || into === undefined) return addWithinDays(cut, from, to);
+    const { size } = level;
     const [first, over] = [Math.ceil(from / size) * size, floorTo(to, size)];
-    if (first >= over) return place(from, to, level + 1);
-    place(from, first, level + 1);
-    if (size === HOUR) addWithinDays(into, first, over);
-    else add(into, first, over);
-    place(over, to, level + 1);
+    if (first >= over) return place(from, to, index + 1);
+    place(from, first, index + 1);
+    level.add(into, first, over);
+    place(over, to, index + 1);
   };
   for (const [index, to] of points.entries()) {
     const from = points[index - 1];
@@ -140,7 +152,18 @@ function add({ from, to }: Stretches<Micros>, since: Micros, before: Micros): vo
   }
 }
 
-/** The same for stretches that must not go over midnight: the customers of each are found by its day. */
+/**
+ * Adds a stretch by the day, never to the one before: the quarters of each are read as bits of one day, and count for one
+ * bucket.
+ */
+function addByDays({ from, to }: Stretches<Micros>, since: Micros, before: Micros): void {
+  for (let at = since; at < before; at = floorTo(at, DAY) + DAY) {
+    from.push(at);
+    to.push(Math.min(floorTo(at, DAY) + DAY, before));
+  }
+}
+
+/** As `add`, for stretches that must not go over midnight: the customers of each are found by its day. */
 function addWithinDays(stretches: Stretches<Micros>, since: Micros, before: Micros): void {
   for (let from = since; from < before;) {
     const to = Math.min(floorTo(from, DAY) + DAY, before);

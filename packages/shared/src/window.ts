@@ -208,14 +208,8 @@ function textOfLevels(levels: CustomerLevels<Micros>): CustomerLevels {
   return { days: textOf(days), hours: textOf(hours), cut: textOf(cut), last: textOfLast(last) };
 }
 
-function textOfValueLevels({ days, hours, quarters, cut, last }: ValueLevels<Micros>): ValueLevels {
-  return {
-    days: textOf(days),
-    hours: textOf(hours),
-    quarters: textOf(quarters),
-    cut: textOf(cut),
-    last: last === null ? null : { ...last, from: iso(last.from) },
-  };
+function textOfValueLevels({ days, quarters, cut, last }: ValueLevels<Micros>): ValueLevels {
+  return { days: textOf(days), quarters: textOf(quarters), cut: textOf(cut), last: last === null ? null : iso(last) };
 }
 
 function textOf({ from, to }: Stretches<Micros>): Stretches {
