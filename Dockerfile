@@ -40,4 +40,4 @@ COPY --from=build /weir/apps/worker/dist apps/worker/dist
 COPY --from=build /weir/apps/reconcile/dist apps/reconcile/dist
 USER node
 EXPOSE 3000 3001
-CMD ["node", "--max-semi-space-size=64", "--single-threaded-gc", "apps/api/dist/main.js"]
+CMD ["node", "--max-semi-space-size=64", "--heap-growing-percent=300", "--single-threaded-gc", "apps/api/dist/main.js"]

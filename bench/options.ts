@@ -40,7 +40,7 @@ export interface Options {
 export const USAGE = `npm run bench -- [options]
   --rounds N        rounds of everything, in turn (3)
   --seconds N       length of a round (8)
-  --warmup N        seconds of load before each round (3)
+  --warmup N        seconds of load before each round (8)
   --connections N   connections of the load (200); each always has one request under way, but where there is a rate
   --apis N          processes that take requests, of each pattern that does not say how many (1)
   --only NAMES      some of the patterns, by name or how names begin, and no fixed rates:
@@ -66,7 +66,7 @@ export const USAGE = `npm run bench -- [options]
 export const FLAGS = {
   rounds: { type: 'string', default: '3' },
   seconds: { type: 'string', default: '8' },
-  warmup: { type: 'string', default: '3' },
+  warmup: { type: 'string', default: '8' },
   connections: { type: 'string', default: '200' },
   apis: { type: 'string', default: '1' },
   only: { type: 'string' },
