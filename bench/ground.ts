@@ -46,7 +46,7 @@ export async function openGround(log: (line: string) => void): Promise<Ground> {
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
   redis.on('error', (error) => log(`Redis: ${error.message}`));
   const emptyRedis = async () => {
-    if (given.redisUrl === undefined) await redis.flushall();
+    if (given.redisUrl === undefined) await startAfresh(redis);
     else await deleteKeys(redis, prefix);
   };
   let cloned = 0;
@@ -117,6 +117,17 @@ async function cloneDatabase(
       onDropped();
     },
   };
+}
+
+/** Empties a Redis and its log, which would else be rewritten in the middle of a round for what earlier ones wrote to it. */
+async function startAfresh(redis: Redis): Promise<void> {
+  const rewritten = async () => {
+    while (/aof_rewrite_(in_progress|scheduled):1/.test(await redis.info('persistence'))) await delay(10);
+  };
+  await rewritten();
+  await redis.flushall();
+  await redis.bgrewriteaof();
+  await rewritten();
 }
 
 async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
