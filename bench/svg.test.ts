@@ -45,6 +45,13 @@ test('everything lies inside the picture, and both axes have a unit', () => {
   expect(svg).toContain('measured here');
 });
 
+test('each part of a note has a line of its own, in order', () => {
+  const svg = latencyPlot(POINTS, '2 cores; Node, Postgres');
+  const heightOf = (part: string) => Number(new RegExp(`y="(\\d+)"[^>]*>${part}</text>`).exec(svg)?.[1]);
+  expect(heightOf('Node, Postgres') - heightOf('2 cores')).toBe(16);
+  expect(heightOf('Node, Postgres')).toBeLessThan(530);
+});
+
 test('a note cannot break the picture', () => {
   expect(latencyPlot(POINTS, 'a < b & c')).toContain('a &lt; b &amp; c');
 });

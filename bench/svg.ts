@@ -18,15 +18,18 @@ const STROKES: Record<Line, { colour: string; dash: string }> = {
 };
 
 const WIDTH = 880;
-const HEIGHT = 520;
+const HEIGHT = 530;
 const PLOT = { left: 84, right: 800, top: 78, bottom: 424 };
 
 /** About how many steps the lower axis has. */
 const STEPS = 8;
 
+/** Between two lines of the note. */
+const NOTE_LINE = 16;
+
 /**
- * Draws the points, which are in the order of their rate. `note` stands under the plot and says where it was measured. Throws
- * for points that cannot be drawn: none, or a figure that is not above zero.
+ * Draws the points, which are in the order of their rate. `note` stands under the plot, each part up to a semicolon on a line of
+ * its own, and says where it was measured. Throws for points that cannot be drawn: none, or a figure that is not above zero.
  */
 export function latencyPlot(points: readonly PlotPoint[], note: string): string {
   const latencies = points.flatMap(({ latencyMs }) => Object.values(latencyMs));
@@ -81,7 +84,10 @@ export function latencyPlot(points: readonly PlotPoint[], note: string): string 
     line(PLOT.left, PLOT.bottom, PLOT.right, PLOT.bottom, '#59636e'),
     text((PLOT.left + PLOT.right) / 2, PLOT.bottom + 50, 'offered load, requests a second', 'text-anchor="middle"'),
     `<text transform="translate(26 ${(PLOT.top + PLOT.bottom) / 2}) rotate(-90)" text-anchor="middle">latency, ms</text>`,
-    text(PLOT.left, HEIGHT - 16, note, 'fill="#59636e" font-size="12"'),
+    ...note
+      .split('; ')
+      .toReversed()
+      .map((each, index) => text(PLOT.left, HEIGHT - 16 - index * NOTE_LINE, each, 'fill="#59636e" font-size="12"')),
   );
   for (const name of LINES) {
     const { colour, dash } = STROKES[name];
