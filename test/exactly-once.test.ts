@@ -193,6 +193,33 @@ describe('of what comes twice', () => {
     await expectRollupsToEqualEvents(weir.pool);
   });
 
+  test('events that begin a batch anew, after another worker has taken it off, are recorded as well', async () => {
+    const batch = newId();
+    const early = await eventsOf(2);
+    await stage(early, batch);
+    const late = (await eventsOf(2)).map((event) => ({ ...event, meter_id: early[0]?.meter_id ?? event.meter_id }));
+    let reads = 0;
+    const redis = new Proxy(weir.redis, {
+      get(real, name) {
+        if (name !== 'lrange') return Reflect.get(real, name).bind(real);
+        return async (key: string, from: number, to: number) => {
+          const read = await real.lrange(key, from, to);
+          reads += 1;
+          if (reads > 1) return read;
+          expect(await persist(parts, batch)).toEqual({ recorded: 2, duplicates: 0, rejected: 0 });
+          await stage(late, batch);
+          return read;
+        };
+      },
+    });
+    expect(await persist({ ...parts, redis }, batch)).toEqual({ recorded: 2, duplicates: 0, rejected: 0 });
+    expect(reads).toBe(2);
+    const { rows } = await weir.pool.query('SELECT id::text FROM events WHERE id = ANY ($1)', [
+      late.map(({ id }) => id),
+    ]);
+    expect(rows).toHaveLength(2);
+  });
+
   test.each([0, 3])('events that join a batch right after %i of it were read are recorded with it', async (count) => {
     const batch = newId();
     const early = await eventsOf(count);

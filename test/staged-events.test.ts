@@ -12,15 +12,18 @@ test('an event is found behind hundreds of batches, also while those before it a
   const keys = queueKeys(`{weir-test-${randomUUID()}}`);
   try {
     const id = newId();
-    const batches = Array.from({ length: 250 }, (_, index) => `batch-${String(index).padStart(3, '0')}`);
-    await redis.zadd(keys.staged, ...batches.flatMap((batch) => [epochMsOfId(id), batch]));
+    const receivedAt = epochMsOfId(id);
+    // Two of a moment, one after the other.
+    const batches = Array.from({ length: 250 }, (_, index) => newId(receivedAt - 500 + 4 * index));
+    const [before = '', holder = ''] = batches.slice(149, 151);
+    await redis.zadd(keys.staged, ...batches.flatMap((batch, index) => [receivedAt + index, batch]));
     const texts = [
       { id: newId(), organization_id: id, meter_id: id, metadata: JSON.stringify({ id }) },
       { id: newId() },
       { id, metadata: '{"id":1}' },
     ].map((event) => JSON.stringify(event));
-    await redis.rpush(keys.batch('batch-149'), ...texts.slice(0, 1));
-    await redis.rpush(keys.batch('batch-150'), ...texts.slice(0, 1), texts.slice(1).join(','));
+    await redis.rpush(keys.batch(before), ...texts.slice(0, 1));
+    await redis.rpush(keys.batch(holder), ...texts.slice(0, 1), texts.slice(1).join(','));
     let looks = 0;
     const watched = new Proxy(redis, {
       get(real, name) {
@@ -35,7 +38,7 @@ test('an event is found behind hundreds of batches, also while those before it a
     expect(await findStagedEvent(watched, keys, id)).toEqual({ id, metadata: '{"id":1}' });
     expect(await findStagedEvent(redis, keys, newId(epochMsOfId(id)))).toBeUndefined();
   } finally {
-    await redis.unlink(keys.staged, keys.batch('batch-149'), keys.batch('batch-150'));
+    await redis.unlink(keys.staged, ...(await redis.keys(keys.batch('*').replace(/[{}]/g, '\\$&'))));
     redis.disconnect();
   }
 });

@@ -28,8 +28,6 @@ const stopSteps: StopStep[] = [
   ['SIGKILL', 10],
 ];
 
-const MEMORY_MB = availableMemory() / 2 ** 20;
-
 /**
  * For one machine that also runs all the rest. What makes a commit durable (`fsync`, `synchronous_commit`,
  * `full_page_writes`) stays as Postgres ships it: on.
@@ -38,9 +36,6 @@ const settings: Record<string, string> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '100',
-  // An eighth of the memory: at 20 million events, what whole meters are read from fits into 1 GB and not into 256 MB.
-  shared_buffers: `${Math.round(Math.min(1_024, Math.max(128, MEMORY_MB / 8)))}MB`,
-  effective_cache_size: `${Math.round(MEMORY_MB / 2)}MB`,
   maintenance_work_mem: '128MB',
   // Checkpoints far apart: the first change of a page after one writes the whole page to the log.
   max_wal_size: '2GB',
@@ -49,6 +44,18 @@ const settings: Record<string, string> = {
   TimeZone: 'UTC',
   log_timezone: 'UTC',
 };
+
+/**
+ * What Postgres may use of so many bytes: an eighth for its tables, since what whole meters of 20 million events are read from fits
+ * into 1 GB and not into 256 MB.
+ */
+export function memorySettings(bytes: number): Record<'shared_buffers' | 'effective_cache_size', string> {
+  const megabytes = bytes / 2 ** 20;
+  return {
+    shared_buffers: `${Math.round(Math.min(1_024, Math.max(128, megabytes / 8)))}MB`,
+    effective_cache_size: `${Math.round(megabytes / 2)}MB`,
+  };
+}
 
 type Log = (line: string) => void;
 
@@ -172,7 +179,10 @@ async function start(home: Home, at: Installation, connection: Connection): Prom
 }
 
 function startOnce(home: Home, at: Installation, { port, password }: Connection): Promise<Server> {
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const flags = Object.entries({ ...settings, ...memorySettings(availableMemory()) }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   return startServer(
     {
       name: 'Postgres',

@@ -29,6 +29,9 @@ export interface Persisted {
   rejected: number;
 }
 
+/** So many characters of a flush, `{"id":"…"`, tell it from others: they are the id of its first event. */
+const BEGINNING_LENGTH = 44;
+
 /** Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away. */
 export async function persist(parts: PersistParts, batch: string): Promise<Persisted> {
   const { redis, keys } = parts;
@@ -40,15 +43,18 @@ export async function persist(parts: PersistParts, batch: string): Promise<Persi
       for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
     }
     // From here on these events are in Postgres for good, so Redis may forget them.
-    const isOff = await redis.eval(TAKE_OFF, 2, keys.batch(batch), keys.staged, batch, flushes.length);
+    const first = flushes[0]?.slice(0, BEGINNING_LENGTH) ?? '';
+    const isOff = await redis.eval(TAKE_OFF, 2, keys.batch(batch), keys.staged, batch, flushes.length, first);
     if (isOff === 1) return persisted;
   }
 }
 
 // An API that was kept from running for a while may still add to a batch whose job the sweeper has added meanwhile. Flushes
-// only ever join a batch, so as many as were read are those that were read.
+// only ever join a batch, so as many as were read, with the same one first, are those that were read. One that joins after
+// another worker has taken the batch off begins it anew.
 const TAKE_OFF = `
 if redis.call('LLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
+if ARGV[3] ~= '' and string.sub(redis.call('LINDEX', KEYS[1], 0), 1, #ARGV[3]) ~= ARGV[3] then return 0 end
 redis.call('UNLINK', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
 return 1`;

@@ -1,7 +1,7 @@
 -- The distinct values of whole meters by the day alone, with the quarters of an hour in which each was there: a day of any zone
 -- whose clocks are whole quarters from UTC is read from the rows of the two or three UTC days that it is cut out of, where it
--- was read from those of its 24 hours. Workers of an older version cannot record any more once this is applied: they keep their
--- batches and try again until they are replaced.
+-- was read from those of its 24 hours. Workers of an older version cannot record any more once this is applied: let
+-- them empty the queue first.
 
 -- The quarter of an hour that a time lies in, as one of the 96 bits of its day (UTC): the first quarter is the leftmost.
 CREATE FUNCTION quarter_bit("timestamp" timestamptz) RETURNS bit LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,5 +1,6 @@
 // The door's own count of what it accepted, apart from everything that happens to the events afterwards. The admit script
-// adds to a hash, the *tally*, in the step that stages the events: field `organization|month`, and `id`, which is its own. A fold sets it aside under another key, adds it to the totals in Postgres, and drops it.
+// adds to a hash, the *tally*, in the step that stages the events: field `organization|month`, and `id`, which the flush that
+// begins it has made. A fold sets it aside under another key, adds it to the totals in Postgres, and drops it.
 
 import type { Redis } from 'ioredis';
 import type { QueueKeys } from './queue.ts';

@@ -21,7 +21,7 @@ export interface Sender {
 
 /** An event at the door: judged by nobody yet. */
 export interface Candidate {
-  /** Of the event. */
+  /** Of the event: its claim names it, and its time says in which month it counts. */
   id: string;
   /** The event as it is staged, in JSON. */
   event: string;

@@ -7,9 +7,12 @@ import type { Redis } from 'ioredis';
 const STAGED_WITHIN_MS = 30_000;
 
 /**
- * Batches that are asked at once, from the time of receipt on; the first page has the event but for a very busy door. Redis looks
- * through a batch in a fraction of a millisecond.
+ * A batch is open for a tenth of a second, and an event waits for its flush for a second at most: only one that was opened so long
+ * before the event was received, or so long after, can hold it.
  */
+const OPENED_WITHIN_MS = { before: 1_000, after: 5_000 };
+
+/** Batches that are asked at once. Redis takes a fraction of a millisecond to look through one, and others are waiting. */
 const PAGE = 10;
 
 /** Clocks of several API machines differ; the batch's time is from the same machine as the id, so a little is enough. */
@@ -30,7 +33,11 @@ export async function findStagedEvent(redis: Redis, keys: QueueKeys, id: string)
   const receivedAt = epochMsOfId(id);
   const [from, to] = [receivedAt - CLOCK_SLACK_MS, receivedAt + STAGED_WITHIN_MS];
   // All ids at one moment: workers take batches off meanwhile, and a second look by position would skip some.
-  const batches = await redis.zrangebyscore(keys.staged, from, to);
+  const staged = await redis.zrangebyscore(keys.staged, from, to);
+  const batches = staged.filter((batch) => {
+    const openedAfter = epochMsOfId(batch) - receivedAt;
+    return openedAfter >= -OPENED_WITHIN_MS.before && openedAfter <= OPENED_WITHIN_MS.after;
+  });
   for (let at = 0; at < batches.length; at += PAGE) {
     const page = batches.slice(at, at + PAGE);
     const found = await Promise.all(page.map((batch) => redis.eval(FIND, 1, keys.batch(batch), id)));
