@@ -1,349 +1,108 @@
-// Whatever dies, and whatever comes twice: an event that was answered with 201 is counted exactly once. Each test ends by
-// comparing the rollups with the events.
+// Whatever dies: an event that was answered with 201 is counted exactly once. Each test ends by comparing the rollups with the
+// events.
 
-import { admit, type Candidate } from '@weir/api/ingest/admit';
-import { openDatabase, type Database } from '@weir/db/database';
-import { recordEvents, type RecordableEvent } from '@weir/db/record';
-import type { StagedEvent } from '@weir/shared/event';
-import { newId } from '@weir/shared/ids';
-import { DUTY_QUEUE, RECORD_QUEUE, recordJobOptions } from '@weir/shared/queue';
-import { Aggregations } from '@weir/worker/aggregations';
-import { persist, type PersistParts } from '@weir/worker/persist';
-import { Queue } from 'bullmq';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { counted } from './counted.ts';
 import { signUp, startWeir, until, type Organization, type Weir } from './harness.ts';
 import { expectRollupsToEqualEvents } from './rollups.ts';
 
-interface Counted {
-  events: number;
-  sum: string | null;
-}
+let weir: Weir;
+let admin: Organization;
+let apiKey: string;
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  apiKey = await admin.createKey();
+});
+afterAll(() => weir.close());
 
-async function counted(weir: Weir, meterId: string): Promise<Counted> {
-  const { rows } = await weir.pool.query<Counted>(
-    'SELECT count(*)::int AS events, sum(quantity)::text AS sum FROM events WHERE meter_id = $1',
-    [meterId],
-  );
-  return rows[0] ?? { events: 0, sum: null };
-}
+test('workers that are killed while they record leave nothing out and count nothing twice', async () => {
+  const meter = await admin.createMeter('SUM');
+  for (let batch = 0; batch < 20; batch += 1) {
+    const events = Array.from({ length: 1000 }, (_, index) => ({
+      meter_token: meter.token,
+      customer_external_id: `customer ${index % 7}`,
+      quantity: 0.1,
+      ...(index % 2 === 0 && { idempotency_key: `${batch} ${index}` }),
+    }));
+    const answer = await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } });
+    expect(answer.status).toBe(201);
+  }
+  const staged = await weir.redis.zcard(weir.keys.staged);
 
-describe('while a process dies', () => {
-  let weir: Weir;
-  let admin: Organization;
-  let apiKey: string;
-  beforeAll(async () => {
-    weir = await startWeir({ withWorker: false });
-    admin = await signUp(weir);
-    apiKey = await admin.createKey();
-  });
-  afterAll(() => weir.close());
+  const first = await weir.spawnWorker();
+  await until(async () => (await weir.redis.zcard(weir.keys.staged)) < staged, 'the first batch is recorded');
+  await first.stop('SIGKILL');
 
-  test('workers that are killed while they record leave nothing out and count nothing twice', async () => {
-    const meter = await admin.createMeter('SUM');
-    for (let batch = 0; batch < 20; batch += 1) {
-      const events = Array.from({ length: 1000 }, (_, index) => ({
-        meter_token: meter.token,
-        customer_external_id: `customer ${index % 7}`,
-        quantity: 0.1,
-        ...(index % 2 === 0 && { idempotency_key: `${batch} ${index}` }),
-      }));
-      const answer = await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } });
-      expect(answer.status).toBe(201);
-    }
-    const staged = await weir.redis.zcard(weir.keys.staged);
+  // The second is killed while Postgres works for it. Its statements are committed all the same, and nobody is told.
+  const blocker = await weir.pool.connect();
+  await blocker.query('BEGIN; LOCK TABLE usage_rollups IN EXCLUSIVE MODE');
+  const second = await weir.spawnWorker();
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await until(async () => ((await weir.pool.query(waiting)).rowCount ?? 0) > 1, 'the second worker is recording');
+  await second.stop('SIGKILL');
+  const before = await counted(weir, meter.id);
+  await blocker.query('COMMIT');
+  blocker.release();
+  await until(async () => (await counted(weir, meter.id)).events > before.events, 'a statement of the dead commits');
 
-    const first = await weir.spawnWorker();
-    await until(async () => (await weir.redis.zcard(weir.keys.staged)) < staged, 'the first batch is recorded');
-    await first.stop('SIGKILL');
-
-    // The second is killed while Postgres works for it. Its statements are committed all the same, and nobody is told.
-    const blocker = await weir.pool.connect();
-    await blocker.query('BEGIN; LOCK TABLE usage_rollups IN EXCLUSIVE MODE');
-    const second = await weir.spawnWorker();
-    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await until(async () => ((await weir.pool.query(waiting)).rowCount ?? 0) > 1, 'the second worker is recording');
-    await second.stop('SIGKILL');
-    const before = await counted(weir, meter.id);
-    await blocker.query('COMMIT');
-    blocker.release();
-    await until(async () => (await counted(weir, meter.id)).events > before.events, 'a statement of the dead commits');
-
-    await weir.startWorker();
-    await weir.drained();
-    expect(await counted(weir, meter.id)).toEqual({ events: 20_000, sum: '2000.0' });
-    await expectRollupsToEqualEvents(weir.pool);
-  });
-
-  test('APIs that are killed under load lose nothing that they accepted, and retries count nothing twice', async () => {
-    const meter = await admin.createMeter('SUM');
-    const doomed = await Promise.all([weir.spawnApi(), weir.spawnApi()]);
-    const baseUrls = [...doomed.map(({ url }) => url), weir.baseUrl];
-    const total = 2_000;
-    const ids = new Map<number, string>();
-    const statuses = { 201: 0, 409: 0 };
-    let retries = 0;
-    let next = 0;
-
-    /** Sends an event again and again with the same key, each time to the next API, until it is known to be accepted. */
-    const track = async (index: number): Promise<void> => {
-      const body = {
-        meter_token: meter.token,
-        customer_external_id: 'acme',
-        quantity: 1,
-        idempotency_key: `under load ${index}`,
-      };
-      for (let attempt = 0; ; attempt += 1) {
-        const baseUrl = baseUrls[(index + attempt) % baseUrls.length] ?? weir.baseUrl;
-        const answer = await weir
-          .request('POST', '/api/v1/sdk/track', { apiKey, body, baseUrl })
-          .catch(() => undefined);
-        if (answer?.status === 201 || answer?.status === 409) {
-          statuses[answer.status] += 1;
-          ids.set(index, answer.body.id);
-          return;
-        }
-        expect([undefined, 503]).toContain(answer?.status);
-        retries += 1;
-      }
-    };
-    const client = async (): Promise<void> => {
-      while (next < total) {
-        next += 1;
-        await track(next);
-      }
-    };
-    const clients = Array.from({ length: 40 }, client);
-    await until(() => ids.size > 400, 'the load is under way');
-    await doomed[0]?.stop('SIGKILL');
-    await until(() => ids.size > 1_000, 'the load goes on');
-    await doomed[1]?.stop('SIGKILL');
-    await Promise.all(clients);
-    expect(retries).toBeGreaterThan(0);
-    expect(statuses[201] + statuses[409]).toBe(total);
-
-    await weir.startWorker();
-    await weir.drained();
-    expect(await counted(weir, meter.id)).toEqual({ events: total, sum: String(total) });
-    const { rows } = await weir.pool.query('SELECT id::text FROM events WHERE meter_id = $1', [meter.id]);
-    expect(rows.map(({ id }) => id).toSorted()).toEqual([...ids.values()].toSorted());
-    // Nothing stays behind in Redis either.
-    expect(await weir.redis.keys(weir.keys.batch('*'))).toEqual([]);
-    await expectRollupsToEqualEvents(weir.pool);
-  });
+  await weir.startWorker();
+  await weir.drained();
+  expect(await counted(weir, meter.id)).toEqual({ events: 20_000, sum: '2000.0' });
+  await expectRollupsToEqualEvents(weir.pool);
 });
 
-describe('of what comes twice', () => {
-  let weir: Weir;
-  let admin: Organization;
-  let meter: { id: string; token: string };
-  let database: Database;
-  let parts: PersistParts;
-  beforeAll(async () => {
-    weir = await startWeir({ withWorker: false });
-    admin = await signUp(weir);
-    database = openDatabase(weir.databaseUrl, {
-      connectionsMax: 6,
-      statementTimeoutMs: 30_000,
-      onConnectionError: () => {},
-    });
-    parts = { database, redis: weir.redis, keys: weir.keys, aggregations: new Aggregations(database) };
-  });
-  afterAll(async () => {
-    await database.close();
-    await weir.close();
-  });
+test('APIs that are killed under load lose nothing that they accepted, and retries count nothing twice', async () => {
+  const meter = await admin.createMeter('SUM');
+  const doomed = await Promise.all([weir.spawnApi(), weir.spawnApi()]);
+  const baseUrls = [...doomed.map(({ url }) => url), weir.baseUrl];
+  const total = 2_000;
+  const ids = new Map<number, string>();
+  const statuses = { 201: 0, 409: 0 };
+  let retries = 0;
+  let next = 0;
 
-  async function eventsOf(count: number, more: (index: number) => Partial<StagedEvent> = () => ({})) {
-    meter = await admin.createMeter('SUM');
-    return Array.from({ length: count }, (_, index): StagedEvent => {
-      return {
-        id: newId(),
-        organization_id: admin.id,
-        meter_id: meter.id,
-        customer_external_id: `customer ${index % 3}`,
-        quantity: '1',
-        timestamp: new Date().toISOString(),
-        ...more(index),
-      };
-    });
-  }
-  const stage = async (events: StagedEvent[], batch = newId()): Promise<string> => {
-    const candidates = events.map((event): Candidate => ({
-      id: event.id,
-      event: JSON.stringify(event),
-      sender: null,
-      claim: null,
-    }));
-    await admit(weir.redis, weir.keys, batch, candidates, 60);
-    return batch;
-  };
-  const recordable = (events: StagedEvent[]) =>
-    events.map((event): RecordableEvent => ({ event, countsUniqueValues: false }));
-
-  test('a batch that is delivered to two workers at once, and once more, is recorded once', async () => {
-    const events = await eventsOf(300, (index) => (index % 2 === 0 ? { idempotency_key: `delivered ${index}` } : {}));
-    const batch = await stage(events);
-    const delivered = await Promise.all([persist(parts, batch), persist(parts, batch), persist(parts, batch)]);
-    expect(delivered.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(300);
-    expect(delivered.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(0);
-    expect(await weir.redis.exists(weir.keys.batch(batch))).toBe(0);
-    expect(await persist(parts, batch)).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
-    expect(await persist(parts, await stage(events))).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
-    expect(await counted(weir, meter.id)).toEqual({ events: 300, sum: '300' });
-    await expectRollupsToEqualEvents(weir.pool);
-  });
-
-  test('events that begin a batch anew, after another worker has taken it off, are recorded as well', async () => {
-    const batch = newId();
-    const early = await eventsOf(2);
-    await stage(early, batch);
-    const late = (await eventsOf(2)).map((event) => ({ ...event, meter_id: early[0]?.meter_id ?? event.meter_id }));
-    let reads = 0;
-    const redis = new Proxy(weir.redis, {
-      get(real, name) {
-        if (name !== 'lrange') return Reflect.get(real, name).bind(real);
-        return async (key: string, from: number, to: number) => {
-          const read = await real.lrange(key, from, to);
-          reads += 1;
-          if (reads > 1) return read;
-          expect(await persist(parts, batch)).toEqual({ recorded: 2, duplicates: 0, rejected: 0 });
-          await stage(late, batch);
-          return read;
-        };
-      },
-    });
-    expect(await persist({ ...parts, redis }, batch)).toEqual({ recorded: 2, duplicates: 0, rejected: 0 });
-    expect(reads).toBe(2);
-    const { rows } = await weir.pool.query('SELECT id::text FROM events WHERE id = ANY ($1)', [
-      late.map(({ id }) => id),
-    ]);
-    expect(rows).toHaveLength(2);
-  });
-
-  test.each([0, 3])('events that join a batch right after %i of it were read are recorded with it', async (count) => {
-    const batch = newId();
-    const early = await eventsOf(count);
-    if (count > 0) await stage(early, batch);
-    const late = (await eventsOf(5)).map((event) => ({ ...event, meter_id: early[0]?.meter_id ?? event.meter_id }));
-    let reads = 0;
-    const redis = new Proxy(weir.redis, {
-      get(real, name) {
-        if (name !== 'lrange') return Reflect.get(real, name).bind(real);
-        return async (key: string, from: number, to: number) => {
-          const read = await real.lrange(key, from, to);
-          reads += 1;
-          if (reads === 1) await stage(late, batch);
-          return read;
-        };
-      },
-    });
-    expect(await persist({ ...parts, redis }, batch)).toEqual({ recorded: count + 5, duplicates: 0, rejected: 0 });
-    expect(reads).toBe(2);
-    expect(await weir.redis.zscore(weir.keys.staged, batch)).toBeNull();
-    const total = count + 5;
-    expect(await counted(weir, late[0]?.meter_id ?? '')).toEqual({ events: total, sum: String(total) });
-    await expectRollupsToEqualEvents(weir.pool);
-  });
-
-  test('an event that is replayed twice into one batch counts by the correction that is right, and only once', async () => {
-    const users = await admin.createMeter('UNIQUE_COUNT');
-    const apiKey = await admin.createKey();
-    const persistAll = async () => {
-      for (const batch of await weir.redis.zrange(weir.keys.staged, 0, '-1')) await persist(parts, batch);
+  /** Sends an event again and again with the same key, each time to the next API, until it is known to be accepted. */
+  const track = async (index: number): Promise<void> => {
+    const body = {
+      meter_token: meter.token,
+      customer_external_id: 'acme',
+      quantity: 1,
+      idempotency_key: `under load ${index}`,
     };
-    const body = { meter_token: users.token, customer_external_id: 'twice', quantity: 1 };
-    const { id } = (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body;
-    await persistAll();
-    const receipt = async () => (await weir.request('GET', `/api/v1/events/${id}`, { apiKey })).body;
-    expect(await receipt()).toMatchObject({ status: 'rejected', reason: expect.stringContaining('is missing') });
-    const replay = async (user_id: string) => {
-      const replayed = { session: admin.session, body: { metadata: { user_id } } };
-      expect((await weir.request('POST', `/api/v1/events/${id}/replay`, replayed)).status).toBe(202);
-    };
-
-    // Right after another, so that they come into one batch.
-    for (const user of ['', '']) await replay(user);
-    await persistAll();
-    expect(await receipt()).toMatchObject({ status: 'rejected', reason: expect.stringContaining('not empty') });
-    for (const user of ['', 'u1', '']) await replay(user);
-    await persistAll();
-    expect(await receipt()).toMatchObject({ status: 'recorded', metadata: { user_id: 'u1' } });
-    expect(await counted(weir, users.id)).toEqual({ events: 1, sum: '1' });
-    const { rows } = await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [id]);
-    expect(rows).toEqual([]);
-    await expectRollupsToEqualEvents(weir.pool);
-  });
-
-  test('different events with the same idempotency keys, recorded at the same moment: one of each, the others are its duplicates', async () => {
-    const events = await eventsOf(600, (index) => ({ idempotency_key: `contended ${index % 200}` }));
-    // Each of three workers has every key once, and each in another order.
-    const thirds = [events.slice(0, 200), events.slice(200, 400).toReversed(), events.slice(400)];
-    const outcomes = await Promise.all(thirds.map((third) => recordEvents(database.pool, recordable(third))));
-    expect(outcomes.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(200);
-    expect(outcomes.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(400);
-    const { rows } = await weir.pool.query(
-      `SELECT count(*)::int AS explained FROM duplicate_events d JOIN events e ON e.id = d.duplicate_of
-       WHERE e.meter_id = $1 AND e.idempotency_key = d.event::json ->> 'idempotency_key'`,
-      [meter.id],
-    );
-    expect(rows).toEqual([{ explained: 400 }]);
-    expect(await counted(weir, meter.id)).toEqual({ events: 200, sum: '200' });
-    await expectRollupsToEqualEvents(weir.pool);
-  });
-
-  test('the same idempotency key twice in one batch is one event and one duplicate', async () => {
-    const events = await eventsOf(2, () => ({ idempotency_key: 'twice in one batch' }));
-    expect(await recordEvents(database.pool, recordable(events))).toMatchObject({ recorded: 1, duplicates: 1 });
-    expect(await counted(weir, meter.id)).toEqual({ events: 1, sum: '1' });
-    await expectRollupsToEqualEvents(weir.pool);
-  });
-
-  test('a row that Postgres will not take is rejected with the reason, and the rest of its batch is recorded', async () => {
-    const bad: Record<number, Partial<StagedEvent>> = {
-      0: { quantity: '-1' },
-      17: { metadata: '{"note":' },
-      63: { quantity: 'many' },
-      99: { timestamp: '2026-02-30T00:00:00Z' },
-    };
-    const events = await eventsOf(100, (index) => ({ idempotency_key: `bad ${index}`, ...bad[index] }));
-    expect(await persist(parts, await stage(events))).toEqual({ recorded: 96, duplicates: 0, rejected: 4 });
-    expect(await counted(weir, meter.id)).toEqual({ events: 96, sum: '96' });
-    const { rows } = await weir.pool.query('SELECT id::text, reason FROM rejected_events ORDER BY id');
-    const expected = Object.keys(bad).map((index) => events[Number(index)]?.id);
-    expect(rows.map(({ id }) => id)).toEqual(expected.toSorted());
-    for (const { reason } of rows) expect(reason).toMatch(/^Postgres does not take it: ./);
-    await expectRollupsToEqualEvents(weir.pool);
-  });
-
-  test('a batch whose job was never added, because the API died in between, is swept up and recorded', async () => {
-    await stage(await eventsOf(40));
-    const worker = await weir.startWorker();
-    await weir.drained();
-    expect(await counted(weir, meter.id)).toEqual({ events: 40, sum: '40' });
-    await expectRollupsToEqualEvents(weir.pool);
-    await worker.close();
-  });
-
-  test('nor does it wait for a machine whose clock was an hour ahead when it staged, delayed or scheduled something', async () => {
-    const hour = 3_600_000;
-    const { prefix } = weir.keys;
-    const [orphan, delayed] = [await eventsOf(2), await eventsOf(3)];
-    await weir.redis.zadd(weir.keys.staged, Date.now() + hour, await stage(orphan));
-    const batch = await stage(delayed);
-    const records = new Queue(RECORD_QUEUE, { connection: weir.redis, prefix });
-    await records.add(RECORD_QUEUE, { batch }, { ...recordJobOptions(batch), delay: hour });
-    const duties = new Queue(DUTY_QUEUE, { connection: weir.redis, prefix });
-    await duties.removeJobScheduler('sweep');
-    await duties.upsertJobScheduler('sweep', { every: 250, startDate: Date.now() + hour }, { name: 'sweep', data: {} });
-    expect((await duties.getJobScheduler('sweep'))?.next).toBeGreaterThan(Date.now() + hour / 2);
-    const worker = await weir.startWorker();
-    await weir.drained();
-    for (const events of [orphan, delayed]) {
-      const total = { events: events.length, sum: String(events.length) };
-      expect(await counted(weir, events[0]?.meter_id ?? '')).toEqual(total);
+    for (let attempt = 0; ; attempt += 1) {
+      const baseUrl = baseUrls[(index + attempt) % baseUrls.length] ?? weir.baseUrl;
+      const answer = await weir.request('POST', '/api/v1/sdk/track', { apiKey, body, baseUrl }).catch(() => undefined);
+      if (answer?.status === 201 || answer?.status === 409) {
+        statuses[answer.status] += 1;
+        ids.set(index, answer.body.id);
+        return;
+      }
+      expect([undefined, 503]).toContain(answer?.status);
+      retries += 1;
     }
-    await worker.close();
-    await records.close();
-    await duties.close();
-  });
+  };
+  const client = async (): Promise<void> => {
+    while (next < total) {
+      next += 1;
+      await track(next);
+    }
+  };
+  const clients = Array.from({ length: 40 }, client);
+  await until(() => ids.size > 400, 'the load is under way');
+  await doomed[0]?.stop('SIGKILL');
+  await until(() => ids.size > 1_000, 'the load goes on');
+  await doomed[1]?.stop('SIGKILL');
+  await Promise.all(clients);
+  expect(retries).toBeGreaterThan(0);
+  expect(statuses[201] + statuses[409]).toBe(total);
+
+  await weir.startWorker();
+  await weir.drained();
+  expect(await counted(weir, meter.id)).toEqual({ events: total, sum: String(total) });
+  const { rows } = await weir.pool.query('SELECT id::text FROM events WHERE meter_id = $1', [meter.id]);
+  expect(rows.map(({ id }) => id).toSorted()).toEqual([...ids.values()].toSorted());
+  // Nothing stays behind in Redis either.
+  expect(await weir.redis.keys(weir.keys.batch('*'))).toEqual([]);
+  await expectRollupsToEqualEvents(weir.pool);
 });
