@@ -53,7 +53,9 @@ test('when as many batches wait as may, the door is shut until a worker has reco
   });
   expect(refused.headers.get('retry-after')).toBe('5');
   expect(await weir.stagedEvents()).toBe(events);
-  expect(await metric(api.url, /^weir_queue_batches (\d+)$/m)).toBe(staged);
+  // The API looks every now and then; the last batch may have come after it looked.
+  const seen = async () => (await metric(api.url, /^weir_queue_batches (\d+)$/m)) === staged;
+  await until(seen, 'the metric says how many batches wait');
   // Only the door is shut: what reads and what another process takes is not.
   expect((await readFeatures(api.url)).status).toBe(200);
 
