@@ -1,7 +1,7 @@
 // What is compared. Each pattern runs as processes of its own, which share the machine with the load, Redis and Postgres.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { queueKeys } from '@weir/shared/queue';
+import { BATCH_EVENTS_MAX, queueKeys } from '@weir/shared/queue';
 import { Queue } from 'bullmq';
 import type { Child } from './child.ts';
 import type { Ground, RoundDatabase } from './ground.ts';
@@ -46,9 +46,6 @@ export interface Pattern {
   takesRequests: boolean;
   start(stage: Stage): Promise<Target>;
 }
-
-/** Events that the ceiling gives to Postgres at once. */
-const CEILING_BATCH = 500;
 
 /** The name of the ceiling, and how the names of its variants begin. */
 export const CEILING = 'raw-postgres';
@@ -121,7 +118,8 @@ function ceiling(name: string, connections: number): Pattern {
   return {
     name,
     title: `Weir's statement from memory, ${connections} connections`,
-    eventsPerRequest: CEILING_BATCH,
+    // As many at once as Weir's worker records at most, since more of them share a rollup.
+    eventsPerRequest: BATCH_EVENTS_MAX,
     connections: () => connections,
     records: true,
     takesRequests: false,

@@ -2,8 +2,10 @@
 // leave something behind.
 
 import { admit, type Candidate, type Sender } from '@weir/api/ingest/admit';
+import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId, newId } from '@weir/shared/ids';
-import { queueKeys, stagedEvents } from '@weir/shared/queue';
+import { queueKeys } from '@weir/shared/queue';
+import { stagedEvents, stagedText } from '@weir/shared/staged';
 import { monthOf, readDoor } from '@weir/shared/tally';
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
@@ -28,10 +30,21 @@ const senderOf = (name: string, memory = 'this life'): Sender => ({
   memory,
 });
 
+/** With what stands between the events of a flush in a text of its own. */
+const eventOf = (id: string): StagedEvent => ({
+  id,
+  organization_id: 'o',
+  meter_id: 'm',
+  customer_external_id: 'a,\nb,',
+  quantity: '1',
+  timestamp: '2026-01-31T00:00:00.000Z',
+  metadata: '{"note":"],\\n["}',
+});
+
 function candidate(sender: Sender | null, key: string | null, fingerprint = 'f'.repeat(22)): Candidate {
   const id = newId();
   const claim = key === null ? null : { key: keys.claim(sender?.organizationId ?? '', key), fingerprint };
-  return { id, event: JSON.stringify({ id, note: 'a , b' }), sender, claim };
+  return { id, event: stagedText(eventOf(id)), sender, claim };
 }
 
 test('each event of a flush is judged by itself, and counted for its own organization', async () => {
@@ -54,13 +67,14 @@ test('each event of a flush is judged by itself, and counted for its own organiz
     [candidate(ann, 'shared'), { outcome: 'staged' }],
     [candidate(forgotten, null), { outcome: 'unsure' }],
     [candidate(ann, 'last'), { outcome: 'staged' }],
+    [candidate(deleted, null), { outcome: 'revoked' }],
   ];
   const candidates = flush.map(([each]) => each);
   expect(await admit(redis, keys, 'batch 2', candidates, 60)).toEqual(flush.map(([, admission]) => admission));
 
   const taken = candidates.filter((_, index) => [0, 2, 4, 6, 8, 10].includes(index));
   const texts = await redis.lrange(keys.batch('batch 2'), 0, -1);
-  expect(stagedEvents(texts)).toEqual(taken.map(({ event }) => JSON.parse(event)));
+  expect(stagedEvents(texts)).toEqual(taken.map(({ id }) => eventOf(id)));
   const claims = candidates.flatMap(({ claim }) => claim ?? []);
   const held = new Set([earlier, ...taken].flatMap(({ claim }) => claim?.key ?? []));
   for (const { key } of claims) expect(await redis.exists(key)).toBe(held.has(key) ? 1 : 0);
@@ -93,7 +107,7 @@ test('events on both sides of the turn of a month are counted for their own', as
   const turn = Date.UTC(2026, 10);
   const candidates = [turn - 1, turn, turn + 1].map((at): Candidate => {
     const id = newId(at);
-    return { id, event: JSON.stringify({ id }), sender: senderOf('ann'), claim: null };
+    return { id, event: stagedText(eventOf(id)), sender: senderOf('ann'), claim: null };
   });
   await admit(redis, keys, 'batch', candidates, 60);
   const { tallies } = await readDoor(redis, keys);

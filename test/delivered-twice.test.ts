@@ -4,6 +4,7 @@ import { admit, type Candidate } from '@weir/api/ingest/admit';
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import type { StagedEvent } from '@weir/shared/event';
+import { stagedText } from '@weir/shared/staged';
 import { newId } from '@weir/shared/ids';
 import { DUTY_QUEUE, RECORD_QUEUE, recordJobOptions } from '@weir/shared/queue';
 import { Aggregations } from '@weir/worker/aggregations';
@@ -51,7 +52,7 @@ async function eventsOf(count: number, more: (index: number) => Partial<StagedEv
 const stage = async (events: StagedEvent[], batch = newId()): Promise<string> => {
   const candidates = events.map((event): Candidate => ({
     id: event.id,
-    event: JSON.stringify(event),
+    event: stagedText(event),
     sender: null,
     claim: null,
   }));

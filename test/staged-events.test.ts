@@ -1,8 +1,10 @@
 // Finding an event that waits in the queue, among many others, while workers take batches off.
 
 import { findStagedEvent } from '@weir/api/usage/staged-events';
+import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId, newId } from '@weir/shared/ids';
 import { queueKeys } from '@weir/shared/queue';
+import { STAGED_SEPARATOR, stagedText } from '@weir/shared/staged';
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { expect, inject, test } from 'vitest';
@@ -13,17 +15,25 @@ test('an event is found behind hundreds of batches, also while those before it a
   try {
     const id = newId();
     const receivedAt = epochMsOfId(id);
+    const event: StagedEvent = {
+      id,
+      organization_id: 'o',
+      meter_id: 'm',
+      customer_external_id: 'c',
+      quantity: '1',
+      timestamp: new Date(receivedAt).toISOString(),
+    };
     // Two of a moment, one after the other.
     const batches = Array.from({ length: 250 }, (_, index) => newId(receivedAt - 500 + 4 * index));
     const [before = '', holder = ''] = batches.slice(149, 151);
     await redis.zadd(keys.staged, ...batches.flatMap((batch, index) => [receivedAt + index, batch]));
     const texts = [
-      { id: newId(), organization_id: id, meter_id: id, metadata: JSON.stringify({ id }) },
-      { id: newId() },
-      { id, metadata: '{"id":1}' },
-    ].map((event) => JSON.stringify(event));
+      { ...event, id: newId(), organization_id: id, meter_id: id, metadata: JSON.stringify([id]) },
+      { ...event, id: newId() },
+      { ...event, metadata: '{"id":1}' },
+    ].map(stagedText);
     await redis.rpush(keys.batch(before), ...texts.slice(0, 1));
-    await redis.rpush(keys.batch(holder), ...texts.slice(0, 1), texts.slice(1).join(','));
+    await redis.rpush(keys.batch(holder), ...texts.slice(0, 1), texts.slice(1).join(STAGED_SEPARATOR));
     let looks = 0;
     const watched = new Proxy(redis, {
       get(real, name) {
@@ -35,7 +45,7 @@ test('an event is found behind hundreds of batches, also while those before it a
         };
       },
     });
-    expect(await findStagedEvent(watched, keys, id)).toEqual({ id, metadata: '{"id":1}' });
+    expect(await findStagedEvent(watched, keys, id)).toEqual({ ...event, metadata: '{"id":1}' });
     expect(await findStagedEvent(redis, keys, newId(epochMsOfId(id)))).toBeUndefined();
   } finally {
     await redis.unlink(keys.staged, ...(await redis.keys(keys.batch('*').replace(/[{}]/g, '\\$&'))));

@@ -14,7 +14,7 @@ import { takePlans, type Tell } from '../load/take-plans.ts';
 import { loadRivalSettings } from './settings.ts';
 
 /** More than any machine was seen to record in a second. Batches beyond these are made while the time runs, for some µs an event. */
-const PREMADE_EVENTS_PER_SECOND = 60_000;
+const PREMADE_EVENTS_PER_SECOND = 90_000;
 
 /** They take about half a gigabyte. */
 const PREMADE_EVENTS_MAX = 900_000;

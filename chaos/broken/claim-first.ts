@@ -4,6 +4,7 @@
 import type { Admission, Candidate } from '@weir/api/ingest/admit';
 import { Refusal } from '@weir/shared/errors';
 import type { QueueKeys } from '@weir/shared/queue';
+import { STAGED_SEPARATOR } from '@weir/shared/staged';
 import type { Redis } from 'ioredis';
 
 const UUID_LENGTH = 36;
@@ -24,7 +25,7 @@ export async function admit(
     const admissions = await claimAll(redis, keys, candidates, claimTtlSeconds);
     const staged = candidates.filter((_, index) => admissions[index]?.outcome === 'staged');
     if (staged.length > 0) {
-      const flush = staged.map(({ event }) => event).join(',');
+      const flush = staged.map(({ event }) => event).join(STAGED_SEPARATOR);
       await redis.multi().rpush(keys.batch(batch), flush).zadd(keys.staged, Date.now(), batch).exec();
     }
     return admissions;

@@ -1,6 +1,7 @@
 // Redis loses what it had: the end of its log, or everything. What was in Postgres by then has to stay counted once.
 
-import { queueKeys, stagedEvents } from '@weir/shared/queue';
+import { queueKeys } from '@weir/shared/queue';
+import { stagedEvents } from '@weir/shared/staged';
 import { withRedis, type FaultKind } from './fault.ts';
 import { cutTail } from './redis-log.ts';
 

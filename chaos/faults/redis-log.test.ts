@@ -28,8 +28,8 @@ test('a log is read up to the first command or transaction that is not whole', (
 test('events are lost that were staged in what is gone, save those that a worker had recorded by then', () => {
   const lost = eventsOnlyIn(
     [
-      ['RPUSH', '{weir}:batch:one', '{"id":"id-1"},{"id":"id-2"}'],
-      ['RPUSH', '{weir}:batch:two', '{"id":"id-3"}'],
+      ['RPUSH', '{weir}:batch:one', '["id-1"],\n["id-2"]'],
+      ['RPUSH', '{weir}:batch:two', '["id-3"]'],
       ['RPUSH', '{weir}:record:wait', 'one'],
       ['HSET', '{weir}:record:one', 'name', 'record'],
       ['UNLINK', '{weir}:batch:two'],

@@ -1,5 +1,6 @@
 import type { QueuedEvent } from '@weir/db/accounted';
-import { stagedEvents, type QueueKeys } from '@weir/shared/queue';
+import type { QueueKeys } from '@weir/shared/queue';
+import { stagedEvents } from '@weir/shared/staged';
 import type { Redis } from 'ioredis';
 
 /** Batches in one round trip: some tens of thousands of events in memory at most. */

@@ -5,7 +5,8 @@
 import { isBadData, isTimedOut, type Database } from '@weir/db/database';
 import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type RejectedEvent } from '@weir/db/record';
 import type { StagedEvent } from '@weir/shared/event';
-import { stagedEvents, type QueueKeys } from '@weir/shared/queue';
+import type { QueueKeys } from '@weir/shared/queue';
+import { stagedBeginning, stagedEvents } from '@weir/shared/staged';
 import type { Redis } from 'ioredis';
 import { judge } from './judge.ts';
 import type { Aggregations } from './aggregations.ts';
@@ -29,21 +30,19 @@ export interface Persisted {
   rejected: number;
 }
 
-/** So many characters of a flush, `{"id":"…"`, tell it from others: they are the id of its first event. */
-const BEGINNING_LENGTH = 44;
-
 /** Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away. */
 export async function persist(parts: PersistParts, batch: string): Promise<Persisted> {
   const { redis, keys } = parts;
   const persisted: Persisted = { recorded: 0, duplicates: 0, rejected: 0 };
   for (;;) {
     const flushes = await redis.lrange(keys.batch(batch), 0, -1);
-    if (flushes.length > 0) {
-      const more = await persistEvents(parts, stagedEvents(flushes));
+    const events = stagedEvents(flushes);
+    if (events.length > 0) {
+      const more = await persistEvents(parts, events);
       for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
     }
     // From here on these events are in Postgres for good, so Redis may forget them.
-    const first = flushes[0]?.slice(0, BEGINNING_LENGTH) ?? '';
+    const first = events[0] === undefined ? '' : stagedBeginning(events[0].id);
     const isOff = await redis.eval(TAKE_OFF, 2, keys.batch(batch), keys.staged, batch, flushes.length, first);
     if (isOff === 1) return persisted;
   }

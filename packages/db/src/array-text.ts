@@ -7,7 +7,10 @@ export function plainArray(values: readonly (string | boolean | null)[]): string
   return `{${values.includes(null) ? values.map(String).join(',') : values.join(',')}}`;
 }
 
-const TO_ESCAPE = /["\\]/g;
+const TO_ESCAPE = /["\\]/;
+const EACH_TO_ESCAPE = /["\\]/g;
+/** What JSON writes in another way than Postgres reads it. */
+const CONTROL = /[^ -\uffff]/;
 
 /** An array of any texts. */
 export function textArray(values: readonly (string | null)[]): string {
@@ -15,7 +18,13 @@ export function textArray(values: readonly (string | null)[]): string {
   for (const value of values) {
     if (text.length > 1) text += ',';
     if (value === null) text += 'NULL';
-    else text += `"${value.includes('"') || value.includes('\\') ? value.replace(TO_ESCAPE, '\\$&') : value}"`;
+    else text += quoted(value);
   }
   return `${text}}`;
+}
+
+function quoted(value: string): string {
+  if (!TO_ESCAPE.test(value)) return `"${value}"`;
+  // The two write quotes and backslashes in the same way, and JSON takes a quarter of the time.
+  return CONTROL.test(value) ? `"${value.replace(EACH_TO_ESCAPE, '\\$&')}"` : JSON.stringify(value);
 }

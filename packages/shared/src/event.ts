@@ -16,7 +16,8 @@ export const BATCH_ITEMS_MAX = 1000;
  * What is wrong with metadata, or undefined. Walks without recursion, since a request may nest 100,000 levels deep and
  * must not overflow the stack before it is refused.
  */
-function problemOfMetadata(metadata: Record<string, unknown>): string | undefined {
+function problemOfMetadata(metadata: unknown): string | undefined {
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return 'must be an object';
   if (Object.keys(metadata).length > METADATA_KEYS_MAX) return `must have at most ${METADATA_KEYS_MAX} keys`;
   const open: { value: unknown; level: number }[] = [{ value: metadata, level: 1 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -34,14 +35,19 @@ function problemOfMetadata(metadata: Record<string, unknown>): string | undefine
   return undefined;
 }
 
-/** Free key/value data, within the limits of size and depth that Postgres and the queue can carry. */
+/**
+ * Free key/value data, within the limits of size and depth that Postgres and the queue can carry. It is no `z.record`, which
+ * takes half as long for the three keys of an event as all the rest of the event.
+ */
 export const metadata = z
-  .record(z.string(), z.unknown())
+  .custom<Record<string, unknown>>()
   .superRefine((value, context) => {
     const problem = problemOfMetadata(value);
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
   .meta({
+    type: 'object',
+    additionalProperties: {},
     description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id.',
   });
 

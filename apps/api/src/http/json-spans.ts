@@ -4,8 +4,21 @@
 
 import { Refusal } from '@weir/shared/errors';
 
-/** Key → where its value begins and ends (exclusive). */
-export type Spans = Map<string, readonly [start: number, end: number]>;
+/** The keys of an object, and where their values begin and end (exclusive). Lists, since most objects have too few keys for a map. */
+export class Spans {
+  readonly keys: string[] = [];
+  readonly starts: number[] = [];
+  readonly ends: number[] = [];
+
+  get(key: string): readonly [start: number, end: number] | undefined {
+    const index = this.keys.indexOf(key);
+    const [start, end] = [this.starts[index], this.ends[index]];
+    return start === undefined || end === undefined ? undefined : [start, end];
+  }
+}
+
+/** Beyond this many keys of an object a set knows sooner than the list whether one stands there twice. */
+const FEW_KEYS = 16;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -58,13 +71,15 @@ function skipValue(text: string, at: number): number {
 
 /** The members of the object that begins at `at`. Refuses a key that stands there twice. */
 export function spansOfMembers(text: string, at: number): Spans {
-  const spans: Spans = new Map();
+  const spans = new Spans();
+  let many: Set<string> | undefined;
   let position = skipSpace(text, at + 1);
   while (text.charCodeAt(position) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, position);
     const raw = text.slice(position + 1, keyEnd - 1);
     const key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-    if (spans.has(key)) {
+    if (spans.keys.length === FEW_KEYS) many = new Set(spans.keys);
+    if (many === undefined ? spans.keys.includes(key) : many.has(key)) {
       throw new Refusal(
         'malformed_json',
         `The key ${JSON.stringify(key.slice(0, 64))} stands twice in one object: send it once.`,
@@ -72,7 +87,10 @@ export function spansOfMembers(text: string, at: number): Spans {
     }
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, start);
-    spans.set(key, [start, end]);
+    many?.add(key);
+    spans.keys.push(key);
+    spans.starts.push(start);
+    spans.ends.push(end);
     position = skipSpace(text, end);
     if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
   }

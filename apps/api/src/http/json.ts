@@ -6,7 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import sjson from 'secure-json-parse';
 import { z } from 'zod';
-import { skipSpace, spansOfMembers, type Spans } from './json-spans.ts';
+import { Spans, skipSpace, spansOfMembers } from './json-spans.ts';
 
 /** The text of a JSON body, and where in it the members of its object stand. */
 export interface JsonText {
@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-const NONE: Spans = new Map();
+const NONE = new Spans();
 
 /** Many clients say that they send JSON, and then send nothing, where a request has no body or need not have one. */
 function mayBeEmpty({ routeOptions }: FastifyRequest): boolean {

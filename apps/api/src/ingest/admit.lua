@@ -5,8 +5,9 @@
 -- ARGV  1 the batch's id, 2 now in milliseconds, 3 seconds that a claim lives, 4 the id of a tally that begins here, 5 how many
 --       senders, 6 how many runs; then two for each sender: the field of the tally that counts its events, and the mark that the
 --       memory had when its API key was looked up; then two for each run of events of one sender: the number of the sender (0:
---       they are replayed, and were counted before), and how many they are; then two for each event: what its claim is to hold
---       ('': it has none), and its JSON.
+--       they are replayed, and were counted before), and how many they are; then what the claim of each event is to hold, all of
+--       the same length and one right after the other, blank for an event without a claim; then that length; then the events,
+--       a comma and a line break between them and no other line break. As one text they are what is staged, if all of them are.
 -- Answers two for each event that is not staged: its place, from 1, and 'revoked', 'unsure' when a tombstone may be lost, or
 -- what the claim on its idempotency key holds.
 local senders, runs = tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -30,15 +31,19 @@ if #KEYS > k then
   end
 end
 
-local exceptions, staged, claims = {}, {}, {}
-local place, a = 0, 7 + 2 * (senders + runs)
+local a = 6 + 2 * (senders + runs)
+local values, length, events = ARGV[a + 1], tonumber(ARGV[a + 2]), ARGV[a + 3]
+local blank = string.rep(' ', length)
+local exceptions, isLeftOut, claims = {}, {}, {}
+local place, staged = 0, 0
 for r = 1, runs do
   local sender = tonumber(ARGV[5 + 2 * (senders + r)])
-  local before = #staged
+  local before = staged
   for _ = 1, tonumber(ARGV[6 + 2 * (senders + r)]) do
+    local value = string.sub(values, place * length + 1, place * length + length)
     place = place + 1
     local claim
-    if ARGV[a] ~= '' then
+    if value ~= blank then
       k = k + 1
       claim = KEYS[k]
     end
@@ -46,23 +51,33 @@ for r = 1, runs do
     if exception then
       exceptions[#exceptions + 1] = place
       exceptions[#exceptions + 1] = exception
+      isLeftOut[place] = true
     else
-      staged[#staged + 1] = ARGV[a + 1]
+      staged = staged + 1
       if claim then
         -- An event of the same flush with the same key comes too late as well.
-        held[claim] = ARGV[a]
+        held[claim] = value
         claims[#claims + 1] = claim
       end
     end
-    a = a + 2
   end
-  if sender > 0 then accepted[sender] = accepted[sender] + #staged - before end
+  if sender > 0 then accepted[sender] = accepted[sender] + staged - before end
 end
 
 -- Events before their claims. A machine that dies can tear its log in the middle of this, and Redis may then take the part
 -- before the tear for whole: an event without a claim is counted once all the same, a claim without an event would be a loss.
-if #staged > 0 then
-  redis.call('RPUSH', KEYS[1], table.concat(staged, ','))
+if staged > 0 then
+  if staged < place then
+    local kept, at = {}, 0
+    for event in string.gmatch(events, '[^\n]+') do
+      at = at + 1
+      if not isLeftOut[at] then kept[#kept + 1] = event end
+    end
+    -- A comma ends all of them but the last of the flush.
+    kept[#kept] = string.gsub(kept[#kept], ',$', '')
+    events = table.concat(kept, '\n')
+  end
+  redis.call('RPUSH', KEYS[1], events)
   redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
   for s = 1, senders do
     -- The first count of a field may be the first of the whole tally, which then gets its id.

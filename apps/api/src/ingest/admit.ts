@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Refusal, errorCodeOf } from '@weir/shared/errors';
 import { epochMsOfId, newId } from '@weir/shared/ids';
-import type { QueueKeys } from '@weir/shared/queue';
+import { DIGEST_LENGTH, type QueueKeys } from '@weir/shared/queue';
+import { STAGED_SEPARATOR } from '@weir/shared/staged';
 import { monthOf, tallyField } from '@weir/shared/tally';
 import type { Redis } from 'ioredis';
 
@@ -23,11 +24,11 @@ export interface Sender {
 export interface Candidate {
   /** Of the event: its claim names it, and its time says in which month it counts. */
   id: string;
-  /** The event as it is staged, in JSON. */
+  /** The event as it is staged (see staged.ts). */
   event: string;
   /** Null for an event that is replayed: it was admitted, and counted, before. */
   sender: Sender | null;
-  /** Null for an event without an idempotency key. */
+  /** Null for an event without an idempotency key. The fingerprint is a digest. */
   claim: { key: string; fingerprint: string } | null;
 }
 
@@ -46,6 +47,9 @@ const LUA = readFileSync(fileURLToPath(new URL('../../src/ingest/admit.lua', imp
 const SHA = createHash('sha1').update(LUA).digest('hex');
 
 const UUID_LENGTH = 36;
+/** What a claim holds: the id of its event and the fingerprint. */
+const CLAIM_LENGTH = UUID_LENGTH + DIGEST_LENGTH;
+const NO_CLAIM = ' '.repeat(CLAIM_LENGTH);
 const STAGED: Admission = { outcome: 'staged' };
 const REVOKED: Admission = { outcome: 'revoked' };
 const UNSURE: Admission = { outcome: 'unsure' };
@@ -97,25 +101,28 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
   const claims: string[] = [];
   const perSender: string[] = [];
   const perRun: number[] = [];
-  const perEvent: string[] = [];
+  let claimed = '';
   const senders = new Map<string, number>();
+  let last: { sender: Sender; month: string; number: number } | undefined;
   const numberOf = ({ id, sender }: Candidate): number => {
     if (sender === null) return 0;
     const month = monthOf(epochMsOfId(id));
+    if (last !== undefined && last.sender === sender && last.month === month) return last.number;
     // A flush at the turn of a month has its sender twice, once for each month.
     const name = sender.apiKeyId + sender.memory + month;
-    const known = senders.get(name);
-    if (known !== undefined) return known;
-    const number = senders.size + 1;
-    tombstones.push(keys.revoked(sender.apiKeyId));
-    perSender.push(tallyField(sender.organizationId, month), sender.memory);
-    senders.set(name, number);
+    const number = senders.get(name) ?? senders.size + 1;
+    if (number > senders.size) {
+      tombstones.push(keys.revoked(sender.apiKeyId));
+      perSender.push(tallyField(sender.organizationId, month), sender.memory);
+      senders.set(name, number);
+    }
+    last = { sender, month, number };
     return number;
   };
   let current = -1;
   let count = 0;
   for (const candidate of candidates) {
-    const { claim, id, event } = candidate;
+    const { claim, id } = candidate;
     const sender = numberOf(candidate);
     if (sender !== current) {
       if (count > 0) perRun.push(current, count);
@@ -123,15 +130,21 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
       count = 0;
     }
     count += 1;
-    if (claim !== null) claims.push(claim.key);
-    perEvent.push(claim === null ? '' : id + claim.fingerprint, event);
+    if (claim === null) claimed += NO_CLAIM;
+    else {
+      claims.push(claim.key);
+      claimed += id + claim.fingerprint;
+    }
   }
+  if (claimed.length !== candidates.length * CLAIM_LENGTH)
+    throw new Error('a fingerprint is not of the length of a digest');
   perRun.push(current, count);
   // A batch may go on in the next tally, which needs another id than the one before.
+  const events = candidates.map(({ event }) => event).join(STAGED_SEPARATOR);
   const head = [batch, Date.now(), claimTtlSeconds, newId(), senders.size, perRun.length / 2];
   return {
     keyArgs: [keys.batch(batch), keys.staged, keys.tally, keys.memory, ...tombstones, ...claims],
-    valueArgs: [...head, ...perSender, ...perRun, ...perEvent],
+    valueArgs: [...head, ...perSender, ...perRun, claimed, CLAIM_LENGTH, events],
   };
 }
 

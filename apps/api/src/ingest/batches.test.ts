@@ -1,4 +1,5 @@
 import { Refusal } from '@weir/shared/errors';
+import { BATCH_EVENTS_MAX } from '@weir/shared/queue';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Admission } from './admit.ts';
 import { Batches } from './batches.ts';
@@ -49,8 +50,8 @@ test('flushes of 100 milliseconds go to one batch, which is recorded once', asyn
   expect(third.batch).not.toBe(first.batch);
 });
 
-test('a batch of 1,000 events is recorded without waiting for more', async () => {
-  const flushes = [flush(600), flush(400), flush(1)];
+test('a full batch is recorded without waiting for more', async () => {
+  const flushes = [flush(BATCH_EVENTS_MAX - 1), flush(1), flush(1)];
   for (const each of flushes) each.answer([staged]);
   await Promise.all(flushes.map(({ done }) => done));
   expect(enqueued).toEqual([flushes[0]?.batch]);

@@ -4,13 +4,11 @@
 
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { BATCH_EVENTS_MAX } from '@weir/shared/queue';
 import type { Admission } from './admit.ts';
 
 /** How long a batch takes flushes: what an event is recorded later by, at most, and no client waits for. */
 const OPEN_MS = 100;
-
-/** A batch of this many events is full: one transaction of some 30 ms. */
-const EVENTS_MAX = 1_000;
 
 interface Batch {
   id: string;
@@ -41,7 +39,7 @@ export class Batches {
     batch.events += events;
     batch.underWay += 1;
     this.#underWay += 1;
-    if (batch.events >= EVENTS_MAX) this.#shut();
+    if (batch.events >= BATCH_EVENTS_MAX) this.#shut();
     try {
       const admissions = await admitTo(batch.id);
       batch.mayHoldEvents ||= admissions.some(({ outcome }) => outcome === 'staged');

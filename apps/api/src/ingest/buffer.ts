@@ -12,7 +12,7 @@ const FLUSH_EVENTS_MAX = 500;
 /** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering here. */
 const FLUSHES_IN_FLIGHT_MAX = 2;
 
-/** Beyond this many events the door is shut until there is room: 50 batches of 1,000, some 50 MB. */
+/** Beyond this many events the door is shut until there is room: 50 requests of 1,000, some 50 MB. */
 const WAITING_MAX = 50_000;
 
 /** An event that has waited for longer is refused instead of sent: its flush would be answered too late for its client. */

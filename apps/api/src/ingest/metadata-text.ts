@@ -20,12 +20,7 @@ export function problemOfMetadataText(text: string): string | undefined {
 
 function problemOfValue(text: string, at: number): string | undefined {
   const first = text.charAt(at);
-  const starts =
-    first === '{'
-      ? [...spansOfMembers(text, at).values()].map(([start]) => start)
-      : first === '['
-        ? startsOfItems(text, at)
-        : [];
+  const starts = first === '{' ? spansOfMembers(text, at).starts : first === '[' ? startsOfItems(text, at) : [];
   for (const start of starts) {
     const problem = problemOfValue(text, start);
     if (problem !== undefined) return problem;

@@ -1,7 +1,8 @@
 import { Refusal } from '@weir/shared/errors';
-import { trackBody, type StagedEvent } from '@weir/shared/event';
+import { trackBody } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
 import { queueKeys } from '@weir/shared/queue';
+import { stagedEvents } from '@weir/shared/staged';
 import { describe, expect, test } from 'vitest';
 import { spansOfMembers } from '../http/json-spans.ts';
 import type { KnownMeter } from './known-meters.ts';
@@ -23,7 +24,9 @@ function read(more = '', quantity = '1', from: KnownMeter = meter) {
     from,
     options,
   );
-  return { ...event, staged: JSON.parse(event.candidate.event) as StagedEvent };
+  const [staged] = stagedEvents([event.candidate.event]);
+  if (staged === undefined) throw new Error('nothing was staged');
+  return { ...event, staged };
 }
 
 function problemOf(more: string, quantity?: string): string {

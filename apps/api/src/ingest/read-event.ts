@@ -7,6 +7,7 @@ import type { StagedEvent, TrackBody } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { instantOf, parseInstant } from '@weir/shared/instant';
 import { digest, type QueueKeys } from '@weir/shared/queue';
+import { stagedText } from '@weir/shared/staged';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
 import type { Candidate, Sender } from './admit.ts';
@@ -71,7 +72,7 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
           key: options.keys.claim(organizationId, body.idempotency_key),
           fingerprint: fingerprintOf(event, body),
         };
-  return { candidate: { id, event: JSON.stringify(event), sender, claim }, id, timestamp };
+  return { candidate: { id, event: stagedText(event), sender, claim }, id, timestamp };
 }
 
 function textOf(text: string, members: Spans, key: string): string | undefined {
@@ -114,22 +115,28 @@ function fingerprintOf(event: StagedEvent, body: TrackBody): string {
     event.customer_external_id,
     event.quantity,
     body.timestamp === undefined ? null : event.timestamp,
-    canonicalMetadata(event.metadata, body.metadata),
   ];
-  return digest(JSON.stringify(payload));
+  return digest(`${JSON.stringify(payload)}${canonicalMetadata(event.metadata, body.metadata)}`);
 }
 
-function canonicalMetadata(text: string | undefined, metadata: TrackBody['metadata']): unknown {
-  if (text === undefined || metadata === undefined) return null;
+function canonicalMetadata(text: string | undefined, metadata: TrackBody['metadata']): string {
+  if (text === undefined || metadata === undefined) return '';
   return mayHideDigits(text) ? text : inKeyOrder(metadata);
 }
 
 // Metadata was found to be at most 5 levels deep, so the recursion is.
-function inKeyOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inKeyOrder);
-  if (typeof value !== 'object' || value === null) return value;
-  const members: unknown[] = [];
-  for (const key of Object.keys(value).sort()) members.push(key, inKeyOrder((value as Record<string, unknown>)[key]));
-  // Marked, so that no array of the same members is equal to it.
-  return { object: members };
+function inKeyOrder(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(inKeyOrder).join(',')}]`;
+  let text = '';
+  for (const key of sorted(Object.keys(value))) {
+    if (text !== '') text += ',';
+    text += `${JSON.stringify(key)}:${inKeyOrder((value as Record<string, unknown>)[key])}`;
+  }
+  return `{${text}}`;
+}
+
+/** Sorting takes a while even of keys that are in order. */
+function sorted(keys: string[]): string[] {
+  return keys.every((key, index) => index === 0 || (keys[index - 1] ?? '') <= key) ? keys : keys.sort();
 }

@@ -105,7 +105,8 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       if (json === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
       await countEvents(parts, request, reply, 1);
       const body = withHeaderKey(request.body, request);
-      const { candidate, id, timestamp } = await read(parts, request, { body, text: json.text, members: json.members });
+      const source = { body, text: json.text, members: json.members, sender: senderOf(request) };
+      const { candidate, id, timestamp } = await read(parts, source);
       const refusal = admissionRefusal(parts, await parts.ingest.submit(candidate));
       if (refusal !== undefined) throw refusal;
       return reply.code(201).send({ id, timestamp });
@@ -174,8 +175,9 @@ async function trackAll(
   items: readonly unknown[],
   starts: readonly number[],
 ): Promise<(ReadEvent | Refusal)[]> {
+  const sender = senderOf(request);
   // All of them are begun before the first is waited for.
-  const begun = items.map((item, index) => readItem(parts, request, item, starts[index] ?? 0));
+  const begun = items.map((item, index) => readItem(parts, request, sender, item, starts[index] ?? 0));
   const results: (ReadEvent | Refusal)[] = [];
   for (const each of begun) results.push(each instanceof Promise ? await each : each);
   const events = results.filter((result): result is ReadEvent => !(result instanceof Refusal));
@@ -193,6 +195,7 @@ async function trackAll(
 function readItem(
   parts: TrackParts,
   request: FastifyRequest,
+  sender: Sender,
   item: unknown,
   start: number,
 ): ReadEvent | Refusal | Promise<ReadEvent | Refusal> {
@@ -201,7 +204,7 @@ function readItem(
     const result = trackBody.safeParse(item);
     if (!result.success) return invalidRequest(result.error);
     const members = spansOfMembers(text, skipSpace(text, start));
-    const event = read(parts, request, { body: result.data, text, members });
+    const event = read(parts, { body: result.data, text, members, sender });
     return event instanceof Promise ? event.catch((error: unknown) => asRefusal(request, error)) : event;
   } catch (error) {
     return asRefusal(request, error);
@@ -219,15 +222,15 @@ async function countEvents(
   if (apiKeyId !== undefined) await parts.rateLimits.countEvents(reply, apiKeyId, events);
 }
 
-type Source = Pick<EventSource, 'body' | 'text' | 'members'>;
-
 /** Reads one event; a promise where its meter has to be looked up. Throws the Refusal that says what is wrong with it. */
-function read(parts: TrackParts, request: FastifyRequest, source: Source): ReadEvent | Promise<ReadEvent> {
-  const sender = senderOf(request);
-  const readWith = (meter: KnownMeter | undefined) =>
-    readEvent({ ...source, sender }, ofOrganization(meter, sender.organizationId), parts.read);
+function read(parts: TrackParts, source: EventSource): ReadEvent | Promise<ReadEvent> {
   const found = parts.meters.get(source.body.meter_token);
-  return found instanceof Promise ? found.then(readWith) : readWith(found);
+  if (found instanceof Promise) return found.then((meter) => readWith(parts, source, meter));
+  return readWith(parts, source, found);
+}
+
+function readWith(parts: TrackParts, source: EventSource, meter: KnownMeter | undefined): ReadEvent {
+  return readEvent(source, ofOrganization(meter, source.sender.organizationId), parts.read);
 }
 
 function admissionRefusal({ guards }: TrackParts, admission: Admission): Refusal | undefined {

@@ -6,6 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import { metadata, receivedAt, type StagedEvent } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
 import type { QueueKeys } from '@weir/shared/queue';
+import { stagedText } from '@weir/shared/staged';
 import { text } from '@weir/shared/text';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -139,7 +140,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
         ...(corrected !== undefined && { metadata: corrected }),
         replayed: true,
       };
-      await parts.ingest.submit({ id, event: JSON.stringify(event), sender: null, claim: null });
+      await parts.ingest.submit({ id, event: stagedText(event), sender: null, claim: null });
       return reply.code(202).send({ id, status: 'queued' as const });
     },
   );

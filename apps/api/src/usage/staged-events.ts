@@ -1,6 +1,7 @@
 import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
-import { stagedEvents, type QueueKeys } from '@weir/shared/queue';
+import type { QueueKeys } from '@weir/shared/queue';
+import { stagedBeginning, stagedEvents } from '@weir/shared/staged';
 import type { Redis } from 'ioredis';
 
 /** An event is staged at most this long after it got its id: the client has given up long before. */
@@ -18,10 +19,9 @@ const PAGE = 10;
 /** Clocks of several API machines differ; the batch's time is from the same machine as the id, so a little is enough. */
 const CLOCK_SLACK_MS = 1_000;
 
-// No other field of an event is called "id", and the quotes of one in its metadata, which is a text, stand behind a backslash.
 const FIND = `
 for _, flush in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
-  if string.find(flush, '"id":"' .. ARGV[1] .. '"', 1, true) then return flush end
+  if string.find(flush, ARGV[1], 1, true) then return flush end
 end
 return nil`;
 
@@ -40,7 +40,7 @@ export async function findStagedEvent(redis: Redis, keys: QueueKeys, id: string)
   });
   for (let at = 0; at < batches.length; at += PAGE) {
     const page = batches.slice(at, at + PAGE);
-    const found = await Promise.all(page.map((batch) => redis.eval(FIND, 1, keys.batch(batch), id)));
+    const found = await Promise.all(page.map((batch) => redis.eval(FIND, 1, keys.batch(batch), stagedBeginning(id))));
     const flush = found.find((each) => typeof each === 'string');
     if (flush !== undefined) return stagedEvents([flush]).find((event) => event.id === id);
   }

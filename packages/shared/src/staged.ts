@@ -1,0 +1,64 @@
+// The text of an event between the door and Postgres, as the list of its batch holds it.
+
+import type { StagedEvent } from './event.ts';
+
+type Values = [
+  id: string,
+  organizationId: string,
+  meterId: string,
+  customer: string,
+  quantity: string,
+  timestamp: string,
+  idempotencyKey: string | null,
+  metadata: string | null,
+  replayed?: true,
+];
+
+/**
+ * What stands between the events of a flush. There is no line break inside of an event, so that a script finds where each of
+ * them ends without reading JSON.
+ */
+export const STAGED_SEPARATOR = ',\n';
+
+/** An event as it is staged: a JSON array, since the names of its fields would be a third of the text. */
+export function stagedText(event: StagedEvent): string {
+  const values: Values = [
+    event.id,
+    event.organization_id,
+    event.meter_id,
+    event.customer_external_id,
+    event.quantity,
+    event.timestamp,
+    event.idempotency_key ?? null,
+    event.metadata ?? null,
+  ];
+  if (event.replayed === true) values.push(true);
+  return JSON.stringify(values);
+}
+
+/** How the text of the event with this id begins, and nothing else that is staged: quotes inside of texts are escaped. */
+export function stagedBeginning(id: string): string {
+  return `["${id}"`;
+}
+
+/** The events of some flushes of a batch, which are texts of its list. */
+export function stagedEvents(flushes: readonly string[]): StagedEvent[] {
+  // One text is read faster than many of them.
+  const all = JSON.parse(`[${flushes.join(',')}]`) as Values[];
+  return all.map(eventOf);
+}
+
+function eventOf(values: Values): StagedEvent {
+  const [idempotencyKey, metadata] = [values[6], values[7]];
+  return {
+    id: values[0],
+    organization_id: values[1],
+    meter_id: values[2],
+    customer_external_id: values[3],
+    quantity: values[4],
+    timestamp: values[5],
+    ...(idempotencyKey !== null && { idempotency_key: idempotencyKey }),
+    ...(metadata !== null && { metadata }),
+    ...(values[8] === true && { replayed: true }),
+  };
+}
