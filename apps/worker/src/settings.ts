@@ -8,7 +8,7 @@ export const workerSettings = z.object({
   WORKER_PORT: port.default(3001),
   HOST: host.default('127.0.0.1'),
   LOG_LEVEL: logLevel.default('info'),
-  WORKER_CONCURRENCY: wholeNumber(1, 64).default(3),
+  WORKER_CONCURRENCY: wholeNumber(1, 64).default(4),
   DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(7_000),
   QUEUE_PREFIX: z
     .string()
