@@ -110,13 +110,20 @@ export function valuesOfMeter(request: RowsRequest, levels: ValueLevels): string
   const { parameters, scope, key } = request;
   const parts: string[] = [];
   if (levels.days.from.length > 0) {
+    // Of a whole day the index says all, and its key is made once.
+    parts.push(`SELECT stretch.key, found.value_hash FROM (
+        SELECT ${key('since')} AS key, since FROM ${stretches(parameters, levels.days)} OFFSET 0
+      ) AS stretch CROSS JOIN LATERAL (
+        SELECT value_hash FROM meter_value_days WHERE ${own(scope)} AND day = stretch.since OFFSET 0) AS found`);
+  }
+  if (levels.partsOfDays.from.length > 0) {
     // Key and mask are made once for each stretch; every row of its day is held against them. The mask has as many ones as
     // the stretch has quarters, moved to the place of its first.
     parts.push(`SELECT stretch.key, found.value_hash FROM (
         SELECT ${key('since')} AS key, date_trunc('day', since, 'UTC') AS day,
           ~(~B'0'::bit(96) >> (extract(epoch FROM before - since) / 900)::integer)
             >> (extract(epoch FROM since - date_trunc('day', since, 'UTC')) / 900)::integer AS mask
-        FROM ${stretches(parameters, levels.days)} OFFSET 0
+        FROM ${stretches(parameters, levels.partsOfDays)} OFFSET 0
       ) AS stretch CROSS JOIN LATERAL (
         SELECT value_hash FROM meter_value_days
         WHERE ${own(scope)} AND day = stretch.day AND quarters & stretch.mask <> B'0'::bit(96) OFFSET 0) AS found`);

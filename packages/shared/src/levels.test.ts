@@ -90,14 +90,19 @@ test('the quarters and cut stretches of a meter are the window, and no quarter l
   );
 });
 
-test('the parts of days, quarters and cut stretches of values are the window, and each part is all that a bucket has of a day', () => {
+test('the days, parts of days, quarters and cut stretches of values are the window, and each part is all that a bucket has of a day', () => {
   fc.assert(
     fc.property(points, (instants) => {
-      const { days, quarters, cut, last } = valueLevels(instants);
+      const { days, partsOfDays, quarters, cut, last } = valueLevels(instants);
       const [before = 0, end = 0] = instants.slice(-2);
-      expectPartition(instants, [days, quarters, cut], last === null ? null : { from: last, day: 0, isLarge: false });
-      for (const stretches of [days, quarters]) expectWhole(instants, stretches, QUARTER);
-      for (const stretches of [days, cut]) expectWithinDays(stretches);
+      expectPartition(
+        instants,
+        [days, partsOfDays, quarters, cut],
+        last === null ? null : { from: last, day: 0, isLarge: false },
+      );
+      expectWhole(instants, days, DAY);
+      for (const stretches of [partsOfDays, quarters]) expectWhole(instants, stretches, QUARTER);
+      for (const stretches of [days, partsOfDays, cut]) expectWithinDays(stretches);
       // Of each bucket and each day the whole quarters, one by one.
       const found = new Map<string, Micros[]>();
       for (let at = floorTo(instants[0] ?? 0, QUARTER); at < end; at += QUARTER) {
@@ -107,7 +112,10 @@ test('the parts of days, quarters and cut stretches of values are the window, an
         if (isWhole) found.set(name, [...(found.get(name) ?? []), at]);
       }
       const long = [...found.values()].filter((each) => each.length > 4);
-      expect(pieces(days)).toEqual(long.map((each) => [each[0], (each.at(-1) ?? 0) + QUARTER]));
+      const whole = (each: Micros[]) => each.length * QUARTER === DAY;
+      const piecesOf = (each: Micros[]) => [each[0], (each.at(-1) ?? 0) + QUARTER];
+      expect(pieces(days)).toEqual(long.filter(whole).map(piecesOf));
+      expect(pieces(partsOfDays)).toEqual(long.filter((each) => !whole(each)).map(piecesOf));
       const isCut = end % QUARTER !== 0 && floorTo(end, QUARTER) >= before;
       expect(last).toBe(isCut ? floorTo(end, QUARTER) : null);
     }),
@@ -154,13 +162,25 @@ test('days and hours of a zone that is half an hour off are whole quarters', () 
 });
 
 test('a day of a zone that is not UTC is cut out of two days, and a day that buckets share is read for each of them', () => {
+  const none = { from: [], to: [] };
   expect(valueLevels([at('01T22:30'), at('02T11:15'), at('02T22:30'), at('02T22:45'), at('03T10:07')])).toEqual({
-    days: {
+    days: none,
+    partsOfDays: {
       from: [at('01T22:30'), at('02T00:00'), at('02T11:15'), at('02T22:45'), at('03T00:00')],
       to: [at('02T00:00'), at('02T11:15'), at('02T22:30'), at('03T00:00'), at('03T10:00')],
     },
     quarters: { from: [at('02T22:30')], to: [at('02T22:45')] },
-    cut: { from: [], to: [] },
+    cut: none,
     last: at('03T10:00'),
+  });
+  expect(valueLevels([at('01T22:00'), at('05T00:00')])).toEqual({
+    days: {
+      from: [at('02T00:00'), at('03T00:00'), at('04T00:00')],
+      to: [at('03T00:00'), at('04T00:00'), at('05T00:00')],
+    },
+    partsOfDays: { from: [at('01T22:00')], to: [at('02T00:00')] },
+    quarters: none,
+    cut: none,
+    last: null,
   });
 });

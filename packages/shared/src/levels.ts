@@ -47,9 +47,11 @@ export interface MeterLevels<Time = string> {
 
 /** Of the distinct values of a whole meter. All of it together is the window, and nothing is in it twice. */
 export interface ValueLevels<Time = string> {
-  /** Whole UTC quarters of an hour; each stretch is longer than an hour, and lies in one bucket and one UTC day. */
+  /** Whole UTC days, each in one bucket; every stretch is one of them. */
   days: Stretches<Time>;
-  /** Whole quarters outside of those, each in one bucket. */
+  /** Whole UTC quarters of an hour outside of those; each stretch is longer than an hour, and lies in one bucket and one UTC day. */
+  partsOfDays: Stretches<Time>;
+  /** Whole quarters outside of both, each in one bucket. */
   quarters: Stretches<Time>;
   /** What is in no whole quarter; no stretch goes over midnight (UTC). */
   cut: Stretches<Time>;
@@ -77,16 +79,16 @@ export function meterLevels(points: readonly Micros[]): MeterLevels<Micros> {
 
 /** Divides a window for reading the values of a whole meter. `points` are its start, every boundary between two buckets, and its end. */
 export function valueLevels(points: readonly Micros[]): ValueLevels<Micros> {
-  const { levels, cut, last } = divide(points, [QUARTERS_OF_DAYS], [QUARTER]);
-  const [whole = none()] = levels;
-  const [days, quarters] = [none(), none()];
-  for (const [index, from] of whole.from.entries()) {
-    const to = whole.to[index] ?? from;
+  const { levels, cut, last } = divide(points, [EACH_DAY, QUARTERS_OF_DAYS], [QUARTER]);
+  const [days = none(), parts = none()] = levels;
+  const [partsOfDays, quarters] = [none(), none()];
+  for (const [index, from] of parts.from.entries()) {
+    const to = parts.to[index] ?? from;
     // Whatever is asked of a day, all of its values are looked at. An hour is at most four rows for each of its own.
-    if (to - from > HOUR) addByDays(days, from, to);
+    if (to - from > HOUR) addByDays(partsOfDays, from, to);
     else add(quarters, from, to);
   }
-  return { days, quarters, cut, last: last === null ? null : last.from };
+  return { days, partsOfDays, quarters, cut, last: last === null ? null : last.from };
 }
 
 function none(): Stretches<Micros> {
@@ -100,6 +102,7 @@ interface Level {
 }
 
 const WHOLE_DAYS: Level = { size: DAY, add };
+const EACH_DAY: Level = { size: DAY, add: addByDays };
 const WHOLE_HOURS: Level = { size: HOUR, add: addWithinDays };
 const WHOLE_QUARTERS: Level = { size: QUARTER, add };
 const QUARTERS_OF_DAYS: Level = { size: QUARTER, add: addByDays };

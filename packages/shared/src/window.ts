@@ -208,8 +208,14 @@ function textOfLevels(levels: CustomerLevels<Micros>): CustomerLevels {
   return { days: textOf(days), hours: textOf(hours), cut: textOf(cut), last: textOfLast(last) };
 }
 
-function textOfValueLevels({ days, quarters, cut, last }: ValueLevels<Micros>): ValueLevels {
-  return { days: textOf(days), quarters: textOf(quarters), cut: textOf(cut), last: last === null ? null : iso(last) };
+function textOfValueLevels({ days, partsOfDays, quarters, cut, last }: ValueLevels<Micros>): ValueLevels {
+  return {
+    days: textOf(days),
+    partsOfDays: textOf(partsOfDays),
+    quarters: textOf(quarters),
+    cut: textOf(cut),
+    last: last === null ? null : iso(last),
+  };
 }
 
 function textOf({ from, to }: Stretches<Micros>): Stretches {
