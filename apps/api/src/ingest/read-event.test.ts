@@ -3,6 +3,7 @@ import { trackBody } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
 import { queueKeys } from '@weir/shared/queue';
 import { stagedEvents } from '@weir/shared/staged';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { spansOfMembers } from '../http/json-spans.ts';
 import type { KnownMeter } from './known-meters.ts';
@@ -122,6 +123,17 @@ describe('two requests with one idempotency key', () => {
     ],
   ])('are the same event: %s', (_, first, second) => {
     expect(fingerprint(first)).toBe(fingerprint(second));
+  });
+
+  test.each([3, 10, 11, 50])('are the same event: the %i keys of metadata in any order', (count) => {
+    const pairs = Array.from({ length: count }, (_, index) => [`k${index}`, index] as const);
+    const text = (members: typeof pairs) => `${key},"metadata":${JSON.stringify(Object.fromEntries(members))}`;
+    const first = fingerprint(text(pairs));
+    fc.assert(
+      fc.property(fc.shuffledSubarray(pairs, { minLength: count }), (shuffled) => {
+        expect(fingerprint(text(shuffled))).toBe(first);
+      }),
+    );
   });
 
   test('are the same event: another spelling of the same quantity', () => {

@@ -143,10 +143,11 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       const span = json?.members.get('events');
       if (json === null || span === undefined)
         throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
-      const starts = startsOfItems(json.text, span[0]);
-      const items: unknown[] = request.body.events;
-      await countEvents(parts, request, reply, items.length);
-      const results = await trackAll(parts, request, items, starts);
+      await countEvents(parts, request, reply, request.body.events.length);
+      const begun = readItems(parts, request, startsOfItems(json.text, span[0]));
+      // What was parsed is read. As long as the answer is waited for, every collection of garbage would have to copy it.
+      request.body = { events: [] };
+      const results = await trackAll(parts, request, begun);
       const refused = results.filter((result) => result instanceof Refusal);
       if (refused.length === results.length) throwIfAboutTheRequest(refused);
       const data = results.map((result) =>
@@ -168,16 +169,24 @@ function refusedItem(refusal: Refusal): BatchItem {
   };
 }
 
-/** Tracks the items of a batch, each by itself; the answers are in their order. */
+type Begun = ReadEvent | Refusal | Promise<ReadEvent | Refusal>;
+
+/** Reads the items of a batch, each by itself. All of them are begun before the first is waited for. */
+function readItems(
+  parts: TrackParts,
+  request: FastifyRequest<{ Body: { events: unknown[] } }>,
+  starts: readonly number[],
+): Begun[] {
+  const sender = senderOf(request);
+  return request.body.events.map((item, index) => readItem(parts, request, sender, item, starts[index] ?? 0));
+}
+
+/** Tracks what was read of a batch; the answers are in its order. */
 async function trackAll(
   parts: TrackParts,
   request: FastifyRequest,
-  items: readonly unknown[],
-  starts: readonly number[],
+  begun: readonly Begun[],
 ): Promise<(ReadEvent | Refusal)[]> {
-  const sender = senderOf(request);
-  // All of them are begun before the first is waited for.
-  const begun = items.map((item, index) => readItem(parts, request, sender, item, starts[index] ?? 0));
   const results: (ReadEvent | Refusal)[] = [];
   for (const each of begun) results.push(each instanceof Promise ? await each : each);
   const events = results.filter((result): result is ReadEvent => !(result instanceof Refusal));
@@ -192,13 +201,7 @@ async function trackAll(
 }
 
 /** At once where the meter is known, without a promise for each item. */
-function readItem(
-  parts: TrackParts,
-  request: FastifyRequest,
-  sender: Sender,
-  item: unknown,
-  start: number,
-): ReadEvent | Refusal | Promise<ReadEvent | Refusal> {
+function readItem(parts: TrackParts, request: FastifyRequest, sender: Sender, item: unknown, start: number): Begun {
   const text = request.json?.text ?? '';
   try {
     const result = trackBody.safeParse(item);
