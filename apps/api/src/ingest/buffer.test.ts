@@ -88,13 +88,13 @@ test('at most two flushes are under way; what comes meanwhile gathers for the ne
   await Promise.all(answered);
 });
 
-test('a flush holds at most 500 events, and no event is left behind', async () => {
+test('a flush holds at most 1,000 events, and no event is left behind', async () => {
   const { buffer, flushes, flushAt } = openBuffer();
-  const answered = Array.from({ length: 1_200 }, (_, index) => submit(buffer, candidate(String(index))));
+  const answered = Array.from({ length: 2_400 }, (_, index) => submit(buffer, candidate(String(index))));
   for (const index of [0, 1, 2]) (await flushAt(index)).answer();
   await Promise.all(answered);
-  expect(flushes.map(({ ids }) => ids.length)).toEqual([500, 500, 200]);
-  expect(flushes.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 1_200 }, (_, index) => String(index)));
+  expect(flushes.map(({ ids }) => ids.length)).toEqual([1_000, 1_000, 400]);
+  expect(flushes.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 2_400 }, (_, index) => String(index)));
 });
 
 test('a flush that fails is told to each of its events, and the next flush goes on', async () => {
