@@ -37,7 +37,7 @@ function problemOfMetadata(metadata: unknown): string | undefined {
 
 /**
  * Free key/value data, within the limits of size and depth that Postgres and the queue can carry. It is no `z.record`, which
- * takes half as long for the three keys of an event as all the rest of the event.
+ * takes longer for three keys than all the rest of an event does.
  */
 export const metadata = z
   .custom<Record<string, unknown>>()

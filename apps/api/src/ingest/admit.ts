@@ -139,8 +139,8 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
   if (claimed.length !== candidates.length * CLAIM_LENGTH)
     throw new Error('a fingerprint is not of the length of a digest');
   perRun.push(current, count);
-  // A batch may go on in the next tally, which needs another id than the one before.
   const events = candidates.map(({ event }) => event).join(STAGED_SEPARATOR);
+  // A batch may go on in the next tally, which needs another id than the one before.
   const head = [batch, Date.now(), claimTtlSeconds, newId(), senders.size, perRun.length / 2];
   return {
     keyArgs: [keys.batch(batch), keys.staged, keys.tally, keys.memory, ...tombstones, ...claims],
