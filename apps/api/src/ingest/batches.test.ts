@@ -31,9 +31,9 @@ function flush(events: number) {
   return flushed;
 }
 
-test('flushes of 100 milliseconds go to one batch, which is recorded once', async () => {
+test('flushes of 200 milliseconds go to one batch, which is recorded once', async () => {
   const first = flush(1);
-  vi.advanceTimersByTime(99);
+  vi.advanceTimersByTime(199);
   const second = flush(1);
   first.answer([staged]);
   second.answer([staged]);
@@ -45,7 +45,7 @@ test('flushes of 100 milliseconds go to one batch, which is recorded once', asyn
   const third = flush(1);
   third.answer([staged]);
   await third.done;
-  vi.advanceTimersByTime(100);
+  vi.advanceTimersByTime(200);
   expect(enqueued).toEqual([first.batch, third.batch]);
   expect(third.batch).not.toBe(first.batch);
 });
@@ -75,16 +75,16 @@ test('a batch of which nothing was staged has no job; one of which nobody knows 
   const refused = flush(1);
   refused.answer([revoked, { outcome: 'held', id: 'x', isSamePayload: true }]);
   await refused.done;
-  vi.advanceTimersByTime(100);
+  vi.advanceTimersByTime(200);
   const notAccepted = flush(1);
   notAccepted.fail(new Refusal('unavailable', 'away', { outcome: 'not_accepted' }));
   await notAccepted.done;
-  vi.advanceTimersByTime(100);
+  vi.advanceTimersByTime(200);
   expect(enqueued).toEqual([]);
   const unknown = flush(1);
   unknown.fail(new Refusal('unavailable', 'no answer', { outcome: 'unknown' }));
   expect(await unknown.done).toMatchObject({ fields: { outcome: 'unknown' } });
-  vi.advanceTimersByTime(100);
+  vi.advanceTimersByTime(200);
   expect(enqueued).toEqual([unknown.batch]);
 });
 

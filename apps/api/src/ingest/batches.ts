@@ -8,7 +8,7 @@ import { BATCH_EVENTS_MAX } from '@weir/shared/queue';
 import type { Admission } from './admit.ts';
 
 /** How long a batch takes flushes: what an event is recorded later by, at most, and no client waits for. */
-const OPEN_MS = 100;
+const OPEN_MS = 200;
 
 interface Batch {
   id: string;

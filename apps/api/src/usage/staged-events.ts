@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis';
 const STAGED_WITHIN_MS = 30_000;
 
 /**
- * A batch is open for a tenth of a second, and an event waits for its flush for a second at most: only one that was opened so long
+ * A batch is open for a fifth of a second, and an event waits for its flush for a second at most: only one that was opened so long
  * before the event was received, or so long after, can hold it.
  */
 const OPENED_WITHIN_MS = { before: 1_000, after: 5_000 };
