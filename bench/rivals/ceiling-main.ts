@@ -16,7 +16,7 @@ import { loadRivalSettings } from './settings.ts';
 /** More than any machine was seen to record in a second. Batches beyond these are made while the time runs, for some µs an event. */
 const PREMADE_EVENTS_PER_SECOND = 90_000;
 
-/** They take about half a gigabyte. */
+/** They take more than a gigabyte. */
 const PREMADE_EVENTS_MAX = 900_000;
 
 const PROGRESS_MS = 1_000;
