@@ -44,6 +44,12 @@ const HOUR = `date_trunc('hour', "timestamp", 'UTC')`;
 const DAY = `date_trunc('day', "timestamp", 'UTC')`;
 const QUARTER = `date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z')`;
 
+/**
+ * By the first event of each row, as the workers write them: the rows of one customer, or meter, then lie far apart, each among
+ * others of its hour. In the order of their keys they would lie side by side, and be read several times as fast as they are.
+ */
+const AS_THEY_CAME = 'ORDER BY min("timestamp")';
+
 /** A table that is made of the events of one day (UTC) at a time: $1 organization, $2 meters, $3 and $4 the ids of the day. */
 export interface DailyTable {
   table: string;
@@ -55,7 +61,7 @@ function ofCustomers(table: string, stretch: string, start: string): DailyTable 
   const insert = `
 INSERT INTO ${table} (organization_id, meter_id, customer_external_id, ${stretch}, ${AMOUNTS})
 SELECT organization_id, meter_id, customer_external_id, ${start}, ${OF_EVENTS}
-FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`;
+FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ${AS_THEY_CAME}`;
   return { table, insert };
 }
 
@@ -63,8 +69,8 @@ FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`;
 function ofValues(table: string, stretch: string, start: string): DailyTable {
   const insert = `
 INSERT INTO ${table} (organization_id, meter_id, customer_external_id, ${stretch}, value_hash)
-SELECT DISTINCT organization_id, meter_id, customer_external_id, ${start}, unique_value_hash(metadata)
-FROM events WHERE ${WITH_VALUE} ORDER BY 1, 2, 3, 4, 5`;
+SELECT organization_id, meter_id, customer_external_id, ${start}, unique_value_hash(metadata)
+FROM events WHERE ${WITH_VALUE} GROUP BY 1, 2, 3, 4, 5 ${AS_THEY_CAME}`;
   return { table, insert };
 }
 
@@ -77,7 +83,7 @@ function ofMeterValues(
   const insert = `
 INSERT INTO ${table} (organization_id, meter_id, ${stretch}, value_hash, ${column})
 SELECT organization_id, meter_id, ${start}, unique_value_hash(metadata), ${what}
-FROM events WHERE ${WITH_VALUE} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`;
+FROM events WHERE ${WITH_VALUE} GROUP BY 1, 2, 3, 4 ${AS_THEY_CAME}`;
   return { table, insert };
 }
 
@@ -90,7 +96,7 @@ export const DAILY_TABLES: readonly DailyTable[] = [
     insert: `
 INSERT INTO meter_quarters (organization_id, meter_id, quarter, part, ${AMOUNTS})
 SELECT organization_id, meter_id, ${QUARTER}, (uuid_hash(id) & 3)::smallint, ${OF_EVENTS}
-FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ${AS_THEY_CAME}`,
   },
   ofValues('unique_values', 'hour', HOUR),
   ofValues('unique_days', 'day', DAY),

@@ -7,7 +7,7 @@
 // OFFSET 0 keeps the planner from turning a loop over stretches or customers around: each turn of it is one short scan of
 // an index, however many there are.
 
-import type { CustomerLevels, MeterLevels, Stretches, ValueLevels } from '@weir/shared/levels';
+import type { CustomerLevels, MeterLevels, Stretches, SumLevels, ValueLevels } from '@weir/shared/levels';
 
 /** The values of a statement. Each is written where it is used, as `$1` and so on. */
 export class Parameters {
@@ -49,13 +49,27 @@ export interface RowsRequest {
   end: string;
 }
 
-/** Rows of each customer, with their key as `key`. */
+/** A day counts where its noon does. */
+const noonOf: Key = (time) => `date_trunc('day', ${time}, 'UTC') + interval '12 hours'`;
+
+/** Rows of each customer for sums, with their key as `key`; what is taken off a key comes with the other sign. */
+export function summandsOfCustomers(request: RowsRequest, { counted, moved }: SumLevels): string {
+  const { source, key } = request;
+  const inPlace = rowsOfCustomers(request, counted);
+  const found = rowsOfCustomers({ ...request, key: (time) => time }, moved);
+  if (found === '') return inPlace;
+  const amounts = source.ofRollup.split(', ').map((column) => `sign * ${column}`);
+  return `${inPlace} UNION ALL SELECT to_from.key, ${amounts.join(', ')} FROM (${found}) AS moved
+    CROSS JOIN LATERAL (VALUES (${key('moved.key')}, 1), (${key(noonOf('moved.key'))}, -1)) AS to_from (key, sign)`;
+}
+
+/** Rows of each customer, with their key as `key`; empty where there are no levels. */
 export function rowsOfCustomers(request: RowsRequest, levels: CustomerLevels): string {
   const { parameters, scope, source, key } = request;
   const parts: string[] = [];
   if (levels.days.from.length > 0) {
     parts.push(`SELECT found.* FROM ${stretches(parameters, levels.days)} CROSS JOIN LATERAL (
-      SELECT ${key('day')} AS key, ${source.ofRollup} FROM ${source.days}
+      SELECT ${key(noonOf('day'))} AS key, ${source.ofRollup} FROM ${source.days}
       WHERE ${own(scope)} AND day >= since AND day < before OFFSET 0) AS found`);
   }
   if (levels.hours.from.length > 0) {

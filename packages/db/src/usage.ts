@@ -11,6 +11,7 @@ import {
   Parameters,
   rowsOfCustomers,
   rowsOfMeter,
+  summandsOfCustomers,
   valuesOfMeter,
   type Key,
   type RowsRequest,
@@ -80,6 +81,17 @@ const READINGS: Record<AggregationType, Readings> = {
   UNIQUE_COUNT: { ofRollup: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
 };
 
+/** Whether what is read are sums, from which something can be taken off again. Of UNIQUE_COUNT that is its events. */
+const IS_SUM: Record<AggregationType, boolean> = {
+  COUNT: true,
+  SUM: true,
+  MAX: false,
+  MIN: false,
+  AVG: true,
+  LAST: false,
+  UNIQUE_COUNT: true,
+};
+
 /** The same for meters of any aggregation but UNIQUE_COUNT, side by side. */
 const ANY: Readings = {
   ofRollup: 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity',
@@ -107,8 +119,8 @@ function usageOf(
   aggregation: AggregationType,
   row: { event_count: string | null; usage: string | null } | undefined,
 ): Usage {
-  // GROUP BY () answers a row of nulls where there is nothing.
-  if (row === undefined || row.event_count === null || row.usage === null) {
+  // GROUP BY () answers a row of nulls where there is nothing, and from a bucket all that is in it may have been taken off.
+  if (row === undefined || row.event_count === null || row.event_count === '0' || row.usage === null) {
     return { usage: usageOfNothing(aggregation), event_count: 0 };
   }
   const usage = aggregation === 'AVG' ? average(row.usage, BigInt(row.event_count)) : row.usage;
@@ -125,8 +137,9 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
   // Buckets count from 1, so that 0 is free for the total.
   const byBucket: Key = (time) => `width_bucket(${time}, ${boundaries})`;
   const request = { parameters, scope, source: usageSource(reading), key: byBucket, end: window.end };
-  const counted =
-    customerExternalId === undefined ? rowsOfMeter(request, window.ofMeter) : rowsOfCustomers(request, window.byBucket);
+  const ofCustomer = () =>
+    IS_SUM[aggregation] ? summandsOfCustomers(request, window.sumsByBucket) : rowsOfCustomers(request, window.byBucket);
+  const counted = customerExternalId === undefined ? rowsOfMeter(request, window.ofMeter) : ofCustomer();
   const sums = `SELECT coalesce(key, 0) AS key, sum(event_count) AS event_count, trim_scale(${reading.usage}) AS usage
     FROM (${counted}) AS counted GROUP BY GROUPING SETS ((key), ())`;
   const { rows } = await pool.query<{

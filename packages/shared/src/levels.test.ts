@@ -5,6 +5,7 @@ import {
   floorTo,
   meterLevels,
   QUARTER,
+  sumLevels,
   valueLevels,
   type LastStretch,
   type Stretches,
@@ -74,6 +75,74 @@ test('the days, hours and cut stretches of customers are the window, and none of
     }),
     { numRuns: 1000 },
   );
+});
+
+test('days that count where their noon does, and what is moved, leave in each bucket what is its own', () => {
+  fc.assert(
+    fc.property(points, (instants) => {
+      const { counted, moved } = sumLevels(instants);
+      const end = instants.at(-1) ?? 0;
+      const bucketOf = (time: Micros) => instants.findLastIndex((point) => point <= time);
+      const noonOf = (time: Micros) => floorTo(time, DAY) + DAY / 2;
+      const own = [counted.hours, counted.cut, moved.hours, moved.cut].flatMap(pieces);
+      if (counted.last !== null) own.push([counted.last.from, end]);
+      const days = pieces(counted.days);
+      const takenOff = [moved.hours, moved.cut].flatMap(pieces);
+      const edges = [...new Set([...instants, ...[...own, ...days].flat()])].toSorted((a, b) => a - b);
+      // How often each bucket has each moment.
+      const found = edges.slice(0, -1).map((time) => {
+        const times = new Map<number, number>();
+        const count = (list: Piece[], bucket: number, sign: number) => {
+          const number = list.filter(([from, to]) => from <= time && time < to).length;
+          times.set(bucket, (times.get(bucket) ?? 0) + sign * number);
+        };
+        count(own, bucketOf(time), 1);
+        count(days, bucketOf(noonOf(time)), 1);
+        count(takenOff, bucketOf(noonOf(time)), -1);
+        return [...times].filter(([, number]) => number !== 0);
+      });
+      expect(found).toEqual(edges.slice(0, -1).map((time) => [[bucketOf(time), 1]]));
+      for (const each of days.flat()) expect(each % DAY).toBe(0);
+      for (const stretches of [counted.hours, moved.hours]) expectWhole(instants, stretches, HOUR);
+      for (const stretches of [counted.hours, counted.cut, moved.hours, moved.cut]) expectWithinDays(stretches);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('of each day of a zone that is not UTC, the shorter part is moved', () => {
+  const none = { from: [], to: [] };
+  const whole = { from: [at('02T00:00')], to: [at('04T00:00')] };
+  // Berlin: two hours of each day belong to the next one. New York: four hours of each day belong to the one before.
+  expect(sumLevels([at('02T00:00'), at('02T22:00'), at('03T22:00'), at('04T00:00')])).toEqual({
+    counted: { days: whole, hours: none, cut: none, last: null },
+    moved: {
+      days: none,
+      hours: { from: [at('02T22:00'), at('03T22:00')], to: [at('03T00:00'), at('04T00:00')] },
+      cut: none,
+      last: null,
+    },
+  });
+  expect(sumLevels([at('02T00:00'), at('02T04:00'), at('03T04:30'), at('04T00:00')])).toEqual({
+    counted: { days: whole, hours: none, cut: none, last: null },
+    moved: {
+      days: none,
+      hours: { from: [at('02T00:00'), at('03T00:00')], to: [at('02T04:00'), at('03T04:00')] },
+      cut: { from: [at('03T04:00')], to: [at('03T04:30')] },
+      last: null,
+    },
+  });
+});
+
+test('a day that two boundaries divide, or the window does not hold, is read by its hours', () => {
+  for (const instants of [
+    [at('02T00:00'), at('02T10:00'), at('02T14:00'), at('03T00:00')],
+    [at('02T01:00'), at('02T10:00'), at('03T00:00')],
+    [at('02T00:00'), at('02T10:00'), at('02T23:00')],
+  ]) {
+    expect(sumLevels(instants).counted).toEqual(customerLevels(instants));
+    expect(sumLevels(instants).moved.hours.from).toEqual([]);
+  }
 });
 
 test('the quarters and cut stretches of a meter are the window, and no quarter lies in two buckets', () => {

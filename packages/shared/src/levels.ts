@@ -35,6 +35,17 @@ export interface CustomerLevels<Time = string> {
   last: LastStretch<Time> | null;
 }
 
+/**
+ * Of one or more customers, each by itself, for sums, from which something can be taken off again. A UTC day that one boundary
+ * between buckets divides is counted as a whole, in the bucket that has its noon; what it has in the other bucket is moved.
+ */
+export interface SumLevels<Time = string> {
+  /** All of it together with `moved` is the window, and days that are moved from are in it as a whole. */
+  counted: CustomerLevels<Time>;
+  /** Whole hours and single events, half a day at most of each day: to add to their bucket, and to take off that of the noon. */
+  moved: CustomerLevels<Time>;
+}
+
 /** Of a whole meter. All of it together is the window, and nothing is in it twice. */
 export interface MeterLevels<Time = string> {
   /** Whole UTC quarters of an hour, each in one bucket. */
@@ -69,6 +80,24 @@ export function customerLevels(points: readonly Micros[]): CustomerLevels<Micros
   return { days, hours, cut, last };
 }
 
+/** Divides a window for reading sums of customers. `points` are its start, every boundary between two buckets, and its end. */
+export function sumLevels(points: readonly Micros[]): SumLevels<Micros> {
+  const moved: CustomerLevels<Micros> = { days: none(), hours: none(), cut: none(), last: null };
+  const shifted = points.map((point, index) => {
+    const day = floorTo(point, DAY);
+    // The only one of its day, which the window holds as a whole.
+    const isAlone = (points[index - 1] ?? point) <= day && (points[index + 1] ?? point) >= day + DAY;
+    if (!isAlone) return point;
+    // A boundary at noon leaves the noon to the bucket that begins there.
+    const [from, to] = point - day > DAY / 2 ? [point, day + DAY] : [day, point];
+    const { levels, cut } = divide([from, to], [WHOLE_HOURS], []);
+    for (const hours of levels) append(moved.hours, hours);
+    append(moved.cut, cut);
+    return from === day ? day : day + DAY;
+  });
+  return { counted: customerLevels(shifted), moved };
+}
+
 /** Divides a window for reading a whole meter. `points` are its start, every boundary between two buckets, and its end. */
 export function meterLevels(points: readonly Micros[]): MeterLevels<Micros> {
   const isWhole = (points.at(-1) ?? 0) % QUARTER === 0;
@@ -93,6 +122,11 @@ export function valueLevels(points: readonly Micros[]): ValueLevels<Micros> {
 
 function none(): Stretches<Micros> {
   return { from: [], to: [] };
+}
+
+function append({ from, to }: Stretches<Micros>, more: Stretches<Micros>): void {
+  from.push(...more.from);
+  to.push(...more.to);
 }
 
 /** Whole multiples of a size, and how a stretch of them joins those before it. */

@@ -4,12 +4,14 @@ import {
   customerLevels,
   floorTo,
   meterLevels,
+  sumLevels,
   valueLevels,
   type CustomerLevels,
   type LastStretch,
   type MeterLevels,
   type ValueLevels,
   type Stretches,
+  type SumLevels,
 } from './levels.ts';
 import {
   DAY,
@@ -54,6 +56,8 @@ export interface Window {
   boundaries: string[];
   /** Where to read customers by bucket: nothing in it goes over a boundary. */
   byBucket: CustomerLevels;
+  /** The same for sums. */
+  sumsByBucket: SumLevels;
   /** Where to read customers when buckets do not matter. */
   inAll: CustomerLevels;
   /** Where to read the whole meter by bucket. */
@@ -103,12 +107,14 @@ export function planWindow(query: WindowQuery, now: number): Window | { problem:
   const buckets = periods.map(({ at, label }) => ({ period: label(), period_start: iso(at) }));
   const points = [start, ...periods.slice(1).map(({ at }) => at), end];
   const ofMeter = meterLevels(points);
+  const sums = sumLevels(points);
   return {
     start: iso(start),
     end: iso(end),
     buckets,
     boundaries: points.slice(0, -1).map(iso),
     byBucket: textOfLevels(customerLevels(points)),
+    sumsByBucket: { counted: textOfLevels(sums.counted), moved: textOfLevels(sums.moved) },
     inAll: textOfLevels(customerLevels([start, end])),
     ofMeter: { quarters: textOf(ofMeter.quarters), cut: textOf(ofMeter.cut), last: textOfLast(ofMeter.last) },
     valuesByBucket: textOfValueLevels(valueLevels(points)),

@@ -102,8 +102,8 @@ export function buildGuards(
       request.headers['x-api-key'] === undefined ? session(request, reply) : withKey(request, reply, 'usage.read'),
     write(request, reply, done) {
       const settle = (grant: KnownKey | undefined) => {
-        const caller = callerOf(grant, 'usage.write', request, reply);
-        request.caller = grant === undefined ? caller : { ...caller, memory: grant.memory };
+        request.caller = callerOf(grant, 'usage.write', request, reply);
+        if (grant !== undefined) request.caller.memory = grant.memory;
       };
       try {
         const keyHash = keyHashOf(request);

@@ -23,8 +23,11 @@ export interface RateLimitOptions {
 }
 
 export interface RateLimits {
-  /** Counts events against the limit of the API key that sends them; throws a Refusal when there are too many. */
-  countEvents(reply: FastifyReply, apiKeyId: string, events: number): Promise<void>;
+  /**
+   * Counts events against the limit of the API key that sends them; throws a Refusal when there are too many. Without a
+   * limit it answers at once.
+   */
+  countEvents(reply: FastifyReply, apiKeyId: string, events: number): Promise<void> | undefined;
 }
 
 /** A limit under the name that its header fields give it. */
@@ -76,7 +79,8 @@ export function useRateLimits(
     });
   }
   return {
-    countEvents: (reply, apiKeyId, number) => count(events, apiKeyId, number, reply),
+    countEvents: (reply, apiKeyId, number) =>
+      events === undefined ? undefined : count(events, apiKeyId, number, reply),
   };
 }
 

@@ -103,10 +103,12 @@ export function trackRoutes(app: App, parts: TrackParts): void {
     async (request, reply) => {
       const { json } = request;
       if (json === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
-      await countEvents(parts, request, reply, 1);
+      const counted = countEvents(parts, request, reply, 1);
+      if (counted !== undefined) await counted;
       const body = withHeaderKey(request.body, request);
       const source = { body, text: json.text, members: json.members, sender: senderOf(request) };
-      const { candidate, id, timestamp } = await read(parts, source);
+      const event = read(parts, source);
+      const { candidate, id, timestamp } = event instanceof Promise ? await event : event;
       const refusal = admissionRefusal(parts, await parts.ingest.submit(candidate));
       if (refusal !== undefined) throw refusal;
       return reply.code(201).send({ id, timestamp });
@@ -215,14 +217,14 @@ function readItem(parts: TrackParts, request: FastifyRequest, sender: Sender, it
 }
 
 /** After the body was read, since a batch counts as many events as it holds; before any of them is taken. */
-async function countEvents(
+function countEvents(
   parts: TrackParts,
   request: FastifyRequest,
   reply: FastifyReply,
   events: number,
-): Promise<void> {
+): Promise<void> | undefined {
   const { apiKeyId } = request.caller;
-  if (apiKeyId !== undefined) await parts.rateLimits.countEvents(reply, apiKeyId, events);
+  return apiKeyId === undefined ? undefined : parts.rateLimits.countEvents(reply, apiKeyId, events);
 }
 
 /** Reads one event; a promise where its meter has to be looked up. Throws the Refusal that says what is wrong with it. */
