@@ -55,15 +55,14 @@ const noonOf: Key = (time) => `date_trunc('day', ${time}, 'UTC') + interval '12 
 /** Rows of each customer for sums, with their key as `key`; what is taken off a key comes with the other sign. */
 export function summandsOfCustomers(request: RowsRequest, { counted, moved }: SumLevels): string {
   const { source, key } = request;
-  const inPlace = rowsOfCustomers(request, counted);
-  const found = rowsOfCustomers({ ...request, key: (time) => time }, moved);
-  if (found === '') return inPlace;
-  const amounts = source.ofRollup.split(', ').map((column) => `sign * ${column}`);
-  return `${inPlace} UNION ALL SELECT to_from.key, ${amounts.join(', ')} FROM (${found}) AS moved
-    CROSS JOIN LATERAL (VALUES (${key('moved.key')}, 1), (${key(noonOf('moved.key'))}, -1)) AS to_from (key, sign)`;
+  const amounts = source.ofRollup.split(', ').map((column) => `factor * ${column}`);
+  const parts = hoursAndEvents({ ...request, key: (time) => time }, moved);
+  return `${rowsOfCustomers(request, counted)}
+    UNION ALL SELECT place.key, ${amounts.join(', ')} FROM (${parts.join(' UNION ALL ')}) AS moved CROSS JOIN LATERAL
+      (VALUES (${key('moved.key')}, 1), (${key(noonOf('moved.key'))}, -1)) AS place (key, factor)`;
 }
 
-/** Rows of each customer, with their key as `key`; empty where there are no levels. */
+/** Rows of each customer, with their key as `key`. */
 export function rowsOfCustomers(request: RowsRequest, levels: CustomerLevels): string {
   const { parameters, scope, source, key } = request;
   const parts: string[] = [];
@@ -72,15 +71,7 @@ export function rowsOfCustomers(request: RowsRequest, levels: CustomerLevels): s
       SELECT ${key(noonOf('day'))} AS key, ${source.ofRollup} FROM ${source.days}
       WHERE ${own(scope)} AND day >= since AND day < before OFFSET 0) AS found`);
   }
-  if (levels.hours.from.length > 0) {
-    // Distinct values can be found by their hour alone; hours of usage are found by their customer.
-    const isDirect = scope.customer !== undefined || source.hours === 'unique_values';
-    const someone = isDirect ? '' : `CROSS JOIN LATERAL ${customersSince(scope, 'since')}`;
-    parts.push(`SELECT found.* FROM ${stretches(parameters, levels.hours)} ${someone} CROSS JOIN LATERAL (
-      SELECT ${key('hour')} AS key, ${source.ofRollup} FROM ${source.hours}
-      WHERE ${own(isDirect ? scope : ofSomeone(scope))} AND hour >= since AND hour < before OFFSET 0) AS found`);
-  }
-  if (levels.cut.from.length > 0) parts.push(events(request, stretches(parameters, levels.cut)));
+  parts.push(...hoursAndEvents(request, levels));
   if (levels.last !== null) {
     const from = parameters.add(levels.last.from, 'timestamptz');
     const end = parameters.add(request.end, 'timestamptz');
@@ -91,6 +82,21 @@ export function rowsOfCustomers(request: RowsRequest, levels: CustomerLevels): s
     parts.push(...lastHours(request, { from, until: end, since: levels.last.isLarge ? end : from }));
   }
   return parts.join(' UNION ALL ');
+}
+
+function hoursAndEvents(request: RowsRequest, { hours, cut }: Pick<CustomerLevels, 'hours' | 'cut'>): string[] {
+  const { parameters, scope, source, key } = request;
+  const parts: string[] = [];
+  if (hours.from.length > 0) {
+    // Distinct values can be found by their hour alone; hours of usage are found by their customer.
+    const isDirect = scope.customer !== undefined || source.hours === 'unique_values';
+    const someone = isDirect ? '' : `CROSS JOIN LATERAL ${customersSince(scope, 'since')}`;
+    parts.push(`SELECT found.* FROM ${stretches(parameters, hours)} ${someone} CROSS JOIN LATERAL (
+      SELECT ${key('hour')} AS key, ${source.ofRollup} FROM ${source.hours}
+      WHERE ${own(isDirect ? scope : ofSomeone(scope))} AND hour >= since AND hour < before OFFSET 0) AS found`);
+  }
+  if (cut.from.length > 0) parts.push(events(request, stretches(parameters, cut)));
+  return parts;
 }
 
 /** Rows of a whole meter, with their key as `key`. `source` says what of them; they come from `meter_quarters`. */

@@ -81,6 +81,14 @@ const READINGS: Record<AggregationType, Readings> = {
   UNIQUE_COUNT: { ofRollup: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
 };
 
+/** The same for meters of any aggregation but UNIQUE_COUNT, side by side. */
+const ANY: Readings = {
+  ofRollup: 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity',
+  ofEvent: '1, quantity, quantity, quantity, "timestamp", id, quantity',
+  usage: `CASE aggregation_type WHEN 'COUNT' THEN sum(event_count) WHEN 'MAX' THEN max(quantity_max)
+    WHEN 'MIN' THEN min(quantity_min) WHEN 'LAST' THEN ${LAST} ELSE sum(quantity_sum) END`,
+};
+
 /** Whether what is read are sums, from which something can be taken off again. Of UNIQUE_COUNT that is its events. */
 const IS_SUM: Record<AggregationType, boolean> = {
   COUNT: true,
@@ -90,14 +98,6 @@ const IS_SUM: Record<AggregationType, boolean> = {
   AVG: true,
   LAST: false,
   UNIQUE_COUNT: true,
-};
-
-/** The same for meters of any aggregation but UNIQUE_COUNT, side by side. */
-const ANY: Readings = {
-  ofRollup: 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity',
-  ofEvent: '1, quantity, quantity, quantity, "timestamp", id, quantity',
-  usage: `CASE aggregation_type WHEN 'COUNT' THEN sum(event_count) WHEN 'MAX' THEN max(quantity_max)
-    WHEN 'MIN' THEN min(quantity_min) WHEN 'LAST' THEN ${LAST} ELSE sum(quantity_sum) END`,
 };
 
 const VALUES: Source = {
@@ -137,8 +137,9 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
   // Buckets count from 1, so that 0 is free for the total.
   const byBucket: Key = (time) => `width_bucket(${time}, ${boundaries})`;
   const request = { parameters, scope, source: usageSource(reading), key: byBucket, end: window.end };
+  const asSums = IS_SUM[aggregation] ? window.sumsByBucket : null;
   const ofCustomer = () =>
-    IS_SUM[aggregation] ? summandsOfCustomers(request, window.sumsByBucket) : rowsOfCustomers(request, window.byBucket);
+    asSums === null ? rowsOfCustomers(request, window.byBucket) : summandsOfCustomers(request, asSums);
   const counted = customerExternalId === undefined ? rowsOfMeter(request, window.ofMeter) : ofCustomer();
   const sums = `SELECT coalesce(key, 0) AS key, sum(event_count) AS event_count, trim_scale(${reading.usage}) AS usage
     FROM (${counted}) AS counted GROUP BY GROUPING SETS ((key), ())`;

@@ -1,5 +1,5 @@
-// From which tables the usage of a window is read: for every stretch of it the coarsest rollup that lies in one bucket, and
-// single events for what is left. Nothing but arithmetic on instants; the SQL that follows it is in packages/db/src/usage-rows.ts.
+// From which tables the usage of a window is read: for every stretch of it the coarsest rollup that lies in one bucket (for
+// sums also days that lie in two), and single events for what is left. Nothing but arithmetic on instants; the SQL that follows it is in packages/db/src/usage-rows.ts.
 
 import { DAY, HOUR, type Micros } from './time-zone.ts';
 
@@ -37,13 +37,13 @@ export interface CustomerLevels<Time = string> {
 
 /**
  * Of one or more customers, each by itself, for sums, from which something can be taken off again. A UTC day that one boundary
- * between buckets divides is counted as a whole, in the bucket that has its noon; what it has in the other bucket is moved.
+ * between buckets divides is counted as a whole, in the bucket that has its noon; what it has in the other bucket is moved there.
  */
 export interface SumLevels<Time = string> {
-  /** All of it together with `moved` is the window, and days that are moved from are in it as a whole. */
+  /** All of it together is the window, and nothing is in it twice; but only days may lie in two buckets. */
   counted: CustomerLevels<Time>;
-  /** Whole hours and single events, half a day at most of each day: to add to their bucket, and to take off that of the noon. */
-  moved: CustomerLevels<Time>;
+  /** At most half of each such day: to add to the bucket that it lies in, and to take off that of the noon. */
+  moved: Pick<CustomerLevels<Time>, 'hours' | 'cut'>;
 }
 
 /** Of a whole meter. All of it together is the window, and nothing is in it twice. */
@@ -80,14 +80,17 @@ export function customerLevels(points: readonly Micros[]): CustomerLevels<Micros
   return { days, hours, cut, last };
 }
 
-/** Divides a window for reading sums of customers. `points` are its start, every boundary between two buckets, and its end. */
-export function sumLevels(points: readonly Micros[]): SumLevels<Micros> {
-  const moved: CustomerLevels<Micros> = { days: none(), hours: none(), cut: none(), last: null };
+/**
+ * Divides a window for reading sums of customers. `points` are its start, every boundary between two buckets, and its end.
+ * Null where no day is moved from, which leaves what {@link customerLevels} answers.
+ */
+export function sumLevels(points: readonly Micros[]): SumLevels<Micros> | null {
+  const moved = { hours: none(), cut: none() };
   const shifted = points.map((point, index) => {
     const day = floorTo(point, DAY);
     // The only one of its day, which the window holds as a whole.
     const isAlone = (points[index - 1] ?? point) <= day && (points[index + 1] ?? point) >= day + DAY;
-    if (!isAlone) return point;
+    if (point === day || !isAlone) return point;
     // A boundary at noon leaves the noon to the bucket that begins there.
     const [from, to] = point - day > DAY / 2 ? [point, day + DAY] : [day, point];
     const { levels, cut } = divide([from, to], [WHOLE_HOURS], []);
@@ -95,7 +98,7 @@ export function sumLevels(points: readonly Micros[]): SumLevels<Micros> {
     append(moved.cut, cut);
     return from === day ? day : day + DAY;
   });
-  return { counted: customerLevels(shifted), moved };
+  return shifted.every((point, index) => point === points[index]) ? null : { counted: customerLevels(shifted), moved };
 }
 
 /** Divides a window for reading a whole meter. `points` are its start, every boundary between two buckets, and its end. */

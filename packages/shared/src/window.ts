@@ -56,8 +56,8 @@ export interface Window {
   boundaries: string[];
   /** Where to read customers by bucket: nothing in it goes over a boundary. */
   byBucket: CustomerLevels;
-  /** The same for sums. */
-  sumsByBucket: SumLevels;
+  /** Where to read sums of customers by bucket, with days that go over a boundary; null where that is `byBucket`. */
+  sumsByBucket: SumLevels | null;
   /** Where to read customers when buckets do not matter. */
   inAll: CustomerLevels;
   /** Where to read the whole meter by bucket. */
@@ -107,14 +107,13 @@ export function planWindow(query: WindowQuery, now: number): Window | { problem:
   const buckets = periods.map(({ at, label }) => ({ period: label(), period_start: iso(at) }));
   const points = [start, ...periods.slice(1).map(({ at }) => at), end];
   const ofMeter = meterLevels(points);
-  const sums = sumLevels(points);
   return {
     start: iso(start),
     end: iso(end),
     buckets,
     boundaries: points.slice(0, -1).map(iso),
     byBucket: textOfLevels(customerLevels(points)),
-    sumsByBucket: { counted: textOfLevels(sums.counted), moved: textOfLevels(sums.moved) },
+    sumsByBucket: textOfSumLevels(sumLevels(points)),
     inAll: textOfLevels(customerLevels([start, end])),
     ofMeter: { quarters: textOf(ofMeter.quarters), cut: textOf(ofMeter.cut), last: textOfLast(ofMeter.last) },
     valuesByBucket: textOfValueLevels(valueLevels(points)),
@@ -212,6 +211,12 @@ function labelOf(local: Micros, grouping: Grouping): string {
 function textOfLevels(levels: CustomerLevels<Micros>): CustomerLevels {
   const { days, hours, cut, last } = levels;
   return { days: textOf(days), hours: textOf(hours), cut: textOf(cut), last: textOfLast(last) };
+}
+
+function textOfSumLevels(levels: SumLevels<Micros> | null): SumLevels | null {
+  if (levels === null) return null;
+  const { hours, cut } = levels.moved;
+  return { counted: textOfLevels(levels.counted), moved: { hours: textOf(hours), cut: textOf(cut) } };
 }
 
 function textOfValueLevels({ days, partsOfDays, quarters, cut, last }: ValueLevels<Micros>): ValueLevels {

@@ -24,8 +24,8 @@ export interface RateLimitOptions {
 
 export interface RateLimits {
   /**
-   * Counts events against the limit of the API key that sends them; throws a Refusal when there are too many. Without a
-   * limit it answers at once.
+   * Counts events against the limit of the API key that sends them; throws a Refusal when there are too many. Undefined,
+   * with nothing to wait for, where there is no limit.
    */
   countEvents(reply: FastifyReply, apiKeyId: string, events: number): Promise<void> | undefined;
 }

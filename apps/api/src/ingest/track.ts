@@ -103,6 +103,7 @@ export function trackRoutes(app: App, parts: TrackParts): void {
     async (request, reply) => {
       const { json } = request;
       if (json === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
+      // Nothing is waited for that is there already: most requests come to the buffer in the turn that they came in.
       const counted = countEvents(parts, request, reply, 1);
       if (counted !== undefined) await counted;
       const body = withHeaderKey(request.body, request);
