@@ -26,8 +26,8 @@ export const MOMENTS = [
   '2025-01-01T00:00:00Z',
   '2025-03-09T07:00:00Z', // New York goes forward.
   '2025-04-05T15:00:00Z', // Lord Howe goes back by half an hour.
-  '2025-10-04T15:30:00Z', // Lord Howe goes forward by half an hour.
   '2025-09-15T12:00:00Z', // A day begins in Tarawa, at noon (UTC).
+  '2025-10-04T15:30:00Z', // Lord Howe goes forward by half an hour.
   '2025-10-26T01:00:00Z', // London goes back.
   '2025-10-31T18:30:00Z', // November begins in Kolkata.
   '2025-11-02T06:00:00Z', // New York goes back.
