@@ -4,6 +4,7 @@ import cookie from '@fastify/cookie';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import type { Database } from '@weir/db/database';
 import { pingDatabase } from '@weir/db/database';
+import type { Ownership } from '@weir/shared/ownership';
 import type { QueueKeys } from '@weir/shared/queue';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Redis } from 'ioredis';
@@ -49,6 +50,7 @@ export interface AppParts {
   /** A producer's connection: it fails at once while Redis is away. */
   redis: Redis;
   keys: QueueKeys;
+  ownership: Ownership;
   log: FastifyBaseLogger;
   metrics: Metrics;
   ingest: Ingest;
@@ -56,7 +58,7 @@ export interface AppParts {
 }
 
 export async function buildApp(parts: AppParts): Promise<App> {
-  const { settings, database, lookups, redis, keys, log, metrics, ingest } = parts;
+  const { settings, database, lookups, redis, keys, ownership, log, metrics, ingest } = parts;
   const app = fastify({
     loggerInstance: log,
     // One line per request costs almost half of the throughput; slow and failed requests are logged on their own.
@@ -105,11 +107,13 @@ export async function buildApp(parts: AppParts): Promise<App> {
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
-  const guards = buildGuards(app, { database, lookups, redis, keys, publicUrl: settings.PUBLIC_URL, log });
+  const memory = () => ownership.memory();
+  const guards = buildGuards(app, { database, lookups, memory, publicUrl: settings.PUBLIC_URL, log });
 
   healthRoutes(app, {
     postgres: () => pingDatabase(lookups),
     redis: () => redis.ping(),
+    shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: parts.isDraining,
   });
   sessionRoutes(app, { database, guards, throttle: buildThrottle(redis, keys), settings });

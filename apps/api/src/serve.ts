@@ -1,8 +1,10 @@
 // Opens the API and closes it again, last opened first: the door shuts, what is inside is answered, then the rest goes.
 
 import { openDatabase } from '@weir/db/database';
+import { findRisks, identify, requireSchema } from '@weir/db/installation';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
+import { Ownership } from '@weir/shared/ownership';
 import { producerConnection, queueKeys } from '@weir/shared/queue';
 import { requireRedisPolicy } from '@weir/shared/redis-policy';
 import { explainTakenPort } from '@weir/shared/settings';
@@ -29,7 +31,13 @@ const LOOKUP_CONNECTIONS = 3;
 /** A look-up that takes longer than this would make its client wait for nothing. */
 const LOOKUP_MS_MAX = 1_000;
 
-/** Starts the API. Throws a SettingsError for a port that is taken, and for a Redis that would lose events. */
+/** How often it is looked whose queue this is. */
+const OWNERSHIP_INTERVAL_MS = 1_000;
+
+/**
+ * Starts the API. Throws a SettingsError for a port that is taken, for a Redis that would lose events or belongs to another
+ * database, and for a database that is not migrated to this version.
+ */
 export async function serveApi(settings: ApiSettings, log: Logger): Promise<RunningApi> {
   const closer = new Closer();
   let isDraining = false;
@@ -55,9 +63,20 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     redis.on('error', (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
     closer.add('Redis', () => redis.disconnect());
     await checkPolicy(redis, log);
+    const ownership = new Ownership({
+      redis,
+      keys,
+      database: { requireSchema: () => requireSchema(lookups), identify: (folded) => identify(lookups, folded) },
+      log,
+      intervalMs: OWNERSHIP_INTERVAL_MS,
+    });
+    closer.add('the watch on the queue', () => ownership.close());
+    await ownership.requireOurs();
+    for (const risk of await findRisks(lookups).catch(() => [])) log.warn(risk);
 
     const metrics = buildMetrics({ bufferDepth: () => ingest.depth(), queue: () => ingest.queue() });
     const ingest = openIngest(redis, keys, log, {
+      ownership,
       claimTtlSeconds: settings.IDEMPOTENCY_CLAIM_SECONDS,
       batchesMax: settings.QUEUE_BATCHES_MAX,
       onAdmitted: (admissions) => countAdmissions(metrics, admissions),
@@ -72,6 +91,7 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
       databaseWatch,
       redis,
       keys,
+      ownership,
       log,
       metrics,
       ingest,

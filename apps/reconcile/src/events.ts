@@ -8,7 +8,7 @@
 import { FATES, lookAtEvents, type Fate, type Look } from '@weir/db/accounted';
 import type { Database } from '@weir/db/database';
 import type { QueueKeys } from '@weir/shared/queue';
-import { readDoor, type DoorState, type MonthCount } from '@weir/shared/tally';
+import { readDoor, readFolded, type DoorState, type MonthCount } from '@weir/shared/tally';
 import type { Redis } from 'ioredis';
 import type { ReconcileOptions } from './options.ts';
 import { readStaged } from './staged.ts';
@@ -54,7 +54,8 @@ async function takeAccepted(look: Look, redis: Redis, keys: QueueKeys, balances:
       const folded = await look.folded([...before.tallies, ...after.tallies].map(({ id }) => id));
       const unfolded = ({ tallies }: DoorState) =>
         tallies.filter(({ id }) => !folded.has(id)).flatMap(({ counts }) => counts);
-      balances.addAccepted(await look.accepted(), unfolded(before), unfolded(after));
+      const remembered = await readFolded(redis, keys);
+      balances.addAccepted(await look.accepted(remembered), unfolded(before), unfolded(after));
       return;
     }
     await look.takeBack();

@@ -1,5 +1,6 @@
 import type { Database } from '@weir/db/database';
 import { findAggregation } from '@weir/db/events';
+import { organizationExists } from '@weir/db/organizations';
 import type { AggregationType } from '@weir/shared/meter';
 
 /** Far more meters than one worker sees in a day; beyond it those that were looked up first are forgotten first. */
@@ -21,6 +22,11 @@ export class Aggregations {
   find(organizationId: string, meterId: string): AggregationType | Promise<AggregationType | undefined> {
     const key = organizationId + meterId;
     return this.#known.get(key) ?? this.#lookUp(key, organizationId, meterId);
+  }
+
+  /** Whether the database has the organization at all, asked anew each time. */
+  hasOrganization(organizationId: string): Promise<boolean> {
+    return organizationExists(this.#database.kysely, organizationId);
   }
 
   async #lookUp(key: string, organizationId: string, meterId: string): Promise<AggregationType | undefined> {

@@ -18,7 +18,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Logger } from '@weir/shared/log';
 import type { WorkerMetrics } from './metrics.ts';
-import { persist, type Persisted, type PersistParts } from './persist.ts';
+import { persist, UnknownOrganization, type Persisted, type PersistParts } from './persist.ts';
 
 /** How soon after Postgres is back the jobs in hand go on. */
 const IN_HAND_PAUSE_MS_MAX = 1_000;
@@ -26,7 +26,12 @@ const IN_HAND_PAUSE_MS_MAX = 1_000;
 /** After this many attempts a job goes back to the queue: whatever keeps this one from being recorded may spare others. */
 const ATTEMPTS_IN_HAND_MAX = 10;
 
+/** While events of an unknown organization wait, each attempt finds them; one line in this time says so as well. */
+const UNKNOWN_TOLD_MS = 60_000;
+
 export interface Consumer {
+  /** Whether jobs are taken. Those in hand go on. */
+  take(isOn: boolean): void;
   /** Takes no more jobs and waits for those under way. */
   close(): Promise<void>;
 }
@@ -35,7 +40,7 @@ export function openConsumer(
   redisUrl: string,
   keys: QueueKeys,
   parts: PersistParts,
-  options: { concurrency: number; log: Logger; metrics: WorkerMetrics },
+  options: { concurrency: number; isTaking: boolean; log: Logger; metrics: WorkerMetrics },
 ): Consumer {
   const { log, metrics } = options;
   const connection = new Redis(redisUrl, workerConnection());
@@ -58,14 +63,31 @@ export function openConsumer(
       }
     }
   };
+  const count = (persisted: Persisted) => {
+    for (const outcome of ['recorded', 'duplicates', 'rejected'] as const)
+      metrics.events.inc({ outcome }, persisted[outcome]);
+  };
+  let toldOfUnknownAt = -Infinity;
+  const tellOfUnknown = (error: UnknownOrganization) => {
+    metrics.unknownOrganizations.inc();
+    if (performance.now() - toldOfUnknownAt < UNKNOWN_TOLD_MS) return;
+    toldOfUnknownAt = performance.now();
+    log.error(
+      { organization_id: error.organizationId },
+      'events of an organization that this database does not have wait in the queue; they are kept and tried again',
+    );
+  };
   const worker = new Worker<RecordJob>(
     RECORD_QUEUE,
     async (job) => {
       const endTimer = metrics.batchSeconds.startTimer();
-      const persisted = await persistWhenPossible(job.data.batch);
+      try {
+        count(await persistWhenPossible(job.data.batch));
+      } catch (error) {
+        if (error instanceof UnknownOrganization) count(error.persisted);
+        throw error;
+      }
       endTimer();
-      for (const outcome of ['recorded', 'duplicates', 'rejected'] as const)
-        metrics.events.inc({ outcome }, persisted[outcome]);
     },
     {
       connection,
@@ -77,17 +99,31 @@ export function openConsumer(
   );
   worker.on('failed', (job, error) => {
     metrics.batchFailures.inc();
+    if (error instanceof UnknownOrganization) {
+      tellOfUnknown(error);
+      return;
+    }
     log.warn(
       { err: error, batch: job?.data.batch, attempts: job?.attemptsMade },
       'a batch could not be recorded; it will be tried again',
     );
   });
   worker.on('error', (error) => log.warn({ err: error }, 'the worker met an error outside any job'));
+  const take = (isOn: boolean) => setTaking(worker, isOn);
+  take(options.isTaking);
   return {
+    take,
     async close() {
       closing.abort();
       await worker.close();
       connection.disconnect();
     },
   };
+}
+
+/** Has a worker take jobs or leave them, whatever it did before. */
+export function setTaking(worker: Pick<Worker, 'isPaused' | 'pause' | 'resume'>, isOn: boolean): void {
+  if (worker.isPaused() !== isOn) return;
+  // Both only fail where the worker is being closed.
+  (isOn ? worker.resume() : worker.pause(true)).catch(() => {});
 }

@@ -15,10 +15,12 @@ import {
   type RecordJob,
 } from '@weir/shared/queue';
 import type { Logger } from '@weir/shared/log';
+import type { Ownership } from '@weir/shared/ownership';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { WorkerMetrics } from './metrics.ts';
-import { fold } from './fold.ts';
+import { setTaking } from './consume.ts';
+import { bringCountsBack, fold } from './fold.ts';
 import { sweep } from './sweep.ts';
 
 /** What Redis forgets between two folds is missing in the door's count; the events themselves are not touched by it. */
@@ -37,13 +39,17 @@ export interface DutyOptions {
   redisUrl: string;
   keys: QueueKeys;
   database: Database;
+  ownership: Pick<Ownership, 'check'>;
   sweepIntervalMs: number;
   sweepAgeMs: number;
+  isTaking: boolean;
   log: Logger;
   metrics: WorkerMetrics;
 }
 
 export interface Duties {
+  /** Whether duties are done. */
+  take(isOn: boolean): void;
   /** Stops doing duties and waits for the one under way. The schedule stays for other workers. */
   close(): Promise<void>;
 }
@@ -78,7 +84,10 @@ export function openDuties(options: DutyOptions): Duties {
   };
   schedule();
   const timer = setInterval(schedule, RESCHEDULE_INTERVAL_MS);
+  const take = (isOn: boolean) => setTaking(worker, isOn);
+  take(options.isTaking);
   return {
+    take,
     async close() {
       clearInterval(timer);
       await worker.close();
@@ -106,6 +115,8 @@ async function scheduleAll(queue: Queue<unknown, unknown, Duty>, sweepIntervalMs
 }
 
 async function perform(duty: Duty, options: DutyOptions, redis: Redis, records: Queue<RecordJob>): Promise<void> {
+  // What another Weir has counted must not be folded into this one's database.
+  await options.ownership.check();
   switch (duty) {
     case 'sweep': {
       const swept = await sweep(redis, options.keys, records, options.sweepAgeMs);
@@ -122,6 +133,9 @@ async function perform(duty: Duty, options: DutyOptions, redis: Redis, records: 
           'Redis came back with an older state: some counts of the door are lost',
         );
       }
+      const events = await bringCountsBack(redis, options.keys, options.database);
+      if (events !== undefined)
+        options.log.warn({ events }, 'events that Postgres had counted before it went back in time are counted again');
       return;
     }
     case 'partitions': {

@@ -7,6 +7,7 @@ export interface WorkerMetrics {
   batchSeconds: Histogram;
   batchFailures: Counter;
   sweptBatches: Counter;
+  unknownOrganizations: Counter;
 }
 
 export function buildWorkerMetrics(): WorkerMetrics {
@@ -34,6 +35,11 @@ export function buildWorkerMetrics(): WorkerMetrics {
     sweptBatches: new Counter({
       name: 'weir_swept_batches_total',
       help: 'Staged batches that had no live job for some seconds and were enqueued again.',
+      registers: [registry],
+    }),
+    unknownOrganizations: new Counter({
+      name: 'weir_unknown_organization_attempts_total',
+      help: 'Attempts at batches with events of an organization that the database does not have; they are kept and tried again.',
       registers: [registry],
     }),
   };

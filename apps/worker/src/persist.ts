@@ -1,12 +1,13 @@
 // One batch, from Redis to Postgres: load → judge → record → reject → unlink. Whatever dies in between, the batch is still
 // in Redis and comes again, and recording it again changes nothing. Only after the commit is it taken off Redis, and only
-// if nothing has joined it meanwhile.
+// if nothing has joined it meanwhile. Events of an organization that the database does not have stay where they are.
 
 import { isBadData, isTimedOut, type Database } from '@weir/db/database';
 import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type RejectedEvent } from '@weir/db/record';
 import type { StagedEvent } from '@weir/shared/event';
+import type { Ownership } from '@weir/shared/ownership';
 import type { QueueKeys } from '@weir/shared/queue';
-import { stagedBeginning, stagedEvents } from '@weir/shared/staged';
+import { STAGED_SEPARATOR, stagedBeginning, stagedEvents, stagedText } from '@weir/shared/staged';
 import type { Redis } from 'ioredis';
 import { judge } from './judge.ts';
 import type { Aggregations } from './aggregations.ts';
@@ -15,12 +16,15 @@ export interface PersistParts {
   database: Database;
   redis: Redis;
   keys: QueueKeys;
+  ownership: Pick<Ownership, 'check'>;
   aggregations: Aggregations;
 }
 
 interface Judged {
   accepted: RecordableEvent[];
   rejected: RejectedEvent[];
+  /** Of organizations that the database does not have. */
+  unknown: StagedEvent[];
 }
 
 /** What became of the events of a batch. Recorded and duplicates are counted once, rejected at every delivery. */
@@ -30,16 +34,41 @@ export interface Persisted {
   rejected: number;
 }
 
-/** Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away. */
+/**
+ * Some events are of an organization that this database does not have: they may be another database's, or this one was
+ * restored from before it signed up. They are kept, and tried again; the others of the batch are recorded.
+ */
+export class UnknownOrganization extends Error {
+  readonly organizationId: string;
+  /** What became of the others. */
+  readonly persisted: Persisted;
+
+  constructor(organizationId: string, persisted: Persisted) {
+    super(`the database has no organization ${organizationId}: its events are kept in the queue`);
+    this.organizationId = organizationId;
+    this.persisted = persisted;
+  }
+}
+
+/**
+ * Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away, a
+ * NotOurQueue when the queue belongs to another database, and an UnknownOrganization.
+ */
 export async function persist(parts: PersistParts, batch: string): Promise<Persisted> {
   const { redis, keys } = parts;
   const persisted: Persisted = { recorded: 0, duplicates: 0, rejected: 0 };
   for (;;) {
-    const flushes = await redis.lrange(keys.batch(batch), 0, -1);
+    // Both are asked in one go.
+    const [flushes] = await Promise.all([redis.lrange(keys.batch(batch), 0, -1), parts.ownership.check()]);
     const events = stagedEvents(flushes);
     if (events.length > 0) {
       const more = await persistEvents(parts, events);
       for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
+      const [unknown] = more.unknown;
+      if (unknown !== undefined) {
+        if (more.unknown.length < events.length) await leaveOnly(parts, batch, flushes, more.unknown);
+        throw new UnknownOrganization(unknown.organization_id, persisted);
+      }
     }
     // From here on these events are in Postgres for good, so Redis may forget them.
     const first = events[0] === undefined ? '' : stagedBeginning(events[0].id);
@@ -58,30 +87,71 @@ redis.call('UNLINK', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
 return 1`;
 
-async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promise<Persisted> {
+// So that the next attempt has nothing to do for those that are recorded. What stays is added before the rest is cut off: a
+// log that is torn in between has them twice, which changes nothing.
+const LEAVE_ONLY = `
+local flushes = redis.call('LRANGE', KEYS[1], 0, -1)
+if #flushes ~= #ARGV - 1 then return end
+for n = 1, #flushes do
+  if flushes[n] ~= ARGV[n + 1] then return end
+end
+redis.call('RPUSH', KEYS[1], ARGV[1])
+redis.call('LTRIM', KEYS[1], -1, -1)`;
+
+/** Leaves these events of a batch in Redis, unless something has joined it meanwhile. */
+async function leaveOnly(
+  { redis, keys }: PersistParts,
+  batch: string,
+  flushes: string[],
+  events: StagedEvent[],
+): Promise<void> {
+  const left = events.map(stagedText).join(STAGED_SEPARATOR);
+  await redis.eval(LEAVE_ONLY, 1, keys.batch(batch), left, ...flushes);
+}
+
+async function persistEvents(
+  parts: PersistParts,
+  events: StagedEvent[],
+): Promise<Persisted & Pick<Judged, 'unknown'>> {
   const { database } = parts;
-  const { accepted, rejected } = onceEach(await judgeAll(parts.aggregations, events));
+  const { accepted, rejected, unknown } = onceEach(await judgeAll(parts.aggregations, events));
   const { recorded, duplicates, refused } = await recordOrBisect(database, accepted);
   await rejectEvents(database.pool, [...rejected, ...refused]);
   const notCounted = new Set([...rejected, ...refused].map(({ event }) => event.id));
+  const notJudged = new Set(unknown.map(({ id }) => id));
   await deleteRejected(
     database.pool,
-    events.filter((event) => event.replayed === true && !notCounted.has(event.id)),
+    events.filter((event) => event.replayed === true && !notCounted.has(event.id) && !notJudged.has(event.id)),
   );
-  return { recorded, duplicates, rejected: notCounted.size };
+  return { recorded, duplicates, rejected: notCounted.size, unknown };
 }
 
 async function judgeAll(aggregations: Aggregations, events: StagedEvent[]): Promise<Judged> {
   const accepted: RecordableEvent[] = [];
   const rejected: RejectedEvent[] = [];
+  const unknown: StagedEvent[] = [];
+  // Asked once for a batch, and only where a meter is missing.
+  const isThere = new Map<string, boolean>();
   for (const event of events) {
+    const organizationId = event.organization_id;
+    if (isThere.get(organizationId) === false) {
+      unknown.push(event);
+      continue;
+    }
     const found = aggregations.find(event.organization_id, event.meter_id);
     const aggregation = found instanceof Promise ? await found : found;
+    if (aggregation === undefined && !isThere.has(organizationId)) {
+      isThere.set(organizationId, await aggregations.hasOrganization(organizationId));
+      if (isThere.get(organizationId) === false) {
+        unknown.push(event);
+        continue;
+      }
+    }
     const judgement = judge(event, aggregation);
     if (judgement.outcome === 'accepted') accepted.push({ event, countsUniqueValues: aggregation === 'UNIQUE_COUNT' });
     else rejected.push({ event, reason: judgement.reason });
   }
-  return { accepted, rejected };
+  return { accepted, rejected, unknown };
 }
 
 /**
@@ -92,7 +162,7 @@ function onceEach(judged: Judged): Judged {
   const accepted = new Map(judged.accepted.map((each) => [each.event.id, each]));
   const rejected = new Map(judged.rejected.map((each) => [each.event.id, each]));
   for (const id of accepted.keys()) rejected.delete(id);
-  return { accepted: [...accepted.values()], rejected: [...rejected.values()] };
+  return { accepted: [...accepted.values()], rejected: [...rejected.values()], unknown: judged.unknown };
 }
 
 /**

@@ -1,15 +1,17 @@
 // Opens a worker and closes it again, last opened first.
 
 import { openDatabase, pingDatabase } from '@weir/db/database';
+import { findRisks, identify, requireSchema } from '@weir/db/installation';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
+import { Ownership } from '@weir/shared/ownership';
 import { queueKeys, workerConnection } from '@weir/shared/queue';
 import { requireRedisPolicy } from '@weir/shared/redis-policy';
 import { explainTakenPort } from '@weir/shared/settings';
 import { Redis } from 'ioredis';
 import { Aggregations } from './aggregations.ts';
-import { openConsumer } from './consume.ts';
-import { openDuties } from './duties.ts';
+import { openConsumer, type Consumer } from './consume.ts';
+import { openDuties, type Duties } from './duties.ts';
 import { buildHealth } from './health.ts';
 import { buildWorkerMetrics } from './metrics.ts';
 import type { WorkerSettings } from './settings.ts';
@@ -25,7 +27,13 @@ export interface RunningWorker {
 /** What is left of the time for a stop when what could not be closed in order is given up. */
 const STOP_SPARE_MS = 250;
 
-/** Starts a worker; waits for Redis where it is away. Throws a SettingsError for a Redis that would lose events. */
+/** How often it is looked whose queue this is; each batch asks for it as well. */
+const OWNERSHIP_INTERVAL_MS = 2_000;
+
+/**
+ * Starts a worker; waits for Redis where it is away. Throws a SettingsError for a Redis that would lose events or belongs to
+ * another database, and for a database that is not migrated to this version. While Postgres is away it takes no batches.
+ */
 export async function serveWorker(settings: WorkerSettings, log: Logger): Promise<RunningWorker> {
   const closer = new Closer();
   let isDraining = false;
@@ -33,8 +41,8 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const keys = queueKeys(settings.QUEUE_PREFIX);
     const metrics = buildWorkerMetrics();
     const database = openDatabase(settings.DATABASE_URL, {
-      // One for each batch in hand, one for a duty, one for health.
-      connectionsMax: settings.WORKER_CONCURRENCY + 2,
+      // One for each batch in hand, one for a duty, one for health, one to see whose queue this is.
+      connectionsMax: settings.WORKER_CONCURRENCY + 3,
       statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
       onConnectionError: (error) => log.warn({ err: error }, 'an idle connection to Postgres was lost'),
     });
@@ -44,9 +52,24 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     redis.on('error', (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
     closer.add('Redis', () => redis.disconnect());
 
+    let consumer: Consumer | undefined;
+    let duties: Duties | undefined;
+    const ownership = new Ownership({
+      redis,
+      keys,
+      database: { requireSchema: () => requireSchema(database), identify: (folded) => identify(database, folded) },
+      log,
+      intervalMs: OWNERSHIP_INTERVAL_MS,
+      onLook(isOurs) {
+        consumer?.take(isOurs);
+        duties?.take(isOurs);
+      },
+    });
+    closer.add('the watch on the queue', () => ownership.close());
     const health = buildHealth(metrics, {
       postgres: () => pingDatabase(database),
       redis: () => (redis.status === 'ready' ? redis.ping() : Promise.reject(new Error('not connected'))),
+      problem: () => ownership.problem(),
       isDraining: () => isDraining,
     });
     closer.add('health', () => health.close());
@@ -54,24 +77,30 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const url = await explainTakenPort(health.listen({ port, host }), { setting: 'WORKER_PORT', port, host });
 
     await requireRedisPolicy(redis, log);
+    await ownership.requireOurs();
+    for (const risk of await findRisks(database).catch(() => [])) log.warn(risk);
+    const isTaking = ownership.problem() === undefined;
 
-    const duties = openDuties({
+    duties = openDuties({
       redisUrl: settings.REDIS_URL,
       keys,
       database,
+      ownership,
+      isTaking,
       sweepIntervalMs: settings.SWEEP_INTERVAL_MS,
       sweepAgeMs: settings.SWEEP_AGE_MS,
       log,
       metrics,
     });
-    closer.add('the duties', () => duties.close());
-    const parts = { database, redis, keys, aggregations: new Aggregations(database) };
-    const consumer = openConsumer(settings.REDIS_URL, keys, parts, {
+    closer.add('the duties', () => duties?.close());
+    const parts = { database, redis, keys, ownership, aggregations: new Aggregations(database) };
+    consumer = openConsumer(settings.REDIS_URL, keys, parts, {
       concurrency: settings.WORKER_CONCURRENCY,
+      isTaking,
       log,
       metrics,
     });
-    closer.add('the consumer', () => consumer.close());
+    closer.add('the consumer', () => consumer?.close());
     return {
       url,
       async close() {

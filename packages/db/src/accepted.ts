@@ -1,7 +1,7 @@
 // How many events the door has accepted, as Postgres has it: the tallies that were folded, and the corrections.
 
 import { firstIdAt } from '@weir/shared/ids';
-import type { MonthCount, Tally } from '@weir/shared/tally';
+import type { FoldedCount, MonthCount, Tally } from '@weir/shared/tally';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 import type { Queries } from './page.ts';
@@ -16,7 +16,13 @@ export const FOLD_LOCK = 7_339_221_554;
 const REMEMBERED_MS = 30 * 86_400_000;
 
 /** `again`: this tally was folded before, and has counted `events` more since: those counts could not be kept. */
-export type Fold = { outcome: 'folded' | 'again'; id: string; events: number };
+export interface Fold {
+  outcome: 'folded' | 'again';
+  id: string;
+  events: number;
+  /** What is counted now of each organization and month of the tally. */
+  totals: FoldedCount[];
+}
 
 /**
  * Adds a tally to the totals, once however often it is folded. `setAside` is called when no other fold is under way;
@@ -44,15 +50,63 @@ async function add(transaction: Queries, { id, counts }: Tally): Promise<Fold> {
     const { rows } = await sql<{ events: string }>`SELECT events FROM folded_tallies WHERE id = ${id}`.execute(
       transaction,
     );
-    return { outcome: 'again', id, events: events - Number(rows[0]?.events ?? events) };
+    const more = events - Number(rows[0]?.events ?? events);
+    // Of a tally that went on counting nobody knows which counts are added.
+    const totals = await readTotals(transaction, counts, more === 0);
+    return { outcome: 'again', id, events: more, totals };
   }
   await sql`
     INSERT INTO accepted_events AS a (organization_id, month, events)
     SELECT * FROM ${unnested(counts)} AS t
     ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`.execute(transaction);
   const forgotten = firstIdAt(Date.now() - REMEMBERED_MS);
-  await sql`DELETE FROM folded_tallies WHERE id < ${forgotten}`.execute(transaction);
-  return { outcome: 'folded', id, events };
+  // By Postgres's clock as well: one that is ahead would forget what Redis says was folded a moment ago.
+  await sql`DELETE FROM folded_tallies
+    WHERE id < ${forgotten} AND folded_at < now() - ${REMEMBERED_MS} * interval '1 millisecond'`.execute(transaction);
+  return { outcome: 'folded', id, events, totals: await readTotals(transaction, counts, true) };
+}
+
+async function readTotals(
+  transaction: Queries,
+  counts: readonly MonthCount[],
+  areAdded: boolean,
+): Promise<FoldedCount[]> {
+  const { rows } = await sql<{ organization_id: string; month: string; events: string; added: string }>`
+    SELECT a.organization_id, to_char(a.month, 'YYYY-MM') AS month, a.events, t.events AS added
+    FROM ${unnested(counts)} AS t (organization_id, month, events)
+    JOIN accepted_events a ON (a.organization_id, a.month) = (t.organization_id, t.month)`.execute(transaction);
+  return rows.map(({ organization_id: organizationId, month, events, added }) => {
+    return { organizationId, month, events: Number(events), added: areAdded ? Number(added) : 0 };
+  });
+}
+
+/**
+ * Raises the totals to what is remembered elsewhere, where Postgres went back in time and has counted fewer. `remembered` is
+ * called when no fold is under way; where it says undefined nothing is done. Returns how many events were added, or undefined
+ * when it has to be tried again.
+ */
+export async function raiseTotals(
+  database: Database,
+  remembered: () => Promise<MonthCount[] | undefined>,
+): Promise<number | undefined> {
+  return database.kysely.transaction().execute(async (transaction) => {
+    const lock = await sql<{ held: boolean }>`SELECT pg_try_advisory_xact_lock(${FOLD_LOCK}) AS held`.execute(
+      transaction,
+    );
+    const counts = lock.rows[0]?.held === true ? await remembered() : undefined;
+    if (counts === undefined) return undefined;
+    const { rows } = await sql<{ events: string }>`
+      SELECT coalesce(sum(t.events - coalesce(a.events, 0)), 0) AS events
+      FROM ${unnested(counts)} AS t (organization_id, month, events)
+      LEFT JOIN accepted_events a ON (a.organization_id, a.month) = (t.organization_id, t.month)
+      WHERE t.events > coalesce(a.events, 0)`.execute(transaction);
+    await sql`
+      INSERT INTO accepted_events AS a (organization_id, month, events)
+      SELECT * FROM ${unnested(counts)} AS t
+      ON CONFLICT (organization_id, month) DO UPDATE SET events = excluded.events
+        WHERE a.events < excluded.events`.execute(transaction);
+    return Number(rows[0]?.events ?? 0);
+  });
 }
 
 /** Writes down that the door's counts were wrong, by how much and why. */
@@ -66,7 +120,8 @@ export async function insertCorrections(
     SELECT t.*, ${reason} FROM ${unnested(corrections)} AS t`.execute(database.kysely);
 }
 
-function unnested(counts: readonly MonthCount[]) {
+/** Counts as rows of SQL: organization, first day of the month, number. */
+export function unnested(counts: readonly MonthCount[]) {
   return sql`unnest(${counts.map(({ organizationId }) => organizationId)}::uuid[],
     ${counts.map(({ month }) => `${month}-01`)}::date[], ${counts.map(({ events }) => events)}::bigint[])`;
 }

@@ -3,7 +3,7 @@
 
 import type { MonthCount } from '@weir/shared/tally';
 import { sql } from 'kysely';
-import { FOLD_LOCK } from './accepted.ts';
+import { FOLD_LOCK, unnested } from './accepted.ts';
 import type { Database } from './database.ts';
 import type { Queries } from './page.ts';
 
@@ -28,8 +28,11 @@ export interface Look {
   setQueued(events: AsyncIterable<readonly QueuedEvent[]>): Promise<void>;
   /** Takes the snapshot. What is committed later is not seen. */
   begin(): Promise<void>;
-  /** What the door has accepted by the tallies folded so far, with all corrections. */
-  accepted(): Promise<MonthCount[]>;
+  /**
+   * What the door has accepted by the tallies folded so far, with all corrections. Never less than what is remembered: a
+   * Postgres that was restored has forgotten counts, too.
+   */
+  accepted(remembered: readonly MonthCount[]): Promise<MonthCount[]>;
   /** Which of these tallies are among the folded ones. */
   folded(tallies: readonly string[]): Promise<Set<string>>;
   takeBack(): Promise<void>;
@@ -73,9 +76,11 @@ function lookOf(session: Queries, filter: CountFilter): Look {
       // The snapshot is that of the first statement, not of BEGIN.
       await sql`SELECT 1`.execute(session);
     },
-    accepted: () =>
+    accepted: (remembered) =>
       read(sql`SELECT organization_id, month, sum(events) AS events FROM (
-          SELECT organization_id, month, events FROM accepted_events
+          SELECT organization_id, month, greatest(a.events, r.events) AS events
+          FROM accepted_events a FULL JOIN ${unnested(remembered)} AS r (organization_id, month, events)
+            USING (organization_id, month)
           UNION ALL SELECT organization_id, month, events FROM accepted_corrections
         ) AS accepted WHERE ${within(filter, sql`month`)} GROUP BY 1, 2`),
     async folded(tallies) {

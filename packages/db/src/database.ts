@@ -34,10 +34,14 @@ function isoOfPostgres(text: string): string {
   return `${seconds}.${fraction.padEnd(fraction.length > 3 ? 6 : 3, '0')}Z`;
 }
 
-/** Opens a pool. Nothing is connected yet, so this also works while Postgres is away. */
+/**
+ * Opens a pool. Nothing is connected yet, so this also works while Postgres is away. What a role or a database has set for
+ * itself does not get in the way: each connection sets what Weir relies on.
+ */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const { connectionString, given } = withoutOptions(url);
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString,
     max: options.connectionsMax,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
@@ -49,9 +53,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
         : options.statementTimeoutMs + Math.min(options.statementTimeoutMs, 2_000),
     keepAliveInitialDelayMillis: 10_000,
     types: parsers,
-    // No statement here runs for so long that compiling it first pays.
-    options: `-c timezone=UTC -c datestyle=ISO -c jit=off -c statement_timeout=${options.statementTimeoutMs}`,
+    // No statement here runs for so long that compiling it first pays. The last one wins, so ours come last.
+    options: `${given} -c timezone=UTC -c datestyle=ISO -c array_nulls=on -c jit=off -c statement_timeout=${options.statementTimeoutMs}`,
     application_name: 'weir',
+    onConnect: keepCommits,
   });
   // Also of a connection that somebody holds between two queries: the pool tells of idle ones only, and an error that
   // nobody listens to ends the process.
@@ -67,6 +72,25 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       if (!pool.ended) await pool.end();
     },
   };
+}
+
+/** The options in an address would take the place of ours, and times would come in another zone. */
+function withoutOptions(url: string): { connectionString: string; given: string } {
+  if (!URL.canParse(url)) return { connectionString: url, given: '' };
+  const address = new URL(url);
+  const given = address.searchParams.get('options') ?? '';
+  if (given === '') return { connectionString: url, given };
+  address.searchParams.delete('options');
+  return { connectionString: address.href, given };
+}
+
+/**
+ * With `synchronous_commit` off, Postgres says that events are recorded before they are on disk, and Redis forgets them then.
+ * Whatever is stronger is left as the operator has set it. Awaited before the connection is used, which fails if this does.
+ */
+export async function keepCommits(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  await client.query(`SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') = 'off'`);
 }
 
 /**

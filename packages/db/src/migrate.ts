@@ -1,11 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { SettingsError } from '@weir/shared/settings';
+import { readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { keepCommits } from './database.ts';
+import { MIGRATIONS, findMissing, requireUtf8 } from './migrations.ts';
 import { makePartitions } from './partitions.ts';
-
-// The same relative path from `src` and from `dist`.
-const DIRECTORY = fileURLToPath(new URL('../migrations', import.meta.url));
 
 // Any fixed number will do, as long as nothing else in this database locks it.
 const MIGRATION_LOCK = 7_339_221_551;
@@ -13,13 +10,15 @@ const MIGRATION_LOCK = 7_339_221_551;
 /**
  * Brings a database to the newest schema and makes the partitions of this and the coming months. Each migration runs
  * in a transaction of its own, in the order of its number, once. Several processes may migrate at the same time: one
- * works, the others wait for it. Throws, with nothing of the failing migration kept, when one fails, and when the
- * database has migrations that this version does not know.
+ * works, the others wait for it. Throws, with nothing of the failing migration kept, when one fails; and a SettingsError for
+ * a database that is not UTF-8, one that has migrations that this version does not know, and one of another program.
  */
 export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'weir-migrate' });
   await client.connect();
   try {
+    await keepCommits(client);
+    await requireUtf8(client);
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const applied = await applyMissing(client);
     await makePartitions(client, new Date());
@@ -34,18 +33,9 @@ async function applyMissing(client: pg.Client): Promise<string[]> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
   );
-  const files = (await readdir(DIRECTORY)).filter((name) => name.endsWith('.sql')).sort();
-  const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
-  const done = new Set(rows.map((row) => row.name));
-  const unknown = [...done].filter((name) => !files.includes(name));
-  if (unknown.length > 0) {
-    throw new SettingsError(
-      `The database was migrated by a newer Weir (it has ${unknown.join(', ')}): run that version instead.`,
-    );
-  }
-  const missing = files.filter((name) => !done.has(name));
+  const missing = await findMissing(client);
   for (const name of missing) {
-    const sql = await readFile(`${DIRECTORY}/${name}`, 'utf8');
+    const sql = await readFile(`${MIGRATIONS}/${name}`, 'utf8');
     await client.query('BEGIN');
     try {
       await client.query(sql);

@@ -19,6 +19,11 @@ export async function hasOrganization(db: Queries): Promise<boolean> {
   return (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
+/** Whether there is such an organization in this database. */
+export async function organizationExists(db: Queries, id: string): Promise<boolean> {
+  return (await db.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
+}
+
 export async function insertOrganization(db: Queries, organization: Organization): Promise<void> {
   await db.insertInto('organizations').values(organization).execute();
 }

@@ -20,13 +20,24 @@ export interface QueueKeys {
   /** The hash that counts accepted events since the last fold (see tally.ts), and the one that is just being folded. */
   tally: string;
   foldingTally: string;
-  /** The string that holds an idempotency key's event id and fingerprint for as long as the claim lives. */
-  claim(organizationId: string, idempotencyKey: string): string;
+  /** The mark of the database that this queue belongs to; and the timeline that Postgres had (see ownership.ts). */
+  database: string;
+  timeline: string;
+  /** The id of the tally that was folded last, and for a month what Postgres had counted by then (see tally.ts). */
+  lastFolded: string;
+  folded(month: string): string;
+  /** Exists while Postgres may have fewer events counted than Redis remembers. */
+  countsAhead: string;
+  /**
+   * The string that holds an idempotency key's event id and fingerprint for as long as the claim lives. `memory`: what the
+   * memory of Redis is known by; claims of another one count for nothing.
+   */
+  claim(memory: string, organizationId: string, idempotencyKey: string): string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
   revoked(apiKeyId: string): string;
   /**
    * A random value that this Redis has for as long as it remembers anything. Another one, or none, says that tombstones may
-   * be lost.
+   * be lost, and that claims count for nothing.
    */
   memory: string;
   /** Prefix of the counters of failed logins. */
@@ -42,8 +53,14 @@ export function queueKeys(prefix: string): QueueKeys {
     batch: (batch) => `${prefix}:batch:${batch}`,
     tally: `${prefix}:tally`,
     foldingTally: `${prefix}:tally:folding`,
-    // An id is of fixed length, so no two of them with their keys make one text.
-    claim: (organizationId, idempotencyKey) => `${prefix}:claim:${digest(organizationId + idempotencyKey)}`,
+    database: `${prefix}:database`,
+    timeline: `${prefix}:timeline`,
+    lastFolded: `${prefix}:folded`,
+    folded: (month) => `${prefix}:folded:${month}`,
+    countsAhead: `${prefix}:counts-ahead`,
+    // Ids are of fixed length, so no two of them with their keys make one text.
+    claim: (memory, organizationId, idempotencyKey) =>
+      `${prefix}:claim:${digest(memory + organizationId + idempotencyKey)}`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
     memory: `${prefix}:memory`,
     failures: `${prefix}:failures`,

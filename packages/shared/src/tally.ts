@@ -52,12 +52,62 @@ export async function setTallyAside(redis: Redis, keys: QueueKeys): Promise<Tall
   return tallyOf(Object.fromEntries(pairs) as Record<string, string>);
 }
 
-// Another fold may be at work on the next tally by now.
-const DROP = `if redis.call('HGET', KEYS[1], '${ID}') == ARGV[1] then redis.call('UNLINK', KEYS[1]) end`;
+// Another fold may be at work on the next tally by now. What Postgres has counted is remembered, and never less than was
+// counted before: a Postgres that has less has gone back in time. The tally goes first: should the log be torn in the middle,
+// a total that is too low is mended by the next fold, and one that is too high would speak of a loss.
+const DROP = `
+if redis.call('HGET', KEYS[1], '${ID}') ~= ARGV[1] then return end
+redis.call('UNLINK', KEYS[1])
+for n = 1, #KEYS - 2 do
+  local field, total, added = ARGV[3 * n], tonumber(ARGV[3 * n + 1]), tonumber(ARGV[3 * n + 2])
+  local before = tonumber(redis.call('HGET', KEYS[2 + n], field) or 0)
+  if before > 0 and before + added > total then total = before + added end
+  redis.call('HSET', KEYS[2 + n], field, string.format('%.0f', total))
+  redis.call('EXPIRE', KEYS[2 + n], ARGV[2])
+end
+redis.call('SET', KEYS[2], ARGV[1])`;
 
-/** Drops the tally that was set aside, once Postgres has it. Does nothing when it is gone already. */
-export async function dropTally(redis: Redis, keys: QueueKeys, id: string): Promise<void> {
-  await redis.eval(DROP, 1, keys.foldingTally, id);
+/** Longer than any month of receipt can still be counted in, and than anybody should need to miss what a restore took away. */
+const FOLDED_SECONDS = 100 * 86_400;
+
+/** What Postgres has counted in one month, and how much of it came with the tally that is dropped. */
+export interface FoldedCount extends MonthCount {
+  added: number;
+}
+
+/** Drops the tally that was set aside, once Postgres has it, and remembers the totals. Does nothing when it is gone already. */
+export async function dropTally(
+  redis: Redis,
+  keys: QueueKeys,
+  id: string,
+  totals: readonly FoldedCount[],
+): Promise<void> {
+  const months = totals.map(({ month }) => keys.folded(month));
+  const values = totals.flatMap(({ organizationId, events, added }) => [organizationId, events, added]);
+  await redis.eval(DROP, 2 + months.length, keys.foldingTally, keys.lastFolded, ...months, id, FOLDED_SECONDS, ...values);
+}
+
+/** Months of receipt that Redis may remember: its totals live for 100 days, and a clock may be ahead. */
+function rememberedMonths(now: Date): string[] {
+  return [-4, -3, -2, -1, 0, 1].map((offset) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset)).toISOString().slice(0, 7),
+  );
+}
+
+/** What Postgres had counted, as far as Redis remembers. */
+export async function readFolded(redis: Redis, keys: QueueKeys): Promise<MonthCount[]> {
+  const months = rememberedMonths(new Date());
+  const hashes = await Promise.all(months.map((month) => redis.hgetall(keys.folded(month))));
+  return hashes.flatMap((hash, index) =>
+    Object.entries(hash).map(([organizationId, events]) => {
+      return { organizationId, month: months[index] ?? '', events: Number(events) };
+    }),
+  );
+}
+
+/** Forgets what was counted: it was another Weir's. */
+export async function forgetFolded(redis: Redis, keys: QueueKeys): Promise<void> {
+  await redis.unlink(...rememberedMonths(new Date()).map((month) => keys.folded(month)));
 }
 
 /** What the door has done, at one instant of Redis. */

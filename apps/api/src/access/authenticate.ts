@@ -10,8 +10,6 @@ import { findWidgetGrant } from '@weir/db/widget-tokens';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isRedisAway } from '@weir/shared/redis-away';
-import type { QueueKeys } from '@weir/shared/queue';
-import type { Redis } from 'ioredis';
 import { buildKnownKeys, type KnownKey } from './known-keys.ts';
 import { mayActInSession } from './same-origin.ts';
 import { hashSecret, hashSecretText, isApiKey, isWidgetToken } from './secrets.ts';
@@ -21,7 +19,7 @@ export interface Caller {
   organizationId: string;
   userId?: string;
   apiKeyId?: string;
-  /** The mark that the memory of Redis had when the API key was looked up. Set by the write guard. */
+  /** What the memory of Redis was known by when the API key was looked up. Set by the write guard. */
   memory?: string;
   /** The only customer that a widget token shows; nobody else has it. */
   customerExternalId?: string;
@@ -56,8 +54,7 @@ export interface GuardParts {
   database: Database;
   /** Where tracking looks up keys that it does not know yet. */
   lookups: Database;
-  redis: Redis;
-  keys: QueueKeys;
+  memory(): Promise<string>;
   publicUrl: string | undefined;
   log: FastifyBaseLogger;
 }
@@ -70,13 +67,13 @@ const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
 
 export function buildGuards(
   app: FastifyInstance,
-  { database, lookups, redis, keys, publicUrl, log }: GuardParts,
+  { database, lookups, memory, publicUrl, log }: GuardParts,
 ): Guards {
   // Null until a guard has run; the type says otherwise so that no route has to ask.
   app.decorateRequest('caller', null as unknown as Caller);
 
   const find = (keyHash: Buffer) => findApiKeyGrant(database.kysely, keyHash);
-  const known = buildKnownKeys({ database: lookups, redis, keys, log });
+  const known = buildKnownKeys({ database: lookups, memory, log });
 
   async function session(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const token = sessionTokenOf(request);

@@ -1,9 +1,6 @@
 import { findApiKeyGrant, type ApiKeyGrant } from '@weir/db/api-keys';
 import type { Database } from '@weir/db/database';
-import type { QueueKeys } from '@weir/shared/queue';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Redis } from 'ioredis';
-import { randomUUID } from 'node:crypto';
 import { Known } from '../known.ts';
 
 /**
@@ -12,27 +9,27 @@ import { Known } from '../known.ts';
  */
 export const KNOWN_KEY_SECONDS_MAX = 3_600;
 
-/** What an API key opens, and the mark that the memory of Redis had before Postgres was asked about it. */
+/** What an API key opens, and what the memory of Redis was known by before Postgres was asked about it. */
 export interface KnownKey extends ApiKeyGrant {
   memory: string;
 }
 
 export interface KnownKeyParts {
   database: Database;
-  redis: Redis;
-  keys: QueueKeys;
+  /** What the memory of Redis is known by; rejects where the queue is that of another database. */
+  memory(): Promise<string>;
   log: FastifyBaseLogger;
 }
 
 /**
  * What API keys open, by the key's hash in base64. About 5 MB at most. A key that was deleted after it was looked up has its
- * tombstone in the same memory of Redis, unless that memory is lost; then its mark is another one, and admission refuses.
+ * tombstone in the same memory of Redis, unless that memory is lost; then it is known by another value, and admission refuses.
  */
-export function buildKnownKeys({ database, redis, keys, log }: KnownKeyParts): Known<KnownKey> {
+export function buildKnownKeys({ database, memory: memoryOf, log }: KnownKeyParts): Known<KnownKey> {
   return new Known({
     what: 'API key',
     async find(keyHash) {
-      const memory = await markOfMemory(redis, keys);
+      const memory = await memoryOf();
       const grant = await findApiKeyGrant(database.kysely, Buffer.from(keyHash, 'base64'));
       return grant && { ...grant, memory };
     },
@@ -41,10 +38,4 @@ export function buildKnownKeys({ database, redis, keys, log }: KnownKeyParts): K
     countMax: 10_000,
     log,
   });
-}
-
-/** Whoever finds a memory without a mark gives it one. */
-async function markOfMemory(redis: Redis, keys: QueueKeys): Promise<string> {
-  const mark = randomUUID();
-  return (await redis.get(keys.memory)) ?? (await redis.set(keys.memory, mark, 'NX', 'GET')) ?? mark;
 }

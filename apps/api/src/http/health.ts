@@ -1,24 +1,36 @@
 import { z } from 'zod';
 import type { App } from './typed-app.ts';
+import { buildProbe } from '@weir/shared/probe';
 import { Refusal } from '@weir/shared/errors';
 import { problemResponses } from './problem.ts';
 
-/** What `/readyz` asks: each answers when its part can serve, and throws when it cannot. */
+/** What `/readyz` asks. */
 export interface ReadyChecks {
+  /** Each answers when its part does, and throws when it does not. */
   postgres(): Promise<unknown>;
   redis(): Promise<unknown>;
+  /** Why tracking is refused, for the operator; undefined while the door is open. */
+  shutBecause(): string | undefined;
   /** Whether the process has been told to stop. */
   isDraining(): boolean;
 }
 
 export function healthRoutes(app: App, checks: ReadyChecks): void {
-  const okay = { 200: z.object({ status: z.literal('ok') }) };
-
   const config = { traffic: 'vital' } as const;
+  const part = z.enum(['ok', 'away']);
+  const redis = buildProbe(checks.redis);
+  const postgres = buildProbe(checks.postgres);
 
   app.get(
     '/healthz',
-    { config, schema: { tags: ['Operations'], summary: 'The process is alive', response: okay } },
+    {
+      config,
+      schema: {
+        tags: ['Operations'],
+        summary: 'The process is alive',
+        response: { 200: z.object({ status: z.literal('ok') }) },
+      },
+    },
     () => ({ status: 'ok' as const }),
   );
 
@@ -28,20 +40,25 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
       config,
       schema: {
         tags: ['Operations'],
-        summary: 'The process can serve: Postgres and Redis answer, and it is not shutting down',
-        response: { ...okay, ...problemResponses('unavailable', 'shutting_down') },
+        summary: 'The door is open: tracking is taken',
+        description:
+          'While Postgres is away tracking goes on, so this stays 200, and the body says what is away. It is 503 while events ' +
+          'cannot be taken, with the reason, and once the process was told to stop.',
+        response: {
+          200: z.object({ status: z.literal('ok'), redis: part, postgres: part }),
+          ...problemResponses('unavailable', 'shutting_down'),
+        },
       },
     },
     async () => {
       // Whoever watches this path learns of a stop here; everyone else is still served.
       if (checks.isDraining())
         throw new Refusal('shutting_down', 'This process is shutting down: send requests to another one.');
-      const parts = { Postgres: checks.postgres(), Redis: checks.redis() };
-      const results = await Promise.allSettled(Object.values(parts));
-      const down = Object.keys(parts).filter((_, index) => results[index]?.status === 'rejected');
-      if (down.length > 0)
-        throw new Refusal('unavailable', `${down.join(' and ')} cannot be reached: check that it runs.`);
-      return { status: 'ok' as const };
+      const [hasRedis, hasPostgres] = await Promise.all([redis(), postgres()]);
+      if (!hasRedis) throw new Refusal('unavailable', 'Redis cannot be reached: check that it runs.');
+      const why = checks.shutBecause();
+      if (why !== undefined) throw new Refusal('unavailable', why);
+      return { status: 'ok', redis: 'ok', postgres: hasPostgres ? 'ok' : 'away' } as const;
     },
   );
 }

@@ -16,7 +16,7 @@ import type { Redis } from 'ioredis';
 export interface Sender {
   organizationId: string;
   apiKeyId: string;
-  /** The mark that the memory of Redis had when the API key was looked up; see known-keys.ts. */
+  /** What the memory of Redis was known by when the API key was looked up; see known-keys.ts. Its claims are made of it. */
   memory: string;
 }
 

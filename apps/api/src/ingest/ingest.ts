@@ -1,5 +1,7 @@
 // The stages of the track path, put together: buffer → batches → admit → enqueue.
 
+import type { Refusal } from '@weir/shared/errors';
+import type { Ownership } from '@weir/shared/ownership';
 import type { QueueKeys } from '@weir/shared/queue';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
@@ -15,6 +17,8 @@ export interface Ingest {
   submit(candidate: Candidate): Promise<Admission>;
   /** Settles when that is so of every event; the answers are in their order, and never throws for one of them. */
   submitAll(candidates: readonly Candidate[]): Promise<Settled[]>;
+  /** Why events are not taken now; undefined while they are. */
+  refusal(): Refusal | undefined;
   /** Events that wait in memory for a flush. */
   depth(): number;
   /** What was last seen of Redis. */
@@ -24,6 +28,7 @@ export interface Ingest {
 }
 
 export interface IngestOptions {
+  ownership: Pick<Ownership, 'refusal'>;
   claimTtlSeconds: number;
   /** How many batches may wait in Redis to be recorded. */
   batchesMax: number;
@@ -49,9 +54,10 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
     return admissions;
   });
   const watch = openRedisWatch(redis, keys, options.batchesMax, log);
+  const refusalNow = () => options.ownership.refusal() ?? watch.refusal();
   return {
     submit(candidate) {
-      const refusal = watch.refusal();
+      const refusal = refusalNow();
       if (refusal !== undefined) return Promise.reject(refusal);
       return new Promise((resolve, reject) => {
         buffer.submit(candidate, (settled) => {
@@ -61,7 +67,7 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
       });
     },
     submitAll(candidates) {
-      const error = watch.refusal();
+      const error = refusalNow();
       if (error !== undefined || candidates.length === 0)
         return Promise.resolve(candidates.map(() => ({ outcome: 'failed' as const, error })));
       return new Promise((resolve) => {
@@ -76,6 +82,7 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
         });
       });
     },
+    refusal: refusalNow,
     depth: () => buffer.depth,
     queue: () => watch.state(),
     async close() {

@@ -69,7 +69,7 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
     body.idempotency_key === undefined
       ? null
       : {
-          key: options.keys.claim(organizationId, body.idempotency_key),
+          key: options.keys.claim(sender.memory, organizationId, body.idempotency_key),
           fingerprint: fingerprintOf(event, body),
         };
   return { candidate: { id, event: stagedText(event), sender, claim }, id, timestamp };

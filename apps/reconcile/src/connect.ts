@@ -1,0 +1,86 @@
+// What the commands of this folder share: where Postgres and Redis are, and a Redis that is there or not.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isUnavailable } from '@weir/db/database';
+import { errorCodeOf } from '@weir/shared/errors';
+import { isRedisAway } from '@weir/shared/redis-away';
+import { SettingsError, databaseUrl, loadSettings, redisUrl } from '@weir/shared/settings';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+
+const settingsSchema = z.object({
+  DATABASE_URL: databaseUrl,
+  REDIS_URL: redisUrl,
+  QUEUE_PREFIX: z
+    .string()
+    .regex(/^\{[a-zA-Z0-9_-]+\}$/, 'must be a hash tag such as {weir}')
+    .default('{weir}'),
+});
+
+/** Redis cannot be reached. */
+class RedisError extends Error {}
+
+/** The settings of a command; without them, the services that npm start brought up. */
+export function loadCommandSettings(env: NodeJS.ProcessEnv): z.output<typeof settingsSchema> {
+  return loadSettings(settingsSchema, { ...loadServices(env), ...given(env) });
+}
+
+/** Connected, or it throws: nobody waits for a Redis that is away. */
+export async function connectRedis(url: string): Promise<Redis> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 5_000,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let reason: unknown;
+  redis.on('error', (error) => (reason = error));
+  try {
+    await redis.connect();
+    return redis;
+  } catch (error) {
+    redis.disconnect();
+    throw new RedisError(messageOf(reason ?? error), { cause: error });
+  }
+}
+
+/** Empty values count as unset. */
+function given(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}
+
+/** What npm start leaves in services.json for tools on the same machine: the services it brought up. */
+function loadServices(env: NodeJS.ProcessEnv): { DATABASE_URL?: string; REDIS_URL?: string } {
+  let text: string;
+  try {
+    text = readFileSync(join(env['WEIR_HOME'] || '.weir', 'services.json'), 'utf8');
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return {};
+    throw error;
+  }
+  const { database_url, redis_url } = JSON.parse(text) as { database_url?: string; redis_url?: string };
+  return {
+    ...(database_url !== undefined && { DATABASE_URL: database_url }),
+    ...(redis_url !== undefined && { REDIS_URL: redis_url }),
+  };
+}
+
+/** The line for the person who ran the command; undefined for a defect, which is shown as it is. */
+export function explainFailure(error: unknown): string | undefined {
+  const code = errorCodeOf(error);
+  if (error instanceof SettingsError) return error.message;
+  if (error instanceof RedisError || isRedisAway(error)) {
+    return `Redis cannot be reached (${messageOf(error)}). Check REDIS_URL, or start Weir with npm start.`;
+  }
+  if (code === '42P01') return 'the database is not migrated to this version: run npm run migrate.';
+  if (isUnavailable(error) || code?.startsWith('28') === true || code === '3D000') {
+    return `Postgres cannot be read (${messageOf(error)}). Check DATABASE_URL, or start Weir with npm start.`;
+  }
+  return undefined;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

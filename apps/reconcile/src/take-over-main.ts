@@ -1,0 +1,63 @@
+// The command `npm run take-over`: a step of a restore, of a move and of an upgrade of Postgres. After it the queue belongs to
+// the database of DATABASE_URL, and claims that were made before count for nothing. What waits in the queue stays.
+// Exit status: 0 done, 2 it could not be done, and nothing was changed.
+
+import { openDatabase } from '@weir/db/database';
+import { identify, requireSchema } from '@weir/db/installation';
+import { Closer } from '@weir/shared/closer';
+import { isSameWeir, takeOver } from '@weir/shared/ownership';
+import { queueKeys } from '@weir/shared/queue';
+import { forgetFolded } from '@weir/shared/tally';
+import { connectRedis, explainFailure, loadCommandSettings } from './connect.ts';
+
+const USAGE = `Gives the queue in Redis to the database, which takes the place of the one that it belonged to.
+
+npm run take-over
+
+Stop all of Weir before. Settings: DATABASE_URL, REDIS_URL and QUEUE_PREFIX; without them, what npm start brought up.`;
+
+try {
+  if (process.argv.length > 2) console.log(USAGE);
+  else await run();
+} catch (error) {
+  process.exitCode = 2;
+  const line = explainFailure(error);
+  console.error(line === undefined ? error : `take-over: ${line}`);
+}
+
+async function run(): Promise<void> {
+  const settings = loadCommandSettings(process.env);
+  const keys = queueKeys(settings.QUEUE_PREFIX);
+  const closer = new Closer();
+  try {
+    const redis = await connectRedis(settings.REDIS_URL);
+    closer.add('Redis', () => redis.disconnect());
+    const database = openDatabase(settings.DATABASE_URL, {
+      connectionsMax: 1,
+      statementTimeoutMs: 30_000,
+      onConnectionError: () => {},
+    });
+    closer.add('the database', () => database.close());
+    await requireSchema(database);
+    const facts = await identify(database, undefined);
+    const former = await takeOver(redis, keys, facts);
+    const isAnotherWeir = former !== undefined && !isSameWeir(former, facts.mark);
+    // What another Weir has counted would be missing here.
+    if (isAnotherWeir) await forgetFolded(redis, keys);
+    const batches = await redis.zcard(keys.staged);
+    console.log(
+      [
+        `The queue ${settings.QUEUE_PREFIX} belongs to this database now; before, it belonged to ${describe(former, isAnotherWeir)}.`,
+        `${batches} batches wait in it and will be recorded. Idempotency keys are judged by this database alone.`,
+        'Start Weir, and run npm run reconcile: it says what is missing as far as Redis knows.',
+      ].join('\n'),
+    );
+  } finally {
+    await closer.close();
+  }
+}
+
+function describe(former: string | undefined, isAnotherWeir: boolean): string {
+  if (former === undefined) return 'it, or to none';
+  return isAnotherWeir ? 'the database of another Weir' : 'another copy of it';
+}

@@ -1,0 +1,89 @@
+// Which database this is, and whether Weir can run on it.
+
+import { hash } from 'node:crypto';
+import { SettingsError } from '@weir/shared/settings';
+import pg from 'pg';
+import type { Database } from './database.ts';
+import { findMissing, requireUtf8 } from './migrations.ts';
+
+/** What tells one database from every other, and from its own past. */
+export interface DatabaseIdentity {
+  /**
+   * The id of the Weir, and after a colon where it lies: another one for a copy of the database, the same for a replica that
+   * took the place of its primary.
+   */
+  mark: string;
+  /** Grows when a replica takes over and when a backup is recovered to a point in time; 0 where Postgres does not say. */
+  timeline: number;
+  /** Whether the tally that was asked about is among the folded ones; true when none was. */
+  hasFolded: boolean;
+}
+
+/**
+ * Throws a SettingsError, in one line for the operator, for a database on which this version of Weir cannot run: one that is
+ * not migrated to it, or to a newer one, and one that is not UTF-8. Throws what Postgres says when it does not answer.
+ */
+export async function requireSchema(database: Database): Promise<void> {
+  await requireUtf8(database.pool);
+  const missing = await findMissing(database.pool);
+  if (missing.length > 0) {
+    throw new SettingsError(
+      `The database is not migrated to this version (${missing.join(', ')} missing): run npm run migrate.`,
+    );
+  }
+}
+
+/** What of the server's own settings may lose commits when its machine dies, for the log. */
+export async function findRisks(database: Database): Promise<string[]> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY 1`,
+  );
+  return rows.map(
+    ({ name }) => `Postgres has ${name} off: what is recorded may be lost when its machine dies; set it to on`,
+  );
+}
+
+// A copy made by CREATE DATABASE has another oid, a dump that was restored elsewhere has another server.
+const WHERE_IT_LIES = `(SELECT oid FROM pg_database WHERE datname = current_database())::text AS oid`;
+// Told by the name of the file that is being written, since what pg_control_checkpoint() says is as old as the last checkpoint.
+const OF_THE_SERVER = `(SELECT system_identifier FROM pg_control_system())::text AS system,
+  CASE WHEN pg_is_in_recovery() THEN NULL ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`;
+
+/** Reads which database this is. `folded` is the id of a tally that Redis says was folded into it. */
+export async function identify(database: Database, folded: string | undefined): Promise<DatabaseIdentity> {
+  const row = await readIdentity(database, folded ?? null);
+  if (row === undefined) throw new SettingsError('The table "installation" is empty: restore it from a backup.');
+  const place = hash('sha256', `${row.system ?? ''}/${row.oid}`, 'hex').slice(0, 16);
+  return {
+    mark: `${row.id}:${place}`,
+    timeline: row.timeline === null ? 0 : Number.parseInt(row.timeline, 16),
+    hasFolded: row.has_folded,
+  };
+}
+
+interface IdentityRow {
+  id: string;
+  oid: string;
+  system: string | null;
+  timeline: string | null;
+  has_folded: boolean;
+}
+
+async function readIdentity({ pool }: Database, folded: string | null): Promise<IdentityRow | undefined> {
+  const read = async (ofTheServer: string): Promise<IdentityRow | undefined> => {
+    const { rows } = await pool.query<IdentityRow>(
+      `SELECT id, ${WHERE_IT_LIES}, ${ofTheServer},
+         $1::uuid IS NULL OR EXISTS (SELECT FROM folded_tallies WHERE folded_tallies.id = $1::uuid) AS has_folded
+       FROM installation`,
+      [folded],
+    );
+    return rows[0];
+  };
+  try {
+    return await read(OF_THE_SERVER);
+  } catch (error) {
+    // Some hosts keep what concerns the whole server to themselves: forbidden, not there, not supported.
+    if (!(error instanceof pg.DatabaseError) || !/^(42501|42883|0A000)$/.test(error.code ?? '')) throw error;
+    return await read('NULL AS system, NULL AS timeline');
+  }
+}
