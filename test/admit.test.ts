@@ -43,7 +43,7 @@ const eventOf = (id: string): StagedEvent => ({
 
 function candidate(sender: Sender | null, key: string | null, fingerprint = 'f'.repeat(22)): Candidate {
   const id = newId();
-  const claim = key === null ? null : { key: keys.claim(sender?.organizationId ?? '', key), fingerprint };
+  const claim = key === null ? null : { key: keys.claim('this life', sender?.organizationId ?? '', key), fingerprint };
   return { id, event: stagedText(eventOf(id)), sender, claim };
 }
 

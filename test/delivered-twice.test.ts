@@ -28,7 +28,8 @@ beforeAll(async () => {
     statementTimeoutMs: 30_000,
     onConnectionError: () => {},
   });
-  parts = { database, redis: weir.redis, keys: weir.keys, aggregations: new Aggregations(database) };
+  const ownership = { check: () => Promise.resolve() };
+  parts = { database, redis: weir.redis, keys: weir.keys, ownership, aggregations: new Aggregations(database) };
 });
 afterAll(async () => {
   await database.close();

@@ -37,7 +37,12 @@ beforeAll(async () => {
 afterEach(async () => {
   await redis.heal();
   await postgres.heal();
-  await until(async () => (await weir.request('GET', '/readyz', { baseUrl })).status === 200, 'all is well again');
+  const all = { status: 'ok', redis: 'ok', postgres: 'ok' };
+  const isWell = async () => {
+    const { body } = await weir.request('GET', '/readyz', { baseUrl });
+    return JSON.stringify(body) === JSON.stringify(all);
+  };
+  await until(isWell, 'all is well again');
 });
 afterAll(async () => {
   await weir.close();
@@ -92,6 +97,10 @@ describe('tracking while Redis', () => {
       asked.push(timed(() => track(key)));
       await new Promise((resolve) => setImmediate(resolve));
     }
+    const ready = await timed(() => weir.request('GET', '/readyz', { baseUrl }));
+    expectProblem(ready, 503, 'unavailable');
+    expect(ready.body.detail).toContain('Redis');
+    expect(ready.ms).toBeLessThan(1_500);
     const answers = await Promise.all(asked);
     for (const answer of answers) {
       expectProblem(answer, 503, 'unavailable');
@@ -119,8 +128,10 @@ describe('while Postgres', () => {
       expect((await track(sent[0] ?? '')).status).toBe(201);
       expect((await read()).status).toBe(200);
       await makeGone();
-      const isGone = async () => (await weir.request('GET', '/readyz', { baseUrl })).status === 503;
-      await until(isGone, 'the process says that it is not ready');
+      // Tracking goes on, so the process is ready, and says what is away.
+      const ready = () => weir.request('GET', '/readyz', { baseUrl });
+      await until(async () => (await ready()).body.postgres === 'away', 'the process says what is away');
+      expect(await ready()).toMatchObject({ status: 200, body: { status: 'ok', redis: 'ok', postgres: 'away' } });
       await until(async () => (await timed(read)).ms < 200, 'what reads is refused at once');
       for (const request of [read, list]) {
         const answer = await timed(request);

@@ -62,6 +62,8 @@ export interface Weir {
   /** A real process of its own, run from source. */
   spawnApi(settings?: Env): Promise<Spawned>;
   spawnWorker(settings?: Env): Promise<Spawned>;
+  /** The name in Redis of the claim on an idempotency key. */
+  claim(organizationId: string, idempotencyKey: string): Promise<string>;
   /** How many events wait in Redis. */
   stagedEvents(): Promise<number>;
   /** Waits until no batch is staged any more: everything accepted so far is recorded, rejected or known as a duplicate. */
@@ -137,6 +139,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     startWorker,
     spawnApi: (settings) => spawnMain('api', settings),
     spawnWorker: (settings) => spawnMain('worker', settings),
+    claim: async (organizationId, idempotencyKey) =>
+      keys.claim((await redis.get(keys.memory)) ?? '', organizationId, idempotencyKey),
     stagedEvents: () => countStagedEvents(redis, keys),
     drained: () => until(async () => (await redis.zcard(keys.staged)) === 0, 'the queue is empty'),
     async close() {

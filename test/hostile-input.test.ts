@@ -42,7 +42,7 @@ const stagedEvents = () => countStagedEvents(weir.redis, weir.keys);
 /** Beside the neighbours that were taken nothing is left of a refused event, and its key is as good as new. */
 async function expectNothingKept(idempotencyKey: string, neighbours = 0): Promise<void> {
   expect(await stagedEvents()).toBe(stagedBefore + neighbours);
-  expect(await weir.redis.exists(weir.keys.claim(admin.id, idempotencyKey))).toBe(0);
+  expect(await weir.redis.exists(await weir.claim(admin.id, idempotencyKey))).toBe(0);
   expect((await track(eventWith(idempotencyKey))).status).toBe(201);
 }
 

@@ -24,7 +24,7 @@ export async function readKept({ pool, redis, env, keys }: Weir): Promise<Kept> 
   const { rows: tables } = await pool.query<Kept['tables'][number]>(counts.join(' UNION ALL '));
   const prefix = env['QUEUE_PREFIX'] ?? '';
   const all = await redis.keys(`${prefix}*`);
-  // What the limits count, and what the API notes for itself about Redis.
-  const own = [keys.failures, keys.limits, keys.memory];
+  // What the limits count, and what is noted about Redis and Postgres themselves.
+  const own = [keys.failures, keys.limits, keys.memory, keys.database, keys.timeline, keys.lastFolded];
   return { tables, keys: all.filter((key) => !own.some((start) => key.startsWith(start))).toSorted() };
 }

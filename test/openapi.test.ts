@@ -4,8 +4,10 @@ import { buildMetrics } from '@weir/api/http/metrics';
 import { openIngest } from '@weir/api/ingest/ingest';
 import { apiSettings } from '@weir/api/settings';
 import { openDatabase } from '@weir/db/database';
+import { identify, requireSchema } from '@weir/db/installation';
 import { Closer } from '@weir/shared/closer';
 import { createLog } from '@weir/shared/log';
+import { Ownership } from '@weir/shared/ownership';
 import { loadSettings } from '@weir/shared/settings';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWeir, type Weir } from './harness.ts';
@@ -45,7 +47,16 @@ beforeAll(async () => {
   const connections = { connectionsMax: 1, statementTimeoutMs: 1_000, onConnectionError: () => {} };
   const database = openDatabase(weir.databaseUrl, connections);
   closer.add('the database', () => database.close());
+  const ownership = new Ownership({
+    redis: weir.redis,
+    keys: weir.keys,
+    database: { requireSchema: () => requireSchema(database), identify: (folded) => identify(database, folded) },
+    log,
+    intervalMs: 1_000,
+  });
+  closer.add('the watch on the queue', () => ownership.close());
   const ingest = openIngest(weir.redis, weir.keys, log, {
+    ownership,
     claimTtlSeconds: 60,
     batchesMax: 1_000,
     onAdmitted: () => {},
@@ -59,6 +70,7 @@ beforeAll(async () => {
     databaseWatch: { isAway: () => false, close: () => {} },
     redis: weir.redis,
     keys: weir.keys,
+    ownership,
     log,
     metrics: buildMetrics({ bufferDepth: () => 0, queue: () => ingest.queue() }),
     ingest,

@@ -90,7 +90,7 @@ test('an event that is sent again after Redis lost its claim is a duplicate, and
   const sent = { idempotency_key: 'lost claim', customer_external_id: 'lost' };
   const first = await track(sent);
   await weir.drained();
-  expect(await weir.redis.unlink(weir.keys.claim(admin.id, 'lost claim'))).toBe(1);
+  expect(await weir.redis.unlink(await weir.claim(admin.id, 'lost claim'))).toBe(1);
   const second = await track(sent);
   expect(second).not.toBe(first);
   await weir.drained();
@@ -176,7 +176,7 @@ describe('an event without user_id for a meter that counts distinct users', () =
 
   test('is a duplicate when its idempotency key was used for another event before the replay', async () => {
     const id = await trackRejected('late', { idempotency_key: 'late' });
-    await weir.redis.unlink(weir.keys.claim(admin.id, 'late'));
+    await weir.redis.unlink(await weir.claim(admin.id, 'late'));
     const other = await track({ customer_external_id: 'late', idempotency_key: 'late' });
     await weir.drained();
     await replay(id, { metadata: { user_id: 'u1' } });

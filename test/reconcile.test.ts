@@ -57,7 +57,7 @@ describe('the events', () => {
       );
       expect(refused.map(({ status }) => status)).toEqual([409, 422, 404]);
       // The door has forgotten the key, Postgres has not.
-      await weir.redis.unlink(weir.keys.claim(tenant.id, 'lost'));
+      await weir.redis.unlink(await weir.claim(tenant.id, 'lost'));
       await tenant.track({ idempotency_key: 'lost' });
       const users = { meter_token: tenant.users.token };
       await tenant.track({ ...users, metadata: { user_id: 'u1' } });

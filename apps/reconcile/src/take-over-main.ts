@@ -48,7 +48,7 @@ async function run(): Promise<void> {
     console.log(
       [
         `The queue ${settings.QUEUE_PREFIX} belongs to this database now; before, it belonged to ${describe(former, isAnotherWeir)}.`,
-        `${batches} batches wait in it and will be recorded. Idempotency keys are judged by this database alone.`,
+        `${batches === 1 ? '1 batch waits' : `${batches} batches wait`} in it and will be recorded. Idempotency keys are judged by this database alone.`,
         'Start Weir, and run npm run reconcile: it says what is missing as far as Redis knows.',
       ].join('\n'),
     );

@@ -109,10 +109,7 @@ async function leaveOnly(
   await redis.eval(LEAVE_ONLY, 1, keys.batch(batch), left, ...flushes);
 }
 
-async function persistEvents(
-  parts: PersistParts,
-  events: StagedEvent[],
-): Promise<Persisted & Pick<Judged, 'unknown'>> {
+async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promise<Persisted & Pick<Judged, 'unknown'>> {
   const { database } = parts;
   const { accepted, rejected, unknown } = onceEach(await judgeAll(parts.aggregations, events));
   const { recorded, duplicates, refused } = await recordOrBisect(database, accepted);

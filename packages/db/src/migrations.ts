@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { errorCodeOf } from '@weir/shared/errors';
 import { SettingsError } from '@weir/shared/settings';
+import type pg from 'pg';
 
 // The same relative path from `src` and from `dist`.
 export const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
@@ -11,10 +12,8 @@ export const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url
 const FOREIGN =
   'The database has a table "migrations" of another program: give Weir a database of its own (see DATABASE_URL)';
 
-/** Whatever runs one statement. */
-export interface Queryable {
-  query<Row extends object>(sql: string, parameters?: unknown[]): Promise<{ rows: Row[] }>;
-}
+/** Whatever runs one statement: a connection, or a pool of them. */
+type Queryable = Pick<pg.ClientBase, 'query'>;
 
 /** The files of all migrations of this version, in their order. */
 export async function listMigrations(): Promise<string[]> {

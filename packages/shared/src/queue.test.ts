@@ -4,15 +4,16 @@ import { backoffMs, digest, hash128, queueKeys, recordJobOptions } from './queue
 
 test('all keys begin with the hash tag, so that Redis Cluster keeps those of one flush in one slot', () => {
   const keys = queueKeys('{weir}');
-  const all = [keys.staged, keys.batch('b1'), keys.claim('o1', 'k'), keys.revoked('k1')];
+  const all = [keys.staged, keys.batch('b1'), keys.claim('m1', 'o1', 'k'), keys.revoked('k1')];
   for (const key of all) expect(key.startsWith('{weir}:')).toBe(true);
   expect(new Set(all).size).toBe(all.length);
 });
 
-test('a claim belongs to one organization: the same key of another one is another claim', () => {
+test('a claim belongs to one organization and one memory of Redis: the same key in another one is another claim', () => {
   const keys = queueKeys('{weir}');
-  expect(keys.claim('o1', 'k')).not.toBe(keys.claim('o2', 'k'));
-  expect(keys.claim('o1', 'k')).not.toBe(keys.claim('o1', 'K'));
+  expect(keys.claim('m1', 'o1', 'k')).not.toBe(keys.claim('m1', 'o2', 'k'));
+  expect(keys.claim('m1', 'o1', 'k')).not.toBe(keys.claim('m1', 'o1', 'K'));
+  expect(keys.claim('m1', 'o1', 'k')).not.toBe(keys.claim('m2', 'o1', 'k'));
 });
 
 test('an idempotency key is known by the first 128 bits of its SHA-256', () => {

@@ -84,7 +84,16 @@ export async function dropTally(
 ): Promise<void> {
   const months = totals.map(({ month }) => keys.folded(month));
   const values = totals.flatMap(({ organizationId, events, added }) => [organizationId, events, added]);
-  await redis.eval(DROP, 2 + months.length, keys.foldingTally, keys.lastFolded, ...months, id, FOLDED_SECONDS, ...values);
+  await redis.eval(
+    DROP,
+    2 + months.length,
+    keys.foldingTally,
+    keys.lastFolded,
+    ...months,
+    id,
+    FOLDED_SECONDS,
+    ...values,
+  );
 }
 
 /** Months of receipt that Redis may remember: its totals live for 100 days, and a clock may be ahead. */

@@ -65,10 +65,7 @@ const BY_WIDGET_TOKEN = 'Bearer realm="widget"';
 const BY_KEY = 'ApiKey header="X-API-Key"';
 const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
 
-export function buildGuards(
-  app: FastifyInstance,
-  { database, lookups, memory, publicUrl, log }: GuardParts,
-): Guards {
+export function buildGuards(app: FastifyInstance, { database, lookups, memory, publicUrl, log }: GuardParts): Guards {
   // Null until a guard has run; the type says otherwise so that no route has to ask.
   app.decorateRequest('caller', null as unknown as Caller);
 
