@@ -47,8 +47,8 @@ function describeDifference({ organizationId, month, difference }: EventBalance,
   const where = `organization ${organizationId}, ${month}:`;
   if (difference > 0) {
     return (
-      `${where} ${plural(difference, 'event')} MISSING. The door accepted more than Postgres and the queue have. ` +
-      'Restore them from a backup; nothing of this organization is rebuilt until then. See docs/operations.md.'
+      `${where} ${plural(difference, 'event')} MISSING. The door accepted more than Postgres and the queue have, as far as Redis knows. ` +
+      'Restore them from a backup, or, where Postgres was restored, have them sent again and write a correction; nothing of this organization is rebuilt until then. See docs/operations.md.'
     );
   }
   const uncounted = `${where} ${plural(-difference, 'event')} more than the door has counted. None is missing: the count was lost with the memory of Redis.`;
