@@ -6,7 +6,7 @@ import { isBadData, isTimedOut, type Database } from '@weir/db/database';
 import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type RejectedEvent } from '@weir/db/record';
 import type { StagedEvent } from '@weir/shared/event';
 import type { QueueKeys } from '@weir/shared/queue';
-import { stagedBeginning, stagedEvents } from '@weir/shared/staged';
+import { firstStagedText, stagedBytesByOrganization, stagedEvents } from '@weir/shared/staged';
 import type { Redis } from 'ioredis';
 import { judge } from './judge.ts';
 import type { Aggregations } from './aggregations.ts';
@@ -42,20 +42,30 @@ export async function persist(parts: PersistParts, batch: string): Promise<Persi
       for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
     }
     // From here on these events are in Postgres for good, so Redis may forget them.
-    const first = events[0] === undefined ? '' : stagedBeginning(events[0].id);
-    const isOff = await redis.eval(TAKE_OFF, 2, keys.batch(batch), keys.staged, batch, flushes.length, first);
+    const first = flushes[0] === undefined ? '' : firstStagedText(flushes[0]);
+    const waited = [...stagedBytesByOrganization(flushes, events)].flat();
+    const takenOff = [keys.batch(batch), keys.staged, keys.waiting];
+    const isOff = await redis.eval(TAKE_OFF, 3, ...takenOff, batch, flushes.length, first, ...waited);
     if (isOff === 1) return persisted;
   }
 }
 
 // An API that was kept from running for a while may still add to a batch whose job the sweeper has added meanwhile. Flushes
 // only ever join a batch, so as many as were read, with the same one first, are those that were read. One that joins after
-// another worker has taken the batch off begins it anew.
+// another worker has taken the batch off begins it anew, and never with the text that the batch began with before.
+// What is taken off no longer counts for those that wait. When nothing waits, the count begins anew, whatever it had come to.
 const TAKE_OFF = `
 if redis.call('LLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 if ARGV[3] ~= '' and string.sub(redis.call('LINDEX', KEYS[1], 0), 1, #ARGV[3]) ~= ARGV[3] then return 0 end
 redis.call('UNLINK', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('EXISTS', KEYS[2]) == 0 then
+  redis.call('UNLINK', KEYS[3])
+  return 1
+end
+for o = 4, #ARGV, 2 do
+  if redis.call('HINCRBY', KEYS[3], ARGV[o], '-' .. ARGV[o + 1]) <= 0 then redis.call('HDEL', KEYS[3], ARGV[o]) end
+end
 return 1`;
 
 async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promise<Persisted> {

@@ -20,6 +20,11 @@ export interface QueueKeys {
   /** The hash that counts accepted events since the last fold (see tally.ts), and the one that is just being folded. */
   tally: string;
   foldingTally: string;
+  /** The hash that says how many bytes of staged events wait of each organization (see staged.ts). */
+  waiting: string;
+  /** What SCAN finds all claims by, and the string that one process holds while it lets go of old ones. */
+  allClaims: string;
+  lettingGo: string;
   /** The string that holds an idempotency key's event id and fingerprint for as long as the claim lives. */
   claim(organizationId: string, idempotencyKey: string): string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
@@ -42,6 +47,9 @@ export function queueKeys(prefix: string): QueueKeys {
     batch: (batch) => `${prefix}:batch:${batch}`,
     tally: `${prefix}:tally`,
     foldingTally: `${prefix}:tally:folding`,
+    waiting: `${prefix}:waiting`,
+    allClaims: `${prefix}:claim:*`,
+    lettingGo: `${prefix}:letting-go`,
     // An id is of fixed length, so no two of them with their keys make one text.
     claim: (organizationId, idempotencyKey) => `${prefix}:claim:${digest(organizationId + idempotencyKey)}`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
