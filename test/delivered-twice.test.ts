@@ -135,11 +135,9 @@ test.each([0, 3])('events that join a batch right after %i of it were read are r
 });
 
 test('what is taken off no longer counts for those that wait, and nothing is left of the count when nothing waits', async () => {
-  const sender = {
-    organizationId: admin.id,
-    apiKeyId: newId(),
-    memory: (await weir.redis.get(weir.keys.memory)) ?? '',
-  };
+  await weir.redis.set(weir.keys.memory, 'this life', 'NX');
+  const memory = (await weir.redis.get(weir.keys.memory)) ?? '';
+  const sender = { organizationId: admin.id, apiKeyId: newId(), memory };
   const batches = [newId(), newId()];
   const waiting = async () => Number(await weir.redis.hget(weir.keys.waiting, admin.id));
   const counts: number[] = [];
