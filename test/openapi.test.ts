@@ -46,10 +46,12 @@ beforeAll(async () => {
   const database = openDatabase(weir.databaseUrl, connections);
   closer.add('the database', () => database.close());
   const ingest = openIngest(weir.redis, weir.keys, log, {
-    claimTtlSeconds: 60,
+    claimSecondsMax: 60,
     batchesMax: 1_000,
     onAdmitted: () => {},
     onEnqueueFailure: () => {},
+    onClaimsLetGo: () => {},
+    onRefused: () => {},
   });
   closer.add('the buffer', () => ingest.close());
   app = await buildApp({

@@ -22,9 +22,12 @@ export interface QueueKeys {
   foldingTally: string;
   /** The hash that says how many bytes of staged events wait of each organization (see staged.ts). */
   waiting: string;
-  /** What SCAN finds all claims by, and the string that one process holds while it lets go of old ones. */
+  /** What SCAN finds all claims by. */
   allClaims: string;
+  /** Exists while one process lets go of old claims, and for a while after. */
   lettingGo: string;
+  /** When the oldest claim was made that the last one to let go of claims has left; in milliseconds since 1970. */
+  oldestClaim: string;
   /** The string that holds an idempotency key's event id and fingerprint for as long as the claim lives. */
   claim(organizationId: string, idempotencyKey: string): string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
@@ -50,6 +53,7 @@ export function queueKeys(prefix: string): QueueKeys {
     waiting: `${prefix}:waiting`,
     allClaims: `${prefix}:claim:*`,
     lettingGo: `${prefix}:letting-go`,
+    oldestClaim: `${prefix}:oldest-claim`,
     // An id is of fixed length, so no two of them with their keys make one text.
     claim: (organizationId, idempotencyKey) => `${prefix}:claim:${digest(organizationId + idempotencyKey)}`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,

@@ -7,7 +7,7 @@ import { admit, loadAdmitScript, type Admission, type Candidate } from './admit.
 import { Batches } from './batches.ts';
 import { FlushBuffer, type Settled } from './buffer.ts';
 import { openRecordQueue } from './enqueue.ts';
-import { openRedisWatch, type RedisState } from './redis-watch.ts';
+import { openRedisWatch, type RedisState, type RedisWatchOptions } from './redis-watch.ts';
 
 /** The way into the queue. */
 export interface Ingest {
@@ -23,10 +23,7 @@ export interface Ingest {
   close(): Promise<void>;
 }
 
-export interface IngestOptions {
-  claimTtlSeconds: number;
-  /** How many batches may wait in Redis to be recorded. */
-  batchesMax: number;
+export interface IngestOptions extends RedisWatchOptions {
   /** Called with what the admit script said, flush by flush. */
   onAdmitted: (admissions: readonly Admission[]) => void;
   onEnqueueFailure: () => void;
@@ -41,17 +38,17 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
   };
   if (redis.status === 'ready') load();
   redis.on('ready', load);
+  const watch = openRedisWatch(redis, keys, log, options);
   const batches = new Batches((batch) => queue.enqueue(batch));
   const buffer = new FlushBuffer(async (candidates) => {
-    const admitTo = (batch: string) => admit(redis, keys, batch, candidates, options.claimTtlSeconds);
+    const admitTo = (batch: string) => admit(redis, keys, batch, candidates, watch.state().claimSeconds);
     const admissions = await batches.stage(candidates.length, admitTo);
     options.onAdmitted(admissions);
     return admissions;
   });
-  const watch = openRedisWatch(redis, keys, options.batchesMax, log);
   return {
     submit(candidate) {
-      const refusal = watch.refusal();
+      const refusal = watch.refusal(candidate.sender?.organizationId ?? null, 1);
       if (refusal !== undefined) return Promise.reject(refusal);
       return new Promise((resolve, reject) => {
         buffer.submit(candidate, (settled) => {
@@ -61,7 +58,8 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
       });
     },
     submitAll(candidates) {
-      const error = watch.refusal();
+      // The events of one request are of one sender.
+      const error = watch.refusal(candidates[0]?.sender?.organizationId ?? null, candidates.length);
       if (error !== undefined || candidates.length === 0)
         return Promise.resolve(candidates.map(() => ({ outcome: 'failed' as const, error })));
       return new Promise((resolve) => {
