@@ -53,7 +53,7 @@ export function firstStagedText(flush: string): string {
   return end === -1 ? flush : flush.slice(0, end);
 }
 
-/** What an event counts for among those that wait: the bytes of its text, and of what parts it from the next. */
+/** What events count for among those that wait: the bytes of their text, and of what parts it from the next. */
 export function stagedBytes(text: string): number {
   return Buffer.byteLength(text) + STAGED_SEPARATOR.length;
 }
@@ -69,15 +69,26 @@ export function stagedBytesByOrganization(
   const bytes = new Map<string, number>();
   let at = 0;
   for (const flush of flushes) {
-    for (const text of flush.split(STAGED_SEPARATOR)) {
-      const event = events[at];
-      at += 1;
-      if (event === undefined || event.replayed === true) continue;
-      const { organization_id: organizationId } = event;
-      bytes.set(organizationId, (bytes.get(organizationId) ?? 0) + stagedBytes(text));
+    for (let from = 0; from < flush.length;) {
+      const first = events[at];
+      // Events that follow each other and are of one organization are measured as one text.
+      let to = from;
+      do {
+        const end = flush.indexOf(STAGED_SEPARATOR, to);
+        to = end === -1 ? flush.length + STAGED_SEPARATOR.length : end + STAGED_SEPARATOR.length;
+        at += 1;
+      } while (to < flush.length && isCountedWith(first, events[at]));
+      const text = flush.slice(from, to - STAGED_SEPARATOR.length);
+      from = to;
+      if (first === undefined || first.replayed === true) continue;
+      bytes.set(first.organization_id, (bytes.get(first.organization_id) ?? 0) + stagedBytes(text));
     }
   }
   return bytes;
+}
+
+function isCountedWith(first: StagedEvent | undefined, event: StagedEvent | undefined): boolean {
+  return first?.organization_id === event?.organization_id && first?.replayed === event?.replayed;
 }
 
 /** The events of some flushes of a batch, which are texts of its list. */

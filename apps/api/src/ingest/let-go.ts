@@ -7,12 +7,14 @@ import type { QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Keys that a step looks at: about a millisecond of Redis, and the claims that it lets go of share an fsync. */
-const STEP_KEYS = 500;
+/** Keys that a step looks at: one or two milliseconds of Redis, and the claims that it lets go of share an fsync. */
+const STEP_KEYS = 1_000;
 
-/** After each step Redis is left to others for so many times as long as the step took, and after each pass as the pass did. */
-const PAUSE_FACTOR = 3;
-const REST_FACTOR = 4;
+/**
+ * After each step Redis is left to others for twice as long as the step took, but for no longer than this: a step waits for
+ * what Redis does for others, and would fall behind those who make claims just when there are many.
+ */
+const PAUSE_MS_MAX = 10;
 
 /** How long one that dies in the middle keeps others from it. */
 const LOCK_MS = 20_000;
@@ -69,14 +71,15 @@ export async function letGoOfClaims(
       lockedAt = Date.now();
       await redis.pexpire(keys.lettingGo, LOCK_MS);
     }
-    if (cursor !== '0') await delay((performance.now() - stepped) * PAUSE_FACTOR);
+    if (cursor !== '0') await delay(Math.min(PAUSE_MS_MAX, 2 * (performance.now() - stepped)));
   } while (cursor !== '0' && !isStopped());
   if (cursor !== '0') return count;
-  const took = Date.now() - begun;
+  // What takes long rests for as long.
+  const restMs = Math.max(1, Date.now() - begun);
   await redis
     .multi()
     .set(keys.oldestClaim, oldest === '' ? begun : epochMsOfId(oldest))
-    .pexpire(keys.lettingGo, Math.max(1, took * REST_FACTOR))
+    .pexpire(keys.lettingGo, restMs)
     .exec();
   return count;
 }

@@ -135,7 +135,7 @@ export function openRedisWatch(
       const oldestSeconds = (Date.now() - Number(oldestClaim ?? 0)) / 1000;
       if (!isLettingGo && isTimeToLetGo(state.claimSeconds, Math.min(claimSecondsMax, oldestSeconds)))
         void letGo(state.claimSeconds);
-      await seeShares(ahead, limit);
+      await seeShares(share, limit);
     } catch (error) {
       log.warn({ err: error }, 'Redis could not be looked at');
     } finally {
