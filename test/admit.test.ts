@@ -5,7 +5,7 @@ import { admit, type Candidate, type Sender } from '@weir/api/ingest/admit';
 import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId, newId } from '@weir/shared/ids';
 import { queueKeys } from '@weir/shared/queue';
-import { stagedEvents, stagedText } from '@weir/shared/staged';
+import { stagedBytesByOrganization, stagedEvents, stagedText } from '@weir/shared/staged';
 import { monthOf, readDoor } from '@weir/shared/tally';
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
@@ -30,21 +30,22 @@ const senderOf = (name: string, memory = 'this life'): Sender => ({
   memory,
 });
 
-/** With what stands between the events of a flush in a text of its own. */
-const eventOf = (id: string): StagedEvent => ({
+/** With what stands between the events of a flush in a text of its own, and letters of more bytes than one. */
+const eventOf = (id: string, sender: Sender | null): StagedEvent => ({
   id,
-  organization_id: 'o',
+  organization_id: sender?.organizationId ?? 'o',
   meter_id: 'm',
-  customer_external_id: 'a,\nb,',
+  customer_external_id: 'ä,\nb€,',
   quantity: '1',
   timestamp: '2026-01-31T00:00:00.000Z',
   metadata: '{"note":"],\\n["}',
+  ...(sender === null && { replayed: true }),
 });
 
 function candidate(sender: Sender | null, key: string | null, fingerprint = 'f'.repeat(22)): Candidate {
   const id = newId();
   const claim = key === null ? null : { key: keys.claim('this life', sender?.organizationId ?? '', key), fingerprint };
-  return { id, event: stagedText(eventOf(id)), sender, claim };
+  return { id, event: stagedText(eventOf(id, sender)), sender, claim };
 }
 
 test('each event of a flush is judged by itself, and counted for its own organization', async () => {
@@ -74,7 +75,7 @@ test('each event of a flush is judged by itself, and counted for its own organiz
 
   const taken = candidates.filter((_, index) => [0, 2, 4, 6, 8, 10].includes(index));
   const texts = await redis.lrange(keys.batch('batch 2'), 0, -1);
-  expect(stagedEvents(texts)).toEqual(taken.map(({ id }) => eventOf(id)));
+  expect(stagedEvents(texts)).toEqual(taken.map(({ id, sender }) => eventOf(id, sender)));
   const claims = candidates.flatMap(({ claim }) => claim ?? []);
   const held = new Set([earlier, ...taken].flatMap(({ claim }) => claim?.key ?? []));
   for (const { key } of claims) expect(await redis.exists(key)).toBe(held.has(key) ? 1 : 0);
@@ -94,6 +95,35 @@ test('each event of a flush is judged by itself, and counted for its own organiz
   ]);
 });
 
+test('what waits of an organization is counted at the door to the byte that a worker will take off', async () => {
+  const [ann, bob] = [senderOf('ann'), senderOf('bob')];
+  const flushes = [
+    [candidate(ann, 'a'), candidate(bob, null), candidate(null, null), candidate(ann, 'a'), candidate(bob, 'b')],
+    [candidate(ann, 'c'), candidate(ann, 'c'), candidate(bob, 'b')],
+    [candidate(bob, 'd'), candidate(null, null)],
+    [candidate(ann, 'a'), candidate(null, null), candidate(null, null)],
+    [candidate({ ...ann, apiKeyId: 'another key' }, 'e'), candidate(ann, null)],
+  ];
+  for (const flush of flushes) await admit(redis, keys, 'batch', flush, 60);
+  const texts = await redis.lrange(keys.batch('batch'), 0, -1);
+  const bytes = stagedBytesByOrganization(texts, stagedEvents(texts));
+  expect([...bytes.keys()].toSorted()).toEqual(['org of ann', 'org of bob']);
+  const counted = await redis.hgetall(keys.waiting);
+  expect(counted).toEqual(Object.fromEntries([...bytes].map(([name, count]) => [name, String(count)])));
+});
+
+test('without a life, claims are not kept, but keys are still held against each other within a flush', async () => {
+  const earlier = candidate(senderOf('ann'), 'earlier');
+  await admit(redis, keys, 'batch', [earlier], 60);
+  const [first, second] = [candidate(senderOf('ann'), 'new'), candidate(senderOf('ann'), 'new')];
+  expect(await admit(redis, keys, 'batch', [first, second, candidate(senderOf('ann'), 'earlier')], 0)).toEqual([
+    { outcome: 'staged' },
+    { outcome: 'held', id: first.id, isSamePayload: true },
+    { outcome: 'held', id: earlier.id, isSamePayload: true },
+  ]);
+  expect(await redis.exists(first.claim?.key ?? '')).toBe(0);
+});
+
 test('a flush of which nothing is taken leaves nothing', async () => {
   await redis.set(keys.revoked('deleted'), '1');
   const candidates = [candidate(senderOf('deleted'), 'a'), candidate(senderOf('forgotten', 'a former life'), null)];
@@ -107,7 +137,7 @@ test('events on both sides of the turn of a month are counted for their own', as
   const turn = Date.UTC(2026, 10);
   const candidates = [turn - 1, turn, turn + 1].map((at): Candidate => {
     const id = newId(at);
-    return { id, event: stagedText(eventOf(id)), sender: senderOf('ann'), claim: null };
+    return { id, event: stagedText(eventOf(id, senderOf('ann'))), sender: senderOf('ann'), claim: null };
   });
   await admit(redis, keys, 'batch', candidates, 60);
   const { tallies } = await readDoor(redis, keys);

@@ -105,6 +105,22 @@ test('events that begin a batch anew, after another worker has taken it off, are
   expect(await counted(weir, meter.id)).toEqual({ events: 2, sum: '2' });
 });
 
+test.each(['another', 'the same'])(
+  'nor are two lives of a batch taken for one that begin with a replay of the same event, with %s correction',
+  async (which) => {
+    const [event, neighbour] = (await eventsOf(2)) as [StagedEvent, StagedEvent];
+    const replay = (plan: string): StagedEvent => ({ ...event, metadata: `{"plan":"${plan}"}`, replayed: true });
+    const batch = await stage([replay('the same')]);
+    const { redis, seen } = onceRead(async () => {
+      expect(await persist(parts, batch)).toMatchObject({ recorded: 1 });
+      await stage([replay(which), neighbour], batch);
+    });
+    expect(await persist({ ...parts, redis }, batch)).toMatchObject({ recorded: 1 });
+    expect(seen.reads).toBe(2);
+    expect(await counted(weir, meter.id)).toEqual({ events: 2, sum: '2' });
+  },
+);
+
 test.each([0, 3])('events that join a batch right after %i of it were read are recorded with it', async (count) => {
   const batch = newId();
   const early = await eventsOf(count);
@@ -117,6 +133,29 @@ test.each([0, 3])('events that join a batch right after %i of it were read are r
   const total = count + 5;
   expect(await counted(weir, late[0]?.meter_id ?? '')).toEqual({ events: total, sum: String(total) });
   await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('what is taken off no longer counts for those that wait, and nothing is left of the count when nothing waits', async () => {
+  await weir.redis.set(weir.keys.memory, 'this life', 'NX');
+  const memory = (await weir.redis.get(weir.keys.memory)) ?? '';
+  const sender = { organizationId: admin.id, apiKeyId: newId(), memory };
+  const batches = [newId(), newId()];
+  const waiting = async () => Number(await weir.redis.hget(weir.keys.waiting, admin.id));
+  const counts: number[] = [];
+  for (const batch of batches) {
+    const events = await eventsOf(3, (index) => ({ metadata: `{"city":"Köln ${index}"}` }));
+    const texts = events.map((event) => ({ id: event.id, event: stagedText(event), sender, claim: null }));
+    await admit(weir.redis, weir.keys, batch, texts, 60);
+    counts.push(await waiting());
+  }
+  const [first = 0, both = 0] = counts;
+  expect(first).toBeGreaterThan(500);
+  expect(await persist(parts, batches[0] ?? '')).toMatchObject({ recorded: 3 });
+  expect(await waiting()).toBe(both - first);
+  // A count that came out wrong, whatever the reason, is not kept for ever.
+  await weir.redis.hincrby(weir.keys.waiting, admin.id, 1_000_000);
+  expect(await persist(parts, batches[1] ?? '')).toMatchObject({ recorded: 3 });
+  expect(await weir.redis.exists(weir.keys.waiting)).toBe(0);
 });
 
 test('an event that is replayed twice into one batch counts by the correction that is right, and only once', async () => {

@@ -57,10 +57,12 @@ beforeAll(async () => {
   closer.add('the watch on the queue', () => ownership.close());
   const ingest = openIngest(weir.redis, weir.keys, log, {
     ownership,
-    claimTtlSeconds: 60,
+    claimSecondsMax: 60,
     batchesMax: 1_000,
     onAdmitted: () => {},
     onEnqueueFailure: () => {},
+    onClaimsLetGo: () => {},
+    onRefused: () => {},
   });
   closer.add('the buffer', () => ingest.close());
   app = await buildApp({

@@ -1,7 +1,7 @@
 // What those who run Weir rely on: health, metrics, a start that refuses what would lose events, and a stop that drops nothing.
 
 import { RECORD_QUEUE } from '@weir/shared/queue';
-import { checkRedisPolicy } from '@weir/shared/redis-policy';
+import { readRedisPolicy } from '@weir/shared/redis-policy';
 import { openTemporaryServices } from '@weir/services/temporary';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -116,9 +116,20 @@ test('a Redis that may drop accepted events is refused, and one that is slow to 
   const services = (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome, log }));
   const redis = new Redis(services.redisUrl);
   try {
-    expect(await checkRedisPolicy(redis)).toEqual({});
+    const policy = async () => (await readRedisPolicy(redis)).policy;
+    expect(await policy()).toEqual({});
+    await redis.config('SET', 'no-appendfsync-on-rewrite', 'yes');
+    expect(await policy()).toEqual({ warn: expect.stringContaining('no-appendfsync-on-rewrite yes') });
     await redis.config('SET', 'appendfsync', 'everysec');
-    expect(await checkRedisPolicy(redis)).toEqual({ warn: expect.stringContaining('appendfsync everysec') });
+    expect(await policy()).toEqual({ warn: expect.stringContaining('appendfsync everysec') });
+    // Of a hosted Redis that keeps its settings to itself the policy is known all the same.
+    await redis.acl('SETUSER', 'hosted', 'on', 'nopass', 'allkeys', 'allcommands', '-config');
+    const hosted = new Redis(services.redisUrl, { username: 'hosted', password: 'any' });
+    const hostedPolicy = async () => (await readRedisPolicy(hosted)).policy;
+    expect(await hostedPolicy()).toEqual({ warn: expect.stringContaining('does not answer CONFIG GET') });
+    await redis.config('SET', 'maxmemory-policy', 'volatile-ttl');
+    expect(await hostedPolicy()).toEqual({ refuse: expect.stringContaining('maxmemory-policy volatile-ttl') });
+    hosted.disconnect();
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const ended = await Promise.all(
       ['api', 'worker'].map((app) =>

@@ -19,10 +19,10 @@ export async function admit(
   keys: QueueKeys,
   batch: string,
   candidates: readonly Candidate[],
-  claimTtlSeconds: number,
+  claimSeconds: number,
 ): Promise<Admission[]> {
   try {
-    const admissions = await claimAll(redis, keys, candidates, claimTtlSeconds);
+    const admissions = await claimAll(redis, keys, candidates, claimSeconds);
     const staged = candidates.filter((_, index) => admissions[index]?.outcome === 'staged');
     if (staged.length > 0) {
       const flush = staged.map(({ event }) => event).join(STAGED_SEPARATOR);
@@ -43,13 +43,13 @@ function claimAll(
   redis: Redis,
   keys: QueueKeys,
   candidates: readonly Candidate[],
-  claimTtlSeconds: number,
+  claimSeconds: number,
 ): Promise<Admission[]> {
   return Promise.all(
     candidates.map(async ({ id, sender, claim }): Promise<Admission> => {
       const [isRevoked, holder] = await Promise.all([
         sender === null ? 0 : redis.exists(keys.revoked(sender.apiKeyId)),
-        claim === null ? null : redis.set(claim.key, id + claim.fingerprint, 'EX', claimTtlSeconds, 'NX', 'GET'),
+        claim === null ? null : redis.set(claim.key, id + claim.fingerprint, 'EX', claimSeconds, 'NX', 'GET'),
       ]);
       if (isRevoked === 1) return { outcome: 'revoked' };
       if (holder === null) return { outcome: 'staged' };

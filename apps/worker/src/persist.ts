@@ -7,7 +7,13 @@ import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type 
 import type { StagedEvent } from '@weir/shared/event';
 import type { Ownership } from '@weir/shared/ownership';
 import type { QueueKeys } from '@weir/shared/queue';
-import { STAGED_SEPARATOR, stagedBeginning, stagedEvents, stagedText } from '@weir/shared/staged';
+import {
+  STAGED_SEPARATOR,
+  firstStagedText,
+  stagedBytesByOrganization,
+  stagedEvents,
+  stagedText,
+} from '@weir/shared/staged';
 import type { Redis } from 'ioredis';
 import { judge } from './judge.ts';
 import type { Aggregations } from './aggregations.ts';
@@ -66,47 +72,65 @@ export async function persist(parts: PersistParts, batch: string): Promise<Persi
       for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
       const [unknown] = more.unknown;
       if (unknown !== undefined) {
-        if (more.unknown.length < events.length) await leaveOnly(parts, batch, flushes, more.unknown);
+        if (more.unknown.length < events.length) await leaveOnly(parts, batch, { flushes, events }, more.unknown);
         throw new UnknownOrganization(unknown.organization_id, persisted);
       }
     }
     // From here on these events are in Postgres for good, so Redis may forget them.
-    const first = events[0] === undefined ? '' : stagedBeginning(events[0].id);
-    const isOff = await redis.eval(TAKE_OFF, 2, keys.batch(batch), keys.staged, batch, flushes.length, first);
+    const first = flushes[0] === undefined ? '' : firstStagedText(flushes[0]);
+    const waited = [...stagedBytesByOrganization(flushes, events)].flat();
+    const takenOff = [keys.batch(batch), keys.staged, keys.waiting];
+    const isOff = await redis.eval(TAKE_OFF, 3, ...takenOff, batch, flushes.length, first, ...waited);
     if (isOff === 1) return persisted;
   }
 }
 
 // An API that was kept from running for a while may still add to a batch whose job the sweeper has added meanwhile. Flushes
 // only ever join a batch, so as many as were read, with the same one first, are those that were read. One that joins after
-// another worker has taken the batch off begins it anew.
+// another worker has taken the batch off begins it anew, and never with the text that the batch began with before.
+// What is taken off no longer counts for those that wait. When nothing waits, the count begins anew, whatever it had come to.
 const TAKE_OFF = `
 if redis.call('LLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
 if ARGV[3] ~= '' and string.sub(redis.call('LINDEX', KEYS[1], 0), 1, #ARGV[3]) ~= ARGV[3] then return 0 end
 redis.call('UNLINK', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('EXISTS', KEYS[2]) == 0 then
+  redis.call('UNLINK', KEYS[3])
+  return 1
+end
+for o = 4, #ARGV, 2 do
+  if redis.call('HINCRBY', KEYS[3], ARGV[o], '-' .. ARGV[o + 1]) <= 0 then redis.call('HDEL', KEYS[3], ARGV[o]) end
+end
 return 1`;
 
-// So that the next attempt has nothing to do for those that are recorded. What stays is added before the rest is cut off: a
-// log that is torn in between has them twice, which changes nothing.
+// So that the next attempt has nothing to do for those that are recorded, and they no longer count for those that wait. What
+// stays is added before the rest is cut off: a log that is torn in between has them twice, which changes nothing.
 const LEAVE_ONLY = `
-local flushes = redis.call('LRANGE', KEYS[1], 0, -1)
-if #flushes ~= #ARGV - 1 then return end
-for n = 1, #flushes do
-  if flushes[n] ~= ARGV[n + 1] then return end
+local flushes, count = redis.call('LRANGE', KEYS[1], 0, -1), tonumber(ARGV[2])
+if #flushes ~= count then return end
+for n = 1, count do
+  if flushes[n] ~= ARGV[n + 2] then return end
 end
 redis.call('RPUSH', KEYS[1], ARGV[1])
-redis.call('LTRIM', KEYS[1], -1, -1)`;
+redis.call('LTRIM', KEYS[1], -1, -1)
+for o = count + 3, #ARGV, 2 do
+  redis.call('HINCRBY', KEYS[2], ARGV[o], '-' .. ARGV[o + 1])
+end`;
 
 /** Leaves these events of a batch in Redis, unless something has joined it meanwhile. */
 async function leaveOnly(
   { redis, keys }: PersistParts,
   batch: string,
-  flushes: string[],
-  events: StagedEvent[],
+  { flushes, events }: { flushes: string[]; events: StagedEvent[] },
+  staying: StagedEvent[],
 ): Promise<void> {
-  const left = events.map(stagedText).join(STAGED_SEPARATOR);
-  await redis.eval(LEAVE_ONLY, 1, keys.batch(batch), left, ...flushes);
+  const left = staying.map(stagedText).join(STAGED_SEPARATOR);
+  const waiting = stagedBytesByOrganization([left], staying);
+  const gone = [...stagedBytesByOrganization(flushes, events)].flatMap(([organizationId, bytes]) => {
+    const difference = bytes - (waiting.get(organizationId) ?? 0);
+    return difference > 0 ? [organizationId, difference] : [];
+  });
+  await redis.eval(LEAVE_ONLY, 2, keys.batch(batch), keys.waiting, left, flushes.length, ...flushes, ...gone);
 }
 
 async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promise<Persisted & Pick<Judged, 'unknown'>> {

@@ -76,7 +76,8 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const { WORKER_PORT: port, HOST: host } = settings;
     const url = await explainTakenPort(health.listen({ port, host }), { setting: 'WORKER_PORT', port, host });
 
-    await requireRedisPolicy(redis, log);
+    const warning = await requireRedisPolicy(redis);
+    if (warning !== undefined) log.warn(warning);
     await ownership.requireOurs();
     for (const risk of await findRisks(database).catch(() => [])) log.warn(risk);
     const isTaking = ownership.problem() === undefined;

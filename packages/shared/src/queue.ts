@@ -33,6 +33,14 @@ export interface QueueKeys {
    * memory of Redis is known by; claims of another one count for nothing.
    */
   claim(memory: string, organizationId: string, idempotencyKey: string): string;
+  /** The hash that says how many bytes of staged events wait of each organization (see staged.ts). */
+  waiting: string;
+  /** What SCAN finds all claims by. */
+  allClaims: string;
+  /** Exists while one process lets go of old claims, and for a while after. */
+  lettingGo: string;
+  /** When the oldest claim was made that the last one to let go of claims has left; in milliseconds since 1970. */
+  oldestClaim: string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
   revoked(apiKeyId: string): string;
   /**
@@ -61,6 +69,10 @@ export function queueKeys(prefix: string): QueueKeys {
     // Ids are of fixed length, so no two of them with their keys make one text.
     claim: (memory, organizationId, idempotencyKey) =>
       `${prefix}:claim:${digest(memory + organizationId + idempotencyKey)}`,
+    waiting: `${prefix}:waiting`,
+    allClaims: `${prefix}:claim:*`,
+    lettingGo: `${prefix}:letting-go`,
+    oldestClaim: `${prefix}:oldest-claim`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
     memory: `${prefix}:memory`,
     failures: `${prefix}:failures`,

@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import type { Logger } from './log.ts';
 import { SettingsError } from './settings.ts';
 
 /** What is wrong with how a Redis is set up: `refuse` must stop the process, `warn` must be told to the operator. */
@@ -8,46 +7,66 @@ export interface RedisPolicy {
   warn?: string;
 }
 
+const SETTINGS = ['maxmemory-policy', 'appendonly', 'appendfsync', 'no-appendfsync-on-rewrite'] as const;
+
 /**
- * Checks that Redis keeps what it is given. A policy that evicts keys would drop accepted events without a word; a
- * lazy fsync only weakens what a 201 means when the machine itself dies. Where a hosted Redis does not answer
- * `CONFIG GET`, that is said as a warning, since nothing can be known.
+ * Reads how a Redis is set up, and what its `INFO memory` says, in one round trip. A policy that evicts keys would drop
+ * accepted events without a word; a lazy fsync only weakens what a 201 means when the machine itself dies. Where a hosted
+ * Redis does not answer `CONFIG GET`, that is said as a warning, since only the policy can be known then. Throws while
+ * Redis is away.
  */
-export async function checkRedisPolicy(redis: Redis): Promise<RedisPolicy> {
-  const version = /redis_version:(\d+)/.exec(await redis.info('server'))?.[1];
+export async function readRedisPolicy(redis: Redis): Promise<{ policy: RedisPolicy; memory: string }> {
+  const [server, memory, config] = await Promise.all([
+    redis.info('server'),
+    redis.info('memory'),
+    redis.config('GET', ...SETTINGS).catch((error: unknown) => {
+      if (error instanceof Error && error.name === 'ReplyError') return error;
+      throw error;
+    }),
+  ]);
+  return { policy: policyOf(server, memory, config), memory };
+}
+
+function policyOf(server: string, memory: string, config: object): RedisPolicy {
+  const version = /redis_version:(\d+)/.exec(server)?.[1];
   if (version !== undefined && Number(version) < 7) {
     return { refuse: `Redis ${version} is too old: Weir needs Redis 7.0 or newer, or any Valkey` };
   }
-  const config = new Map<string, string>();
-  for (const name of ['maxmemory-policy', 'appendonly', 'appendfsync']) {
-    let answer: unknown;
-    try {
-      answer = await redis.config('GET', name);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return {
-        warn: `Redis does not answer CONFIG GET (${why}): make sure of maxmemory-policy noeviction and appendfsync always`,
-      };
-    }
-    const pair = Array.isArray(answer) ? answer : Object.entries(answer as object).flat();
-    config.set(name, String(pair[1] ?? ''));
+  const isAnswered = !(config instanceof Error);
+  const settings = isAnswered ? pairsOf(config) : new Map<string, string>();
+  const policy = settings.get('maxmemory-policy') ?? /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
+  if (policy !== undefined && policy !== 'noeviction') {
+    return { refuse: `Redis has maxmemory-policy ${policy} and would drop accepted events: set it to noeviction` };
   }
-  if (config.get('maxmemory-policy') !== 'noeviction') {
+  if (!isAnswered) {
     return {
-      refuse: `Redis has maxmemory-policy ${config.get('maxmemory-policy')} and would drop accepted events: set it to noeviction`,
+      warn: `Redis does not answer CONFIG GET (${config.message}): make sure of maxmemory-policy noeviction, appendonly yes, appendfsync always and no-appendfsync-on-rewrite no`,
     };
   }
-  if (config.get('appendonly') !== 'yes' || config.get('appendfsync') !== 'always') {
+  const [appendonly, appendfsync] = [settings.get('appendonly'), settings.get('appendfsync')];
+  if (appendonly !== 'yes' || appendfsync !== 'always') {
     return {
-      warn: `Redis has appendonly ${config.get('appendonly')} and appendfsync ${config.get('appendfsync')}: a 201 is on disk only with appendonly yes and appendfsync always`,
+      warn: `Redis has appendonly ${appendonly} and appendfsync ${appendfsync}: a 201 is on disk only with appendonly yes and appendfsync always`,
+    };
+  }
+  if (settings.get('no-appendfsync-on-rewrite') === 'yes') {
+    return {
+      warn: 'Redis has no-appendfsync-on-rewrite yes: a 201 is not on disk while it rewrites its log, so set it to no',
     };
   }
   return {};
 }
 
-/** Throws a SettingsError for a Redis that would lose events, and logs what else an operator should know of it. */
-export async function requireRedisPolicy(redis: Redis, log: Logger): Promise<void> {
-  const { refuse, warn } = await checkRedisPolicy(redis);
+/** The answer to CONFIG GET is an object, or a flat list of names and values, as the protocol has it. */
+function pairsOf(config: object): Map<string, string> {
+  if (!Array.isArray(config)) return new Map(Object.entries(config as Record<string, string>));
+  const flat = config as string[];
+  return new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
+}
+
+/** Throws a SettingsError for a Redis that would lose events. Returns what else an operator should be told of it. */
+export async function requireRedisPolicy(redis: Redis): Promise<string | undefined> {
+  const { refuse, warn } = (await readRedisPolicy(redis)).policy;
   if (refuse !== undefined) throw new SettingsError(`Cannot start: ${refuse}.`);
-  if (warn !== undefined) log.warn(warn);
+  return warn;
 }

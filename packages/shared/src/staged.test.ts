@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import type { StagedEvent } from './event.ts';
-import { STAGED_SEPARATOR, stagedBeginning, stagedEvents, stagedText } from './staged.ts';
+import {
+  STAGED_SEPARATOR,
+  firstStagedText,
+  stagedBeginning,
+  stagedBytes,
+  stagedBytesByOrganization,
+  stagedEvents,
+  stagedText,
+} from './staged.ts';
 
 const least: StagedEvent = {
   id: '019a0000-0000-7000-8000-000000000001',
@@ -27,4 +35,35 @@ test('an event is one line, and only its own text holds its beginning', () => {
   expect(stagedText(least)).not.toContain('\n');
   expect(stagedText(least).startsWith(stagedBeginning(least.id))).toBe(true);
   expect(stagedText(about)).not.toContain(stagedBeginning(least.id));
+});
+
+test('each replay of an event has a text of its own, and those of processes that gave it none are still read', () => {
+  const replayed: StagedEvent = { ...least, replayed: true };
+  expect(stagedText(replayed)).not.toBe(stagedText(replayed));
+  const older = `${stagedText(least).slice(0, -1)},null,null,true]`.replace(',null,null,null,null,', ',null,null,');
+  expect(stagedEvents([older])).toStrictEqual([replayed]);
+});
+
+test('a flush begins with the text of its first event', () => {
+  const [first, second] = [stagedText(least), stagedText(keyed)];
+  expect(firstStagedText(first)).toBe(first);
+  expect(firstStagedText(first + STAGED_SEPARATOR + second)).toBe(`${first},`);
+});
+
+test('every event counts for its organization with its bytes, but for those that are replayed', () => {
+  const other: StagedEvent = { ...described, organization_id: '019a0000-0000-7000-8000-00000000000c' };
+  const events = [least, keyed, other, whole, described];
+  const texts = events.map(stagedText);
+  const flushes = [texts.slice(0, 2), texts.slice(2)].map((each) => each.join(STAGED_SEPARATOR));
+  expect(stagedBytes('"ü€"')).toBe(9);
+  expect(stagedBytesByOrganization(flushes, events)).toEqual(
+    new Map([
+      [
+        least.organization_id,
+        [least, keyed, described].reduce((sum, event) => sum + stagedBytes(stagedText(event)), 0),
+      ],
+      [other.organization_id, stagedBytes(stagedText(other))],
+    ]),
+  );
+  expect(stagedBytesByOrganization([], [])).toEqual(new Map());
 });

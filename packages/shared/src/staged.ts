@@ -1,6 +1,7 @@
 // The text of an event between the door and Postgres, as the list of its batch holds it.
 
 import type { StagedEvent } from './event.ts';
+import { newId } from './ids.ts';
 
 type Values = [
   id: string,
@@ -12,6 +13,8 @@ type Values = [
   idempotencyKey: string | null,
   metadata: string | null,
   replayed?: true,
+  /** Only makes its text differ from those of other replays of the same event. */
+  replay?: string,
 ];
 
 /**
@@ -20,7 +23,10 @@ type Values = [
  */
 export const STAGED_SEPARATOR = ',\n';
 
-/** An event as it is staged: a JSON array, since the names of its fields would be a third of the text. */
+/**
+ * An event as it is staged: a JSON array, since the names of its fields would be a third of the text. No two texts are the
+ * same: an event that is replayed keeps its id, so each of its replays has one of its own as well.
+ */
 export function stagedText(event: StagedEvent): string {
   const values: Values = [
     event.id,
@@ -32,13 +38,57 @@ export function stagedText(event: StagedEvent): string {
     event.idempotency_key ?? null,
     event.metadata ?? null,
   ];
-  if (event.replayed === true) values.push(true);
+  if (event.replayed === true) values.push(true, newId());
   return JSON.stringify(values);
 }
 
 /** How the text of the event with this id begins, and nothing else that is staged: quotes inside of texts are escaped. */
 export function stagedBeginning(id: string): string {
   return `["${id}"`;
+}
+
+/** The text of the first event of a flush, which is how the flush begins. No other flush begins like it: see stagedText. */
+export function firstStagedText(flush: string): string {
+  const end = flush.indexOf('\n');
+  return end === -1 ? flush : flush.slice(0, end);
+}
+
+/** What events count for among those that wait: the bytes of their text, and of what parts it from the next. */
+export function stagedBytes(text: string): number {
+  return Buffer.byteLength(text) + STAGED_SEPARATOR.length;
+}
+
+/**
+ * What the events of some flushes count for, by organization. `events` are those of the flushes, in their order. Replayed ones
+ * count for nothing, at the door as well.
+ */
+export function stagedBytesByOrganization(
+  flushes: readonly string[],
+  events: readonly StagedEvent[],
+): Map<string, number> {
+  const bytes = new Map<string, number>();
+  let at = 0;
+  for (const flush of flushes) {
+    for (let from = 0; from < flush.length;) {
+      const first = events[at];
+      // Events that follow each other and are of one organization are measured as one text.
+      let to = from;
+      do {
+        const end = flush.indexOf(STAGED_SEPARATOR, to);
+        to = end === -1 ? flush.length + STAGED_SEPARATOR.length : end + STAGED_SEPARATOR.length;
+        at += 1;
+      } while (to < flush.length && isCountedWith(first, events[at]));
+      const text = flush.slice(from, to - STAGED_SEPARATOR.length);
+      from = to;
+      if (first === undefined || first.replayed === true) continue;
+      bytes.set(first.organization_id, (bytes.get(first.organization_id) ?? 0) + stagedBytes(text));
+    }
+  }
+  return bytes;
+}
+
+function isCountedWith(first: StagedEvent | undefined, event: StagedEvent | undefined): boolean {
+  return first?.organization_id === event?.organization_id && first?.replayed === event?.replayed;
 }
 
 /** The events of some flushes of a batch, which are texts of its list. */

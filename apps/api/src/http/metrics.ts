@@ -6,6 +6,8 @@ export interface Metrics {
   registry: Registry;
   admissions: Counter<'outcome'>;
   enqueueFailures: Counter;
+  claimsLetGo: Counter;
+  refusedEvents: Counter<'reason'>;
   shed: Counter<'reason'>;
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
 }
@@ -13,7 +15,7 @@ export interface Metrics {
 /** What is asked for whenever Prometheus reads. */
 export interface MetricSources {
   bufferDepth(): number;
-  queue(): { batches: number; memoryShare: number };
+  queue(): { batches: number; memoryShare: number; claimSeconds: number; isSynced: boolean };
 }
 
 export function buildMetrics(sources: MetricSources): Metrics {
@@ -23,6 +25,12 @@ export function buildMetrics(sources: MetricSources): Metrics {
     ['weir_buffer_events', 'Events that wait in memory for a flush to Redis.', () => sources.bufferDepth()],
     ['weir_queue_batches', 'Batches in Redis that are not recorded yet.', () => sources.queue().batches],
     ['weir_redis_memory_ratio', 'How much of its maxmemory Redis uses.', () => sources.queue().memoryShare],
+    ['weir_claim_life_seconds', 'How long a new claim lives; 0: none is made.', () => sources.queue().claimSeconds],
+    [
+      'weir_redis_synced',
+      '1 while Redis is known to have events on disk before it answers, by its settings; else 0.',
+      () => Number(sources.queue().isSynced),
+    ],
   ];
   for (const [name, help, value] of gauges) {
     new Gauge({
@@ -45,6 +53,17 @@ export function buildMetrics(sources: MetricSources): Metrics {
     enqueueFailures: new Counter({
       name: 'weir_enqueue_failures_total',
       help: 'Jobs that could not be added to the queue and were left to the sweeper.',
+      registers: [registry],
+    }),
+    claimsLetGo: new Counter({
+      name: 'weir_claims_let_go_total',
+      help: 'Claims that were let go of before their time, since memory was short.',
+      registers: [registry],
+    }),
+    refusedEvents: new Counter({
+      name: 'weir_refused_events_total',
+      help: 'Events that the door did not put to Redis: memory, batches, policy, or the share of their organization.',
+      labelNames: ['reason'],
       registers: [registry],
     }),
     shed: new Counter({

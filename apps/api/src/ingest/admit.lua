@@ -1,28 +1,29 @@
 -- Admits the events of one flush, all in one step: nobody ever sees a claim without its event, or an event that was not counted.
 --
--- KEYS  1 the batch's list, 2 the sorted set of staged batches, 3 the tally, 4 the mark of this memory, then the tombstone
---       of each sender's API key, then the claim of each event that has one.
--- ARGV  1 the batch's id, 2 now in milliseconds, 3 seconds that a claim lives, 4 the id of a tally that begins here, 5 how many
---       senders, 6 how many runs; then two for each sender: the field of the tally that counts its events, and the mark that the
---       memory had when its API key was looked up; then two for each run of events of one sender: the number of the sender (0:
---       they are replayed, and were counted before), and how many they are; then what the claim of each event is to hold, all of
---       the same length and one right after the other, blank for an event without a claim; then that length; then the events,
---       a comma and a line break between them and no other line break. As one text they are what is staged, if all of them are.
+-- KEYS  1 the batch's list, 2 the sorted set of staged batches, 3 the tally, 4 the mark of this memory, 5 the bytes that wait
+--       of each organization, then the tombstone of each sender's API key, then the claim of each event that has one.
+-- ARGV  1 the batch's id, 2 now in milliseconds, 3 seconds that a claim lives (0: none is written), 4 the id of a tally that
+--       begins here, 5 how many senders, 6 how many runs; then three for each sender: the field of the tally that counts its
+--       events, the mark that the memory had when its API key was looked up, and its organization; then three for each run of
+--       events of one sender: the number of the sender (0: they are replayed, and were counted before), how many they are, and
+--       their bytes, two more for each than its text has; then what the claim of each event is to hold, all of the same length
+--       and one right after the other, blank for an event without a claim; then that length; then the events, a comma and a
+--       line break between them and no other line break. As one text they are what is staged, if all of them are.
 -- Answers two for each event that is not staged: its place, from 1, and 'revoked', 'unsure' when a tombstone may be lost, or
 -- what the claim on its idempotency key holds.
 local senders, runs = tonumber(ARGV[5]), tonumber(ARGV[6])
 local memory = redis.call('GET', KEYS[4])
-local refused, accepted = {}, {}
+local refused, accepted, waiting = {}, {}, {}
 for s = 1, senders do
-  if redis.call('EXISTS', KEYS[4 + s]) == 1 then
+  if redis.call('EXISTS', KEYS[5 + s]) == 1 then
     refused[s] = 'revoked'
-  elseif memory ~= ARGV[6 + 2 * s] then
+  elseif memory ~= ARGV[5 + 3 * s] then
     refused[s] = 'unsure'
   end
-  accepted[s] = 0
+  accepted[s], waiting[s] = 0, 0
 end
 
-local k = 4 + senders
+local k = 5 + senders
 local held = {}
 if #KEYS > k then
   local values = redis.call('MGET', unpack(KEYS, k + 1))
@@ -31,15 +32,15 @@ if #KEYS > k then
   end
 end
 
-local a = 6 + 2 * (senders + runs)
+local a = 6 + 3 * (senders + runs)
 local values, length, events = ARGV[a + 1], tonumber(ARGV[a + 2]), ARGV[a + 3]
 local blank = string.rep(' ', length)
-local exceptions, isLeftOut, claims = {}, {}, {}
+local exceptions, leftOut, claims = {}, {}, {}
 local place, staged = 0, 0
 for r = 1, runs do
-  local sender = tonumber(ARGV[5 + 2 * (senders + r)])
+  local sender = tonumber(ARGV[4 + 3 * (senders + r)])
   local before = staged
-  for _ = 1, tonumber(ARGV[6 + 2 * (senders + r)]) do
+  for _ = 1, tonumber(ARGV[5 + 3 * (senders + r)]) do
     local value = string.sub(values, place * length + 1, place * length + length)
     place = place + 1
     local claim
@@ -51,7 +52,7 @@ for r = 1, runs do
     if exception then
       exceptions[#exceptions + 1] = place
       exceptions[#exceptions + 1] = exception
-      isLeftOut[place] = true
+      leftOut[place] = sender
     else
       staged = staged + 1
       if claim then
@@ -61,7 +62,10 @@ for r = 1, runs do
       end
     end
   end
-  if sender > 0 then accepted[sender] = accepted[sender] + staged - before end
+  if sender > 0 then
+    accepted[sender] = accepted[sender] + staged - before
+    waiting[sender] = waiting[sender] + tonumber(ARGV[6 + 3 * (senders + r)])
+  end
 end
 
 -- Events before their claims. A machine that dies can tear its log in the middle of this, and Redis may then take the part
@@ -71,7 +75,13 @@ if staged > 0 then
     local kept, at = {}, 0
     for event in string.gmatch(events, '[^\n]+') do
       at = at + 1
-      if not isLeftOut[at] then kept[#kept + 1] = event end
+      local sender = leftOut[at]
+      if not sender then
+        kept[#kept + 1] = event
+      elseif sender > 0 then
+        -- The comma is here already, but not behind the last one.
+        waiting[sender] = waiting[sender] - #event - (at < place and 1 or 2)
+      end
     end
     -- A comma ends all of them but the last of the flush.
     kept[#kept] = string.gsub(kept[#kept], ',$', '')
@@ -81,12 +91,15 @@ if staged > 0 then
   redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
   for s = 1, senders do
     -- The first count of a field may be the first of the whole tally, which then gets its id.
-    if accepted[s] > 0 and redis.call('HINCRBY', KEYS[3], ARGV[5 + 2 * s], accepted[s]) == accepted[s] then
+    if accepted[s] > 0 and redis.call('HINCRBY', KEYS[3], ARGV[4 + 3 * s], accepted[s]) == accepted[s] then
       redis.call('HSETNX', KEYS[3], 'id', ARGV[4])
     end
+    if accepted[s] > 0 then redis.call('HINCRBY', KEYS[5], ARGV[6 + 3 * s], waiting[s]) end
   end
-  for c = 1, #claims do
-    redis.call('SET', claims[c], held[claims[c]], 'EX', ARGV[3])
+  if ARGV[3] ~= '0' then
+    for c = 1, #claims do
+      redis.call('SET', claims[c], held[claims[c]], 'EX', ARGV[3])
+    end
   end
 end
 return exceptions

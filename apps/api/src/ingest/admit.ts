@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Refusal, errorCodeOf } from '@weir/shared/errors';
 import { epochMsOfId, newId } from '@weir/shared/ids';
 import { DIGEST_LENGTH, type QueueKeys } from '@weir/shared/queue';
-import { STAGED_SEPARATOR } from '@weir/shared/staged';
+import { STAGED_SEPARATOR, stagedBytes } from '@weir/shared/staged';
 import { monthOf, tallyField } from '@weir/shared/tally';
 import type { Redis } from 'ioredis';
 
@@ -62,15 +62,16 @@ export async function loadAdmitScript(redis: Redis): Promise<void> {
 /**
  * Admits the candidates of one flush under the batch's id; the answers are in their order. When Redis does not answer,
  * throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
+ * With `claimSeconds` 0 no claim is kept: events of this flush are held against those before it and each other, later ones are not.
  */
 export async function admit(
   redis: Redis,
   keys: QueueKeys,
   batch: string,
   candidates: readonly Candidate[],
-  claimTtlSeconds: number,
+  claimSeconds: number,
 ): Promise<Admission[]> {
-  const { keyArgs, valueArgs } = argumentsOf(keys, batch, candidates, claimTtlSeconds);
+  const { keyArgs, valueArgs } = argumentsOf(keys, batch, candidates, claimSeconds);
   if (redis.status !== 'ready') throw notAccepted();
   let exceptions: (number | string)[];
   try {
@@ -96,7 +97,7 @@ async function evaluate(redis: Redis, keyArgs: string[], valueArgs: (string | nu
   }
 }
 
-function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candidate[], claimTtlSeconds: number) {
+function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candidate[], claimSeconds: number) {
   const tombstones: string[] = [];
   const claims: string[] = [];
   const perSender: string[] = [];
@@ -113,7 +114,7 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
     const number = senders.get(name) ?? senders.size + 1;
     if (number > senders.size) {
       tombstones.push(keys.revoked(sender.apiKeyId));
-      perSender.push(tallyField(sender.organizationId, month), sender.memory);
+      perSender.push(tallyField(sender.organizationId, month), sender.memory, sender.organizationId);
       senders.set(name, number);
     }
     last = { sender, month, number };
@@ -121,15 +122,18 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
   };
   let current = -1;
   let count = 0;
+  let bytes = 0;
   for (const candidate of candidates) {
-    const { claim, id } = candidate;
+    const { claim, id, event } = candidate;
     const sender = numberOf(candidate);
     if (sender !== current) {
-      if (count > 0) perRun.push(current, count);
+      if (count > 0) perRun.push(current, count, bytes);
       current = sender;
       count = 0;
+      bytes = 0;
     }
     count += 1;
+    bytes += stagedBytes(event);
     if (claim === null) claimed += NO_CLAIM;
     else {
       claims.push(claim.key);
@@ -138,12 +142,12 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
   }
   if (claimed.length !== candidates.length * CLAIM_LENGTH)
     throw new Error('a fingerprint is not of the length of a digest');
-  perRun.push(current, count);
+  perRun.push(current, count, bytes);
   const events = candidates.map(({ event }) => event).join(STAGED_SEPARATOR);
   // A batch may go on in the next tally, which needs another id than the one before.
-  const head = [batch, Date.now(), claimTtlSeconds, newId(), senders.size, perRun.length / 2];
+  const head = [batch, Date.now(), claimSeconds, newId(), senders.size, perRun.length / 3];
   return {
-    keyArgs: [keys.batch(batch), keys.staged, keys.tally, keys.memory, ...tombstones, ...claims],
+    keyArgs: [keys.batch(batch), keys.staged, keys.tally, keys.memory, keys.waiting, ...tombstones, ...claims],
     valueArgs: [...head, ...perSender, ...perRun, claimed, CLAIM_LENGTH, events],
   };
 }

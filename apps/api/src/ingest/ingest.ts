@@ -9,7 +9,7 @@ import { admit, loadAdmitScript, type Admission, type Candidate } from './admit.
 import { Batches } from './batches.ts';
 import { FlushBuffer, type Settled } from './buffer.ts';
 import { openRecordQueue } from './enqueue.ts';
-import { openRedisWatch, type RedisState } from './redis-watch.ts';
+import { openRedisWatch, type RedisState, type RedisWatchOptions } from './redis-watch.ts';
 
 /** The way into the queue. */
 export interface Ingest {
@@ -27,11 +27,8 @@ export interface Ingest {
   close(): Promise<void>;
 }
 
-export interface IngestOptions {
+export interface IngestOptions extends RedisWatchOptions {
   ownership: Pick<Ownership, 'refusal'>;
-  claimTtlSeconds: number;
-  /** How many batches may wait in Redis to be recorded. */
-  batchesMax: number;
   /** Called with what the admit script said, flush by flush. */
   onAdmitted: (admissions: readonly Admission[]) => void;
   onEnqueueFailure: () => void;
@@ -46,18 +43,19 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
   };
   if (redis.status === 'ready') load();
   redis.on('ready', load);
+  const watch = openRedisWatch(redis, keys, log, options);
   const batches = new Batches((batch) => queue.enqueue(batch));
   const buffer = new FlushBuffer(async (candidates) => {
-    const admitTo = (batch: string) => admit(redis, keys, batch, candidates, options.claimTtlSeconds);
+    const admitTo = (batch: string) => admit(redis, keys, batch, candidates, watch.state().claimSeconds);
     const admissions = await batches.stage(candidates.length, admitTo);
     options.onAdmitted(admissions);
     return admissions;
   });
-  const watch = openRedisWatch(redis, keys, options.batchesMax, log);
-  const refusalNow = () => options.ownership.refusal() ?? watch.refusal();
+  const refusalOf = (organizationId: string | null, events: number) =>
+    options.ownership.refusal() ?? watch.refusal(organizationId, events);
   return {
     submit(candidate) {
-      const refusal = refusalNow();
+      const refusal = refusalOf(candidate.sender?.organizationId ?? null, 1);
       if (refusal !== undefined) return Promise.reject(refusal);
       return new Promise((resolve, reject) => {
         buffer.submit(candidate, (settled) => {
@@ -67,7 +65,8 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
       });
     },
     submitAll(candidates) {
-      const error = refusalNow();
+      // The events of one request are of one sender.
+      const error = refusalOf(candidates[0]?.sender?.organizationId ?? null, candidates.length);
       if (error !== undefined || candidates.length === 0)
         return Promise.resolve(candidates.map(() => ({ outcome: 'failed' as const, error })));
       return new Promise((resolve) => {
@@ -82,7 +81,7 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
         });
       });
     },
-    refusal: refusalNow,
+    refusal: () => refusalOf(null, 0),
     depth: () => buffer.depth,
     queue: () => watch.state(),
     async close() {

@@ -1,16 +1,31 @@
 // Shuts the door before Redis has to: a Redis that is full refuses the workers too, and then nothing would ever make room.
-// It also shuts it when more batches wait than the operator allows, and on a Redis that would drop accepted events.
+// It also shuts it when more batches wait than the operator allows, on a Redis that would drop accepted events, and to an
+// organization that has more waiting than leaves room for others. Before any of that, claims give way (room.ts, let-go.ts).
 
 import { Refusal } from '@weir/shared/errors';
 import type { QueueKeys } from '@weir/shared/queue';
-import { checkRedisPolicy } from '@weir/shared/redis-policy';
+import { readRedisPolicy, type RedisPolicy } from '@weir/shared/redis-policy';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
-
-/** What is left above this is for the workers, who need memory to take batches off. */
-const MEMORY_SHARE_MAX = 0.75;
+import { letGoOfClaims } from './let-go.ts';
+import { claimSecondsAt, isTimeToLetGo, memoryOf, noRoom, shareOf, waitingBytesMax, type NoRoom } from './room.ts';
 
 const INTERVAL_MS = 1_000;
+
+/** Organizations that are read at once: there may be as many of them as events wait, and Redis has others to serve. */
+const ORGANIZATIONS_AT_ONCE = 500;
+
+/** Why events are refused before they are put to Redis, as metrics have it. */
+export type RefusedBecause = NoRoom | 'policy';
+
+const DETAILS: Record<RefusedBecause, string> = {
+  policy: 'The queue is not set up to keep events, and nothing was kept: send the event again later.',
+  memory: 'The queue is nearly full, and nothing was kept: send the event again later.',
+  batches: 'Too many events wait to be recorded, and nothing was kept: send the event again later.',
+  share:
+    'The queue is short of room, and more events of your organization wait to be recorded than its share of it holds. ' +
+    'Nothing was kept: send the event again later.',
+};
 
 /** What was last seen of Redis, for the metrics. */
 export interface RedisState {
@@ -18,79 +33,150 @@ export interface RedisState {
   batches: number;
   /** How much of `maxmemory` is in use; 0 without a limit. */
   memoryShare: number;
+  /** How long a claim lives that is made now, in seconds. 0: none is made. */
+  claimSeconds: number;
+  /** Whether Redis is known to have an event on disk before it answers. */
+  isSynced: boolean;
 }
 
-/** Whether events may be taken. */
+export interface RedisWatchOptions {
+  /** How many batches may wait to be recorded. */
+  batchesMax: number;
+  /** How long a claim lives at most. */
+  claimSecondsMax: number;
+  onClaimsLetGo: (claims: number) => void;
+  onRefused: (reason: RefusedBecause, events: number) => void;
+}
+
+/** Whether events may be taken, and how long their claims live. */
 export interface RedisWatch {
-  /** Why not; undefined when they may. Costs nothing to ask. */
-  refusal(): Refusal | undefined;
+  /** Why so many events of an organization (null: replayed ones) may not; undefined when they may. Costs nothing to ask. */
+  refusal(organizationId: string | null, events: number): Refusal | undefined;
   state(): Readonly<RedisState>;
   close(): void;
 }
 
-/** Looks at Redis every second. `batchesMax`: how many batches may wait to be recorded. */
-export function openRedisWatch(redis: Redis, keys: QueueKeys, batchesMax: number, log: FastifyBaseLogger): RedisWatch {
-  let policyProblem: string | undefined;
-  let shutBecause: string | undefined;
-  const state: RedisState = { batches: 0, memoryShare: 0 };
+/** Looks at Redis every second. */
+export function openRedisWatch(
+  redis: Redis,
+  keys: QueueKeys,
+  log: FastifyBaseLogger,
+  options: RedisWatchOptions,
+): RedisWatch {
+  const { batchesMax, claimSecondsMax } = options;
+  const state: RedisState = { batches: 0, memoryShare: 0, claimSeconds: claimSecondsMax, isSynced: true };
+  let policy: RedisPolicy = {};
+  let shutBecause: NoRoom | undefined;
+  let overTheirShare: ReadonlySet<string> = new Set();
+  let usedBefore: number | undefined;
+  let isLooking = false;
+  let isLettingGo = false;
+  let isClosed = false;
 
-  const checkPolicy = async () => {
+  const seePolicy = (seen: RedisPolicy) => {
+    if (seen.refuse !== policy.refuse) {
+      if (seen.refuse !== undefined) log.error(`tracking is refused: ${seen.refuse}`);
+      else log.info('Redis keeps events again: tracking is taken');
+    }
+    if (seen.warn !== policy.warn) {
+      if (seen.warn !== undefined) log.warn(seen.warn);
+      else if (seen.refuse === undefined) log.info('Redis has events on disk before it answers again');
+    }
+    policy = seen;
+    state.isSynced = seen.warn === undefined;
+  };
+  const seeShares = async (share: number, limit: number) => {
+    const bytesMax = waitingBytesMax(share, limit);
+    const over = bytesMax === undefined ? new Set<string>() : await organizationsOver(redis, keys, bytesMax);
+    if (over.size > 0 !== overTheirShare.size > 0)
+      log.warn(
+        { organizations: over.size, bytesMax },
+        over.size > 0 ? 'organizations with too much waiting are refused' : 'no organization has too much waiting',
+      );
+    overTheirShare = over;
+  };
+  const letGo = async (seconds: number) => {
+    isLettingGo = true;
     try {
-      policyProblem = (await checkRedisPolicy(redis)).refuse;
-      if (policyProblem !== undefined) log.error(`tracking is refused: ${policyProblem}`);
+      const count = await letGoOfClaims(redis, keys, seconds, () => isClosed);
+      if (count === undefined || count === 0) return;
+      options.onClaimsLetGo(count);
+      log.info({ claims: count, olderThanSeconds: seconds }, 'claims were let go of to make room');
+      // The door need not stay shut for the rest of a second.
+      void look();
     } catch (error) {
-      log.warn({ err: error }, 'the settings of Redis could not be checked');
+      log.warn({ err: error }, 'claims could not be let go of; the next look tries again');
+    } finally {
+      isLettingGo = false;
     }
   };
-  const checkRoom = async () => {
-    if (redis.status !== 'ready') return;
+  const look = async () => {
+    if (redis.status !== 'ready' || isLooking || isClosed) return;
+    isLooking = true;
     try {
-      const [memory, batches] = await Promise.all([redis.info('memory'), redis.zcard(keys.staged)]);
-      state.memoryShare = memoryShareOf(memory);
+      const [seen, batches, oldestClaim] = await Promise.all([
+        readRedisPolicy(redis),
+        redis.zcard(keys.staged),
+        redis.get(keys.oldestClaim),
+      ]);
+      seePolicy(seen.policy);
+      const { used, limit } = memoryOf(seen.memory);
+      const share = shareOf({ used, limit });
+      // Where it will be at the next look, when it goes on like this: a small Redis can fill up within a few seconds.
+      const ahead = shareOf({ used: used + Math.max(0, used - (usedBefore ?? used)), limit });
+      usedBefore = used;
+      state.memoryShare = share;
       state.batches = batches;
-      const reason = noRoom(state, batchesMax);
+      state.claimSeconds = claimSecondsAt(ahead, claimSecondsMax);
+      const reason = noRoom(share, batches, batchesMax);
       if (reason !== shutBecause)
-        log.warn(state, reason === undefined ? 'the queue has room again' : `${reason}: tracking is refused`);
+        log.warn(state, reason === undefined ? 'the queue has room again' : `tracking is refused: ${DETAILS[reason]}`);
       shutBecause = reason;
+      const oldestSeconds = (Date.now() - Number(oldestClaim ?? 0)) / 1000;
+      if (!isLettingGo && isTimeToLetGo(state.claimSeconds, Math.min(claimSecondsMax, oldestSeconds)))
+        void letGo(state.claimSeconds);
+      await seeShares(share, limit);
     } catch (error) {
-      log.warn({ err: error }, 'the room in Redis could not be looked at');
+      log.warn({ err: error }, 'Redis could not be looked at');
+    } finally {
+      isLooking = false;
     }
   };
-  const onReady = () => void checkPolicy();
+  // Another one may be behind the address now.
+  const onReady = () => {
+    usedBefore = undefined;
+    void look();
+  };
   redis.on('ready', onReady);
-  const timer = setInterval(() => {
-    void checkRoom();
-    // An operator who mends the settings need not restart anything.
-    if (policyProblem !== undefined) void checkPolicy();
-  }, INTERVAL_MS);
-  void checkRoom();
+  const timer = setInterval(() => void look(), INTERVAL_MS);
+  void look();
+
+  const reasonFor = (organizationId: string | null): RefusedBecause | undefined => {
+    if (policy.refuse !== undefined) return 'policy';
+    if (shutBecause !== undefined) return shutBecause;
+    return organizationId !== null && overTheirShare.has(organizationId) ? 'share' : undefined;
+  };
   return {
-    refusal() {
-      const why = policyProblem === undefined ? shutBecause : 'The queue is not set up to keep events';
-      if (why === undefined) return undefined;
-      return new Refusal('unavailable', `${why}, and nothing was kept: send the event again later.`, {
-        outcome: 'not_accepted',
-        retryAfterSeconds: 5,
-      });
+    refusal(organizationId, events) {
+      const reason = reasonFor(organizationId);
+      if (reason === undefined) return undefined;
+      options.onRefused(reason, events);
+      return new Refusal('unavailable', DETAILS[reason], { outcome: 'not_accepted', retryAfterSeconds: 5 });
     },
     state: () => state,
     close() {
+      isClosed = true;
       clearInterval(timer);
       redis.off('ready', onReady);
     },
   };
 }
 
-/** Why the queue can take no more; undefined while it can. */
-export function noRoom({ batches, memoryShare }: RedisState, batchesMax: number): string | undefined {
-  if (memoryShare > MEMORY_SHARE_MAX) return 'The queue is nearly full';
-  if (batches >= batchesMax) return 'Too many events wait to be recorded';
-  return undefined;
-}
-
-/** How much of its `maxmemory` a Redis uses; 0 when it has no limit. */
-export function memoryShareOf(info: string): number {
-  const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0);
-  const limit = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0);
-  return limit === 0 ? 0 : used / limit;
+async function organizationsOver(redis: Redis, keys: QueueKeys, bytesMax: number): Promise<Set<string>> {
+  const over = new Set<string>();
+  for await (const page of redis.hscanStream(keys.waiting, { count: ORGANIZATIONS_AT_ONCE })) {
+    const flat = page as string[];
+    for (let at = 0; at < flat.length; at += 2) if (Number(flat[at + 1]) > bytesMax) over.add(flat[at] ?? '');
+  }
+  return over;
 }

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { claimSecondsAt, isTimeToLetGo, memoryOf, noRoom, shareOf, waitingBytesMax } from './room.ts';
+
+test('the share of memory in use is that of maxmemory, and none without a limit', () => {
+  expect(memoryOf('# Memory\r\nused_memory:750\r\nused_memory_human:1K\r\nmaxmemory:1000\r\n')).toEqual({
+    used: 750,
+    limit: 1000,
+  });
+  expect(shareOf({ used: 750, limit: 1000 })).toBe(0.75);
+  expect(shareOf({ used: 750, limit: 0 })).toBe(0);
+});
+
+test('there is room until three quarters of the memory are in use, or as many batches wait as may', () => {
+  expect(noRoom(0.75, 9, 10)).toBeUndefined();
+  expect(noRoom(0.76, 0, 10)).toBe('memory');
+  expect(noRoom(0, 10, 10)).toBe('batches');
+});
+
+test('claims live as long as they may until half of the memory is in use, half as long with each percent more, and then not at all', () => {
+  const day = 86_400;
+  expect([0, 0.3, 0.5].map((share) => claimSecondsAt(share, day))).toEqual([day, day, day]);
+  expect([0.51, 0.52, 0.55, 0.6].map((share) => claimSecondsAt(share, day))).toEqual([43_200, 21_600, 2_700, 84]);
+  expect([0.68, 0.7, 0.75, 2].map((share) => claimSecondsAt(share, day))).toEqual([0, 0, 0, 0]);
+  const year = 365 * day;
+  expect(claimSecondsAt(0.699, year)).toBeGreaterThan(30);
+  expect(claimSecondsAt(0.7, year)).toBe(0);
+  let before = Number.POSITIVE_INFINITY;
+  for (let share = 0; share < 0.8; share += 0.001) {
+    const seconds = claimSecondsAt(share, day);
+    expect(seconds).toBeLessThanOrEqual(before);
+    before = seconds;
+  }
+});
+
+test('claims are let go of when that frees more than half of the time they go back to, and never while they may live in full', () => {
+  expect(isTimeToLetGo(3_600, 7_201)).toBe(true);
+  expect(isTimeToLetGo(3_600, 7_200)).toBe(false);
+  expect(isTimeToLetGo(86_400, 86_400)).toBe(false);
+  expect(isTimeToLetGo(0, 0.5)).toBe(true);
+});
+
+test('one organization that takes all it can leaves a fifth of the room, and several leave less', () => {
+  const limit = 1_000_000;
+  // What is in use is what waits: how far can it go?
+  const filledBy = (organizations: number): number => {
+    let waiting = 0;
+    for (; waiting < limit; waiting += 100)
+      if (waiting / organizations > (waitingBytesMax(waiting / limit, limit) ?? limit)) break;
+    return waiting / limit;
+  };
+  expect(filledBy(1)).toBeCloseTo(0.6, 3);
+  expect(filledBy(2)).toBeCloseTo((0.75 * 8) / 9, 3);
+  expect(waitingBytesMax(0.8, limit)).toBe(0);
+});
+
+test('shares are not looked at while nobody can be over theirs, nor without a limit', () => {
+  expect(waitingBytesMax(0.6, 1_000)).toBeUndefined();
+  expect(waitingBytesMax(0, 0)).toBeUndefined();
+});
