@@ -50,6 +50,13 @@ const receipt = z
   .meta({ id: 'EventReceipt' });
 
 const eventId = z.object({ id: z.uuid() });
+const replayBody = z.strictObject({
+  metadata: metadata.optional(),
+  idempotency_key: text(1, 255)
+    .nullable()
+    .optional()
+    .meta({ description: 'In place of the one that it was sent with. Null: it has none any more.' }),
+});
 const read = [{ session: [] }, { apiKey: [] }];
 
 export function eventRoutes(app: App, parts: EventParts): void {
@@ -110,13 +117,14 @@ export function eventRoutes(app: App, parts: EventParts): void {
       onRequest: parts.guards.session,
       schema: {
         tags: ['Usage'],
-        summary: 'Send a rejected event again, with corrected metadata if given',
+        summary: 'Send a rejected event again, with corrected metadata or another idempotency key if given',
         description:
           'The event keeps its id and its timestamp. However often it is replayed, it is counted at most once. Its receipt ' +
-          'says rejected until a worker has taken it.',
+          'says rejected until a worker has taken it. An event that is rejected since another one holds its idempotency_key is ' +
+          'rejected again unless it gets another key, or none (null).',
         security: [{ session: [] }],
         params: eventId,
-        body: z.strictObject({ metadata: metadata.optional() }).nullish(),
+        body: replayBody.nullish(),
         response: {
           202: z.object({ id: z.uuid(), status: z.literal('queued') }),
           ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'not_replayable'),
@@ -135,8 +143,11 @@ export function eventRoutes(app: App, parts: EventParts): void {
         const { status } = await getReceipt(parts, organizationId, id);
         throw new Refusal('not_replayable', `The event is ${status}: only rejected events can be replayed.`);
       }
+      const { idempotency_key: formerKey, ...rest } = stored.event;
+      const key = request.body?.idempotency_key === undefined ? formerKey : request.body.idempotency_key;
       const event: StagedEvent = {
-        ...stored.event,
+        ...rest,
+        ...(typeof key === 'string' && { idempotency_key: key }),
         ...(corrected !== undefined && { metadata: corrected }),
         replayed: true,
       };
