@@ -151,6 +151,11 @@ const FRAMEWORK: Record<string, { code: ErrorCode; detail: string }> = {
     detail: 'The body does not have the length that Content-Length says: send the request again.',
   },
   FST_ERR_BAD_URL: { code: 'malformed_request', detail: 'The path is not a valid URL: check its percent-encoding.' },
+  // A file of /docs by another name than its own: with `..` in it, say.
+  FST_STATIC_FORBIDDEN_PATH: {
+    code: 'not_found',
+    detail: 'There is nothing at this path: see /docs for what there is.',
+  },
   FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', detail: 'There is nothing at this path: check the id in it.' },
 };
 
@@ -161,6 +166,10 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (constraint !== undefined) return new Refusal(constraint.code, constraint.detail);
   const framework = FRAMEWORK[errorCodeOf(error) ?? ''];
   if (framework !== undefined) return new Refusal(framework.code, framework.detail);
+  if (isAboutTheRequest(error)) {
+    const detail = `The headers ask for what cannot be done (${error.message}): leave Range and what begins with If- out.`;
+    return new Refusal('malformed_request', detail);
+  }
   if (isRedisAway(error)) {
     return new Refusal('unavailable', 'The queue cannot be asked now: try again in a moment.', {
       retryAfterSeconds: 2,
@@ -172,6 +181,12 @@ function refusalOf(error: unknown): Refusal | undefined {
     });
   }
   return undefined;
+}
+
+/** Whether a part of the framework says that the request is to blame, and not Weir: what serves files checks ranges and conditions. */
+function isAboutTheRequest(error: unknown): error is Error {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 0;
+  return status >= 400 && status < 500;
 }
 
 const BROKEN =
@@ -277,7 +292,8 @@ export function useProblems(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter((each) => each.pattern.test(path)).flatMap((each) => [...each.methods]);
-    if (methods.length === 0) {
+    // A route with a wildcard takes any path, and finds out for itself what is there.
+    if (methods.length === 0 || methods.includes(request.method)) {
       return sendProblem(
         reply,
         new Refusal('not_found', 'There is nothing at this path: see /docs for what there is.'),
