@@ -268,16 +268,10 @@ describe('a list of events', () => {
     expect(body.data).toMatchObject([{ status: 'duplicate', duplicate_of: expect.any(String) }]);
   });
 
-  test.each([
-    'status=unknown',
-    'limit=0',
-    'limit=101',
-    'limit=x',
-    'cursor=x',
-    'meter_id=x',
-    'page=1',
-    'cursor=ffffffff-ffff-7fff-bfff-ffffffffffff',
-  ])('is refused with %s', async (query) => {
-    expectProblem(await list(query), 422, 'invalid_request');
-  });
+  test.each(['status=unknown', 'limit=0', 'limit=101', 'limit=x', 'cursor=x', 'meter_id=x', 'page=1'])(
+    'is refused with %s',
+    async (query) => {
+      expectProblem(await list(query), 422, 'invalid_request');
+    },
+  );
 });
