@@ -112,7 +112,12 @@ export async function buildApp(parts: AppParts): Promise<App> {
     redis: () => redis.ping(),
     isDraining: parts.isDraining,
   });
-  sessionRoutes(app, { database, guards, throttle: buildThrottle(redis, keys), settings });
+  sessionRoutes(app, {
+    database,
+    guards,
+    throttle: buildThrottle(redis, keys, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS }),
+    settings,
+  });
   apiKeyRoutes(app, { database, redis, keys, guards });
   featureRoutes(app, { database, guards });
   meterRoutes(app, { database, guards });
