@@ -24,7 +24,8 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
         version: '1',
         description:
           'Usage metering and billing. A 201 from tracking means: on disk, and counted exactly once. ' +
-          'Errors are application/problem+json (RFC 9457) with a detail to act on and a stable code.',
+          'Errors are application/problem+json (RFC 9457) with a detail to act on and a stable code. Every answer has the ' +
+          'id of its request as X-Request-Id, under which the log knows it.',
       },
       servers: [{ url: publicUrl ?? '/' }],
       components: {

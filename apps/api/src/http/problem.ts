@@ -95,6 +95,11 @@ export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply
   const problem = problemOf(refusal, reply.request.id);
   const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
+  // What is no refusal has its line already.
+  if (problem.status < 500) {
+    const path = reply.request.routeOptions.url;
+    reply.request.log.debug({ status: problem.status, code: problem.code, path }, 'a request was refused');
+  }
   return reply
     .code(problem.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
@@ -228,6 +233,9 @@ export function invalidRequest(error: z.ZodError, at = ''): Refusal {
 /** Nobody reads further, and a body of nothing but unknown fields must not be answered with one many times as large. */
 const ERRORS_MAX = 100;
 
+/** As many as one reads in a sentence. */
+const ERRORS_TOLD_MAX = 3;
+
 /** Enough to find an unknown field by; its name may be as long as the body. */
 const KEY_CHARACTERS_MAX = 100;
 
@@ -240,6 +248,17 @@ export function invalidFields(errors: FieldError[]): Refusal {
   const listed = errors.length > ERRORS_MAX ? `The first ${ERRORS_MAX} of ${errors.length}` : `All ${errors.length}`;
   const more = errors.length > 1 ? ` ${listed} problems are listed in errors.` : '';
   return new Refusal('invalid_request', detail + more, { errors: errors.slice(0, ERRORS_MAX) });
+}
+
+/** The detail of a refusal that stands alone, where there is no list of errors beside it. */
+export function detailAlone(refusal: Refusal): string {
+  const errors = refusal.fields.errors ?? [];
+  if (errors.length < 2) return refusal.message;
+  const told = errors
+    .slice(0, ERRORS_TOLD_MAX)
+    .map(({ path, message }) => `${path === '' ? 'The event' : path} ${message}`);
+  const more = errors.length > told.length ? `; and ${errors.length - told.length} more` : '';
+  return `${told.join('; ')}${more}.`;
 }
 
 function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
@@ -311,6 +330,6 @@ export function useProblems(app: FastifyInstance): void {
 /** Answers a request that the framework refused before it had a route. */
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   // No hook has run.
-  void reply.headers(request.server.securityHeaders);
+  void reply.headers({ ...request.server.securityHeaders, 'x-request-id': request.id });
   answerError(error, request, reply);
 }
