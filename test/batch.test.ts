@@ -95,6 +95,15 @@ describe('every item is judged by itself', () => {
     expect((await recorded()).sum).toBe('7');
   });
 
+  test('an item with several faults tells of them in its detail, which has no list beside it', async () => {
+    const answer = await trackBatch([eventOf({ quantity: 0, customer_external_id: '' }), { a: 1, quantity: 'x' }, 7]);
+    const details = answer.body.data.map(({ detail }: { detail: string }) => detail);
+    for (const detail of details) expect(detail).not.toMatch(/listed|errors/);
+    for (const name of ['quantity', 'customer_external_id']) expect(details[0]).toContain(name);
+    expect(details[1]).toMatch(/; and 1 more\.$/);
+    for (const item of answer.body.data) expect(Object.keys(item).toSorted()).toEqual(['code', 'detail', 'status']);
+  });
+
   test('a batch in which no item is good is a 207 too, and says of each what is wrong', async () => {
     const answer = await trackBatch([eventOf({ quantity: -1 }), eventOf({ meter_token: 'mtr_nobody' })]);
     expect(answer.status).toBe(207);

@@ -3,7 +3,7 @@
 import { admit, type Candidate } from '@weir/api/ingest/admit';
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
-import type { StagedEvent } from '@weir/shared/event';
+import { receivedAt, type StagedEvent } from '@weir/shared/event';
 import { stagedText } from '@weir/shared/staged';
 import { newId } from '@weir/shared/ids';
 import { DUTY_QUEUE, RECORD_QUEUE, recordJobOptions } from '@weir/shared/queue';
@@ -39,13 +39,14 @@ afterAll(async () => {
 async function eventsOf(count: number, more: (index: number) => Partial<StagedEvent> = () => ({})) {
   meter = await admin.createMeter('SUM');
   return Array.from({ length: count }, (_, index): StagedEvent => {
+    const id = newId();
     return {
-      id: newId(),
+      id,
       organization_id: admin.id,
       meter_id: meter.id,
       customer_external_id: `customer ${index % 3}`,
       quantity: '1',
-      timestamp: new Date().toISOString(),
+      timestamp: receivedAt(id),
       ...more(index),
     };
   });
@@ -70,8 +71,8 @@ test('a batch that is delivered to two workers at once, and once more, is record
   expect(delivered.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(300);
   expect(delivered.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(0);
   expect(await weir.redis.exists(weir.keys.batch(batch))).toBe(0);
-  expect(await persist(parts, batch)).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
-  expect(await persist(parts, await stage(events))).toEqual({ recorded: 0, duplicates: 0, rejected: 0 });
+  expect(await persist(parts, batch)).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
+  expect(await persist(parts, await stage(events))).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
   expect(await counted(weir, meter.id)).toEqual({ events: 300, sum: '300' });
   await expectRollupsToEqualEvents(weir.pool);
 });
@@ -127,7 +128,7 @@ test.each([0, 3])('events that join a batch right after %i of it were read are r
   if (count > 0) await stage(early, batch);
   const late = (await eventsOf(5)).map((event) => ({ ...event, meter_id: early[0]?.meter_id ?? event.meter_id }));
   const { redis, seen } = onceRead(() => stage(late, batch));
-  expect(await persist({ ...parts, redis }, batch)).toEqual({ recorded: count + 5, duplicates: 0, rejected: 0 });
+  expect(await persist({ ...parts, redis }, batch)).toMatchObject({ recorded: count + 5, duplicates: 0, rejected: 0 });
   expect(seen.reads).toBe(2);
   expect(await weir.redis.zscore(weir.keys.staged, batch)).toBeNull();
   const total = count + 5;
@@ -187,8 +188,10 @@ test('an event that is replayed twice into one batch counts by the correction th
   await expectRollupsToEqualEvents(weir.pool);
 });
 
-test('different events with the same idempotency keys, recorded at the same moment: one of each, the others are its duplicates', async () => {
-  const events = await eventsOf(600, (index) => ({ idempotency_key: `contended ${index % 200}` }));
+test('one event that came three times, recorded at the same moment: one of each, the others are its duplicates', async () => {
+  const events = await eventsOf(600, (index) => {
+    return { idempotency_key: `contended ${index % 200}`, customer_external_id: `customer ${index % 200}` };
+  });
   // Each of three workers has every key once, and each in another order.
   const thirds = [events.slice(0, 200), events.slice(200, 400).toReversed(), events.slice(400)];
   const outcomes = await Promise.all(thirds.map((third) => recordEvents(database.pool, recordable(third))));
@@ -205,7 +208,7 @@ test('different events with the same idempotency keys, recorded at the same mome
 });
 
 test('the same idempotency key twice in one batch is one event and one duplicate', async () => {
-  const events = await eventsOf(2, () => ({ idempotency_key: 'twice in one batch' }));
+  const events = await eventsOf(2, () => ({ idempotency_key: 'twice in one batch', customer_external_id: 'acme' }));
   expect(await recordEvents(database.pool, recordable(events))).toMatchObject({ recorded: 1, duplicates: 1 });
   expect(await counted(weir, meter.id)).toEqual({ events: 1, sum: '1' });
   await expectRollupsToEqualEvents(weir.pool);
@@ -219,7 +222,7 @@ test('a row that Postgres will not take is rejected with the reason, and the res
     99: { timestamp: '2026-02-30T00:00:00Z' },
   };
   const events = await eventsOf(100, (index) => ({ idempotency_key: `bad ${index}`, ...bad[index] }));
-  expect(await persist(parts, await stage(events))).toEqual({ recorded: 96, duplicates: 0, rejected: 4 });
+  expect(await persist(parts, await stage(events))).toMatchObject({ recorded: 96, duplicates: 0, rejected: 4 });
   expect(await counted(weir, meter.id)).toEqual({ events: 96, sum: '96' });
   const { rows } = await weir.pool.query('SELECT id::text, reason FROM rejected_events ORDER BY id');
   const expected = Object.keys(bad).map((index) => events[Number(index)]?.id);

@@ -107,14 +107,4 @@ describe('every other answer', () => {
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000');
     await api.close();
   });
-
-  test('is not /docs, which runs its own scripts, and which no page may frame either', async () => {
-    const { status, headers, body } = await weir.request('GET', '/docs');
-    expect(status).toBe(200);
-    const policy = policyOf(headers);
-    expect(policy).toMatchObject({ 'frame-ancestors': "'none'", 'base-uri': "'none'", 'object-src': "'none'" });
-    expect(policy).not.toHaveProperty('upgrade-insecure-requests');
-    for (const hash of hashesOf(body, 'script')) expect(policy['script-src']).toContain(hash);
-    for (const hash of hashesOf(body, 'style')) expect(policy['style-src']).toContain(hash);
-  });
 });

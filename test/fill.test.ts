@@ -3,6 +3,7 @@
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents } from '@weir/db/record';
 import { compareUnit, listUnits } from '@weir/db/rollup-check';
+import type { StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -88,7 +89,10 @@ test('a key of such an event is held as if it had come through the door', async 
     quantity: '1',
     timestamp: '2026-03-01T00:00:00Z',
   };
-  const known = { event: { ...event, idempotency_key: 'fill-17' }, countsUniqueValues: false };
+  const { rows } = await first.client.query<{ event: StagedEvent }>(
+    "SELECT to_jsonb(e) || jsonb_build_object('quantity', quantity::text, 'metadata', metadata::text) AS event FROM events AS e WHERE idempotency_key = 'fill-17'",
+  );
+  const known = { event: { ...event, ...rows[0]?.event, id: event.id }, countsUniqueValues: false };
   const unknown = { event: { ...event, id: newId(), idempotency_key: 'new-17' }, countsUniqueValues: false };
   expect(await recordEvents(database.pool, [known])).toMatchObject({ recorded: 0, duplicates: 1 });
   expect(await recordEvents(database.pool, [unknown])).toMatchObject({ recorded: 1, duplicates: 0 });

@@ -90,6 +90,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     WORKER_PORT: '0',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     SIGNUP: 'open',
+    // Each test signs up organizations of its own, all of them from this machine.
+    RATE_LIMIT_SIGNUPS_PER_ADDRESS: '0',
     // A slow disk under a busy test machine is no outage.
     REDIS_COMMAND_TIMEOUT_MS: '10000',
     // Nor is a busy one overloaded.

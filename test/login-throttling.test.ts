@@ -142,3 +142,46 @@ test('trying which addresses are taken by signing up with them is slowed down to
   for (let n = 0; n < 11; n += 1) statuses.push((await weir.request('POST', '/api/v1/auth/signup', { body })).status);
   expect(statuses).toEqual([...Array<number>(10).fill(409), 429]);
 });
+
+test('a crowd that signs in at once with the right passwords, from one address, gets in', async () => {
+  const busy = await weir.startApi({ REQUESTS_IN_FLIGHT_MAX: '1000' });
+  const { email, password } = organization;
+  const answers = await Promise.all(Array.from({ length: 110 }, () => login(email, password, busy.url)));
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+});
+
+test('guesses among them are counted all the same', async () => {
+  const { email, password } = organization;
+  const attempts = Array.from({ length: 40 }, (_, n) => login(email, n % 2 === 0 ? 'wrong horse battery' : password));
+  const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+  // A right one in between forgets those before it, and no more than ten in a row are looked at.
+  expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(20);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+});
+
+test('what is refused for one account does not shut the address to the others', async () => {
+  const other = await signUp(weir);
+  const statuses = await failTimes(110, () => organization.email);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+  expect((await login(other.email, other.password)).status).toBe(200);
+});
+
+let people = 0;
+const signUpFrom = (baseUrl: string, email = `person-${(people += 1)}@example.com`) => {
+  const body = { email, password: 'correct horse battery', organization_name: 'Another' };
+  return weir.request('POST', '/api/v1/auth/signup', { baseUrl, body });
+};
+
+test('where everybody may sign up, an address can do so a number of times in an hour, over all processes', async () => {
+  const settings = { RATE_LIMIT_SIGNUPS_PER_ADDRESS: '4' };
+  const [one, other] = [await weir.startApi(settings), await weir.startApi(settings)];
+  for (const { url } of [one, other, one]) expect((await signUpFrom(url)).status).toBe(201);
+  // What fails makes no organization.
+  for (let n = 0; n < 3; n += 1) expect((await signUpFrom(one.url, organization.email)).status).toBe(409);
+  const rest = await Promise.all(Array.from({ length: 5 }, () => signUpFrom(other.url)));
+  expect(rest.map(({ status }) => status).toSorted()).toEqual([201, 429, 429, 429, 429]);
+  const refused = rest.find(({ status }) => status === 429);
+  expect(refused?.body).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('sign-ups') });
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(59 * 60);
+  expect((await login(organization.email, organization.password, one.url)).status).toBe(200);
+});

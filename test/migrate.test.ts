@@ -129,19 +129,23 @@ test('usage that an older version counted is the same by days and quarters, and 
   const pool = new pg.Pool({ connectionString: databaseUrl, options: '-c timezone=UTC' });
   try {
     await expectRollupsToEqualEvents(pool);
-    const again = {
+    // As the older version got them: 7 minutes and 3.000001 seconds apart.
+    const first = Date.parse('2026-09-29T22:00:00Z');
+    const events = [1, 2, 5].map((n) => ({
+      id: newId(),
       organization_id: organization ?? '',
-      meter_id: sum ?? '',
-      customer_external_id: 'customer 1',
-      quantity: '1',
-    };
-    const timestamp = '2026-10-05T00:00:00Z';
-    const events = [1, 2, 5].map((n) => ({ ...again, id: newId(), timestamp, idempotency_key: `key ä ${n}` }));
+      meter_id: (n % 2 === 0 ? sum : users) ?? '',
+      customer_external_id: `customer ${n % 3}`,
+      quantity: String(n / 8),
+      timestamp: new Date(first + n * 423_000).toISOString().replace('000Z', `00000${n}Z`),
+      idempotency_key: `key ä ${n}`,
+      metadata: JSON.stringify({ user_id: n % 7, b: 1, a: n }),
+    }));
     // The fifth had no key.
     expect(
       await recordEvents(
         pool,
-        events.map((event) => ({ event, countsUniqueValues: false })),
+        events.map((event) => ({ event, countsUniqueValues: event.meter_id === users })),
       ),
     ).toMatchObject({
       recorded: 1,

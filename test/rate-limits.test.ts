@@ -24,13 +24,13 @@ const trackBatch = (baseUrl: string, apiKey: string, size: number): Promise<Answ
     baseUrl,
     body: { events: Array.from({ length: size }, event) },
   });
-function expectLimited(answer: Answer, name: string, quota: number): void {
+function expectLimited(answer: Answer, name: string, quota: number, remaining = 0): void {
   expectProblem(answer, 429, 'rate_limited');
   const seconds = Number(answer.headers.get('retry-after'));
   expect(seconds).toBeGreaterThanOrEqual(1);
   expect(seconds).toBeLessThanOrEqual(60);
   expect(answer.headers.get('ratelimit-policy')).toBe(`"${name}";q=${quota};w=60`);
-  expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=0;t=\\d+$`));
+  expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=${remaining};t=\\d+$`));
 }
 
 test('by default nothing but logins and sign-ups is limited, and no answer speaks of a limit', async () => {
@@ -52,9 +52,15 @@ describe('RATE_LIMIT_EVENTS_PER_KEY', () => {
     expect(one.headers.get('ratelimit')).toMatch(/^"events-per-key";r=9;t=\d+$/);
     expect((await trackBatch(second, apiKey, 8)).status).toBe(201);
     // One is left: a batch of two is refused as a whole.
-    expectLimited(await trackBatch(first, apiKey, 2), 'events-per-key', 10);
+    for (const size of [2, 11, 10, 2]) {
+      const refused = await trackBatch(first, apiKey, size);
+      expectLimited(refused, 'events-per-key', 10, 1);
+      expect(refused.body.detail).toContain(size > 10 ? 'send at most 10 in one request' : 'send at most 1 now');
+    }
+    // It has taken nothing away from what fits.
+    expect((await track(second, apiKey)).status).toBe(201);
     expectLimited(await track(second, apiKey), 'events-per-key', 10);
-    expect(await weir.stagedEvents()).toBe(before + 9);
+    expect(await weir.stagedEvents()).toBe(before + 10);
     // Another key has a limit of its own.
     expect((await track(first, await admin.createKey())).status).toBe(201);
     await Promise.all(apis.map((api) => api.close()));
@@ -81,7 +87,7 @@ describe('RATE_LIMIT_EVENTS_PER_KEY', () => {
   test('tells a client whose batches are larger than the limit to send smaller ones', async () => {
     const api = await weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '5' });
     const answer = await trackBatch(api.url, await admin.createKey(), 6);
-    expectLimited(answer, 'events-per-key', 5);
+    expectLimited(answer, 'events-per-key', 5, 5);
     expect(answer.body.detail).toContain('send at most 5 in one request');
     await api.close();
   });

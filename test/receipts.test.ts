@@ -177,12 +177,13 @@ describe('an event without user_id for a meter that counts distinct users', () =
   test('is a duplicate when its idempotency key was used for another event before the replay', async () => {
     const id = await trackRejected('late', { idempotency_key: 'late' });
     await weir.redis.unlink(await weir.claim(admin.id, 'late'));
-    const other = await track({ customer_external_id: 'late', idempotency_key: 'late' });
+    const corrected = { customer_external_id: 'late', metadata: { user_id: 'u1' } };
+    const other = await track({ meter_token: users.token, idempotency_key: 'late', ...corrected });
     await weir.drained();
     await replay(id, { metadata: { user_id: 'u1' } });
     await weir.drained();
     expect((await receiptOf(id)).body).toMatchObject({ status: 'duplicate', duplicate_of: other });
-    expect(await countsOf('late')).toEqual({ events: 1, rolled_up: 1, users: 0 });
+    expect(await countsOf('late')).toEqual({ events: 1, rolled_up: 1, users: 1 });
     const listed = await list('customer_external_id=late');
     expect(listed.body.data.map((event: { id: string; status: string }) => [event.id, event.status])).toEqual([
       [other, 'recorded'],
@@ -211,6 +212,9 @@ describe('an event without user_id for a meter that counts distinct users', () =
     const id = await trackRejected('invalid');
     const bodies = [
       { metadata: null },
+      { idempotency_key: '' },
+      { idempotency_key: 'x'.repeat(256) },
+      { idempotency_key: 1 },
       { metadata: [] },
       { metadata: { a: '\0' } },
       { metadta: {} },
@@ -264,16 +268,10 @@ describe('a list of events', () => {
     expect(body.data).toMatchObject([{ status: 'duplicate', duplicate_of: expect.any(String) }]);
   });
 
-  test.each([
-    'status=unknown',
-    'limit=0',
-    'limit=101',
-    'limit=x',
-    'cursor=x',
-    'meter_id=x',
-    'page=1',
-    'cursor=ffffffff-ffff-7fff-bfff-ffffffffffff',
-  ])('is refused with %s', async (query) => {
-    expectProblem(await list(query), 422, 'invalid_request');
-  });
+  test.each(['status=unknown', 'limit=0', 'limit=101', 'limit=x', 'cursor=x', 'meter_id=x', 'page=1'])(
+    'is refused with %s',
+    async (query) => {
+      expectProblem(await list(query), 422, 'invalid_request');
+    },
+  );
 });

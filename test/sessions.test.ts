@@ -90,6 +90,8 @@ describe('signing up', () => {
     const closed = await weir.startApi({ SIGNUP: 'closed' });
     const answer = await post('signup', { ...good, email: 'late@example.com' }, { baseUrl: closed.url });
     expect([answer.status, answer.body.code]).toEqual([403, 'signup_closed']);
+    // Who runs it and has nobody to ask learns what to do.
+    expect(answer.body.detail).toContain('SIGNUP=open');
     await closed.close();
   });
 });

@@ -107,8 +107,19 @@ describe('it shows', () => {
     expect(body).toMatchObject({ meter_id: calls.id, total_usage: '2.6', event_count: 2, unique_customers: 1 });
     expect(body.grouped_data).toHaveLength(31);
     expect(body.grouped_data.at(-1).usage).toBe('2.6');
-    // A meter that only others have used tells nothing of them.
-    expect((await chart(await tokenFor('ada'), seats.id)).body).toMatchObject({ total_usage: null, event_count: 0 });
+    const earlier = await chart(await tokenFor('ada'), calls.id, '?start_date=2024-01-01&end_date=2024-01-02');
+    expect([earlier.status, earlier.body.event_count]).toEqual([200, 0]);
+  });
+
+  test('no meter that only others have used, as if there were none', async () => {
+    const token = await tokenFor('ada');
+    const [foreign, absent] = [
+      await chart(token, seats.id),
+      await chart(token, '01890000-0000-7000-8000-000000000003'),
+    ];
+    expectProblem(foreign, 404, 'not_found');
+    expect({ ...foreign.body, request_id: '' }).toEqual({ ...absent.body, request_id: '' });
+    expect((await chart(await tokenFor('grace'), seats.id)).status).toBe(200);
   });
 
   test('nothing of another customer, whatever is added to the question', async () => {
@@ -200,6 +211,42 @@ describe('it ends', () => {
     expectProblem(await usage(gone), 401, 'unauthenticated');
     expect((await usage(kept)).status).toBe(200);
     await weir.request('DELETE', `/api/v1/customers/${staying}`, { session });
+  });
+
+  test('when its customer gets another external_id, so that the next one with that name is not shown to the last', async () => {
+    const { session } = organization;
+    const create = async (external_id: string): Promise<string> =>
+      (await weir.request('POST', '/api/v1/customers', { session, body: { external_id } })).body.id;
+    const change = (id: string, body: object) => weir.request('PATCH', `/api/v1/customers/${id}`, { session, body });
+    const id = await create('name');
+    const [former, future, other] = [await tokenFor('name'), await tokenFor('renamed'), await tokenFor('ada')];
+    // What leaves the name as it is ends nothing.
+    expect((await change(id, { external_id: 'name', phone: '1' })).status).toBe(200);
+    expect((await usage(former)).status).toBe(200);
+    expect((await change(id, { external_id: 'renamed' })).status).toBe(200);
+    await create('name');
+    for (const ended of [former, future]) expectProblem(await usage(ended), 401, 'unauthenticated');
+    for (const kept of [other, await tokenFor('name'), await tokenFor('renamed')])
+      expect((await usage(kept)).status).toBe(200);
+    // A name that is taken changes nothing.
+    const token = await tokenFor('renamed');
+    expect((await change(id, { external_id: 'name' })).status).toBe(409);
+    expect((await usage(token)).status).toBe(200);
+  });
+
+  test('and one that is made meanwhile waits for the change, and comes after it', async () => {
+    const { session } = organization;
+    await weir.request('POST', '/api/v1/customers', { session, body: { external_id: 'moving' } });
+    const change = await weir.pool.connect();
+    await change.query('BEGIN');
+    await change.query("UPDATE customers SET external_id = 'moved' WHERE external_id = 'moving'");
+    const answer = mint(apiKey, { customer_external_id: 'moving' });
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    await until(async () => (await weir.pool.query(waiting)).rowCount === 1, 'the token waits for the change');
+    await change.query("DELETE FROM widget_tokens WHERE customer_external_id IN ('moving', 'moved')");
+    await change.query('COMMIT');
+    change.release();
+    expect((await answer).status).toBe(201);
   });
 
   test.each(['Bearer', 'Bearer wgt_', 'Basic YWRhOmFkYQ==', `Bearer wgt_${'A'.repeat(43)}`, `Token ${'A'.repeat(47)}`])(

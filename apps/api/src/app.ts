@@ -24,6 +24,7 @@ import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
+import { REQUEST_ID, useRequestIds } from './http/request-ids.ts';
 import { useSecurityHeaders } from './http/security-headers.ts';
 import { answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
 import { useStrictHttp } from './http/strict-http.ts';
@@ -62,7 +63,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const app = fastify({
     loggerInstance: log,
     // One line per request costs almost half of the throughput; slow and failed requests are logged on their own.
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: REQUEST_ID }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     trustProxy: settings.TRUST_PROXY ?? false,
@@ -86,6 +87,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   // Answers are shaped by the handlers and checked by the tests; checking each one again here would cost every request.
   app.setSerializerCompiler(() => JSON.stringify);
   useSecurityHeaders(app, settings.PUBLIC_URL);
+  useRequestIds(app);
   useProblems(app);
   watchConnections(app);
   useStrictHttp(app);
@@ -116,7 +118,12 @@ export async function buildApp(parts: AppParts): Promise<App> {
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: parts.isDraining,
   });
-  sessionRoutes(app, { database, guards, throttle: buildThrottle(redis, keys), settings });
+  sessionRoutes(app, {
+    database,
+    guards,
+    throttle: buildThrottle(redis, keys, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS }),
+    settings,
+  });
   apiKeyRoutes(app, { database, redis, keys, guards });
   featureRoutes(app, { database, guards });
   meterRoutes(app, { database, guards });

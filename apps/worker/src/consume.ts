@@ -66,6 +66,7 @@ export function openConsumer(
   const count = (persisted: Persisted) => {
     for (const outcome of ['recorded', 'duplicates', 'rejected'] as const)
       metrics.events.inc({ outcome }, persisted[outcome]);
+    metrics.reusedKeys.inc(persisted.reused);
   };
   let toldOfUnknownAt = -Infinity;
   const tellOfUnknown = (error: UnknownOrganization) => {

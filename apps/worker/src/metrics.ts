@@ -4,6 +4,7 @@ import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client
 export interface WorkerMetrics {
   registry: Registry;
   events: Counter<'outcome'>;
+  reusedKeys: Counter;
   batchSeconds: Histogram;
   batchFailures: Counter;
   sweptBatches: Counter;
@@ -19,6 +20,11 @@ export function buildWorkerMetrics(): WorkerMetrics {
       name: 'weir_events_total',
       help: 'Events that left the queue, by what became of them: recorded, duplicates or rejected.',
       labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    reusedKeys: new Counter({
+      name: 'weir_reused_keys_total',
+      help: 'Events that were rejected since another event with another payload holds their idempotency key.',
       registers: [registry],
     }),
     batchSeconds: new Histogram({

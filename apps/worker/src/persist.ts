@@ -3,7 +3,16 @@
 // if nothing has joined it meanwhile. Events of an organization that the database does not have stay where they are.
 
 import { isBadData, isTimedOut, type Database } from '@weir/db/database';
-import { deleteRejected, recordEvents, rejectEvents, type RecordableEvent, type RejectedEvent } from '@weir/db/record';
+import type { ReusedKey } from '@weir/db/held-keys';
+import {
+  deleteRejected,
+  findRecorded,
+  recordEvents,
+  rejectEvents,
+  type RecordableEvent,
+  type Recorded,
+  type RejectedEvent,
+} from '@weir/db/record';
 import type { StagedEvent } from '@weir/shared/event';
 import type { Ownership } from '@weir/shared/ownership';
 import type { QueueKeys } from '@weir/shared/queue';
@@ -33,11 +42,13 @@ interface Judged {
   unknown: StagedEvent[];
 }
 
-/** What became of the events of a batch. Recorded and duplicates are counted once, rejected at every delivery. */
+/** What became of the events of a batch. Recorded and duplicates are counted once, rejected and reused at every delivery. */
 export interface Persisted {
   recorded: number;
   duplicates: number;
   rejected: number;
+  /** How many of the rejected ones came with the idempotency key of an event with another payload. */
+  reused: number;
 }
 
 /**
@@ -62,14 +73,15 @@ export class UnknownOrganization extends Error {
  */
 export async function persist(parts: PersistParts, batch: string): Promise<Persisted> {
   const { redis, keys } = parts;
-  const persisted: Persisted = { recorded: 0, duplicates: 0, rejected: 0 };
+  const persisted: Persisted = { recorded: 0, duplicates: 0, rejected: 0, reused: 0 };
   for (;;) {
     // Both are asked in one go.
     const [flushes] = await Promise.all([redis.lrange(keys.batch(batch), 0, -1), parts.ownership.check()]);
     const events = stagedEvents(flushes);
     if (events.length > 0) {
       const more = await persistEvents(parts, events);
-      for (const outcome of ['recorded', 'duplicates', 'rejected'] as const) persisted[outcome] += more[outcome];
+      for (const outcome of ['recorded', 'duplicates', 'rejected', 'reused'] as const)
+        persisted[outcome] += more[outcome];
       const [unknown] = more.unknown;
       if (unknown !== undefined) {
         if (more.unknown.length < events.length) await leaveOnly(parts, batch, { flushes, events }, more.unknown);
@@ -136,15 +148,34 @@ async function leaveOnly(
 async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promise<Persisted & Pick<Judged, 'unknown'>> {
   const { database } = parts;
   const { accepted, rejected, unknown } = onceEach(await judgeAll(parts.aggregations, events));
-  const { recorded, duplicates, refused } = await recordOrBisect(database, accepted);
-  await rejectEvents(database.pool, [...rejected, ...refused]);
-  const notCounted = new Set([...rejected, ...refused].map(({ event }) => event.id));
+  const { recorded, duplicates, reused, refused } = await recordOrBisect(
+    database,
+    await notRecorded(database, accepted),
+  );
+  const kept = [...rejected, ...refused, ...reused.map(asRejected)];
+  await rejectEvents(database.pool, kept);
+  const notCounted = new Set(kept.map(({ event }) => event.id));
   const notJudged = new Set(unknown.map(({ id }) => id));
   await deleteRejected(
     database.pool,
     events.filter((event) => event.replayed === true && !notCounted.has(event.id) && !notJudged.has(event.id)),
   );
-  return { recorded, duplicates, rejected: notCounted.size, unknown };
+  return { recorded, duplicates, rejected: notCounted.size, reused: reused.length, unknown };
+}
+
+/** An event that was replayed with several keys must not take the others once it is recorded under one of them. */
+async function notRecorded(database: Database, events: RecordableEvent[]): Promise<RecordableEvent[]> {
+  const replayed = events.flatMap(({ event }) => (event.replayed === true ? [event] : []));
+  if (replayed.length === 0) return events;
+  const recorded = await findRecorded(database.pool, replayed);
+  return events.filter(({ event }) => !recorded.has(event.id));
+}
+
+function asRejected({ event, holder }: ReusedKey): RejectedEvent {
+  const reason =
+    `the event ${holder} holds this idempotency_key and has another payload: replay this one with an idempotency_key of ` +
+    'its own if it is to count as well';
+  return { event, reason };
 }
 
 async function judgeAll(aggregations: Aggregations, events: StagedEvent[]): Promise<Judged> {
@@ -193,7 +224,7 @@ function onceEach(judged: Judged): Judged {
 async function recordOrBisect(
   database: Database,
   events: RecordableEvent[],
-): Promise<{ recorded: number; duplicates: number; refused: RejectedEvent[] }> {
+): Promise<Recorded & { refused: RejectedEvent[] }> {
   try {
     return { ...(await recordEvents(database.pool, events)), refused: [] };
   } catch (error) {
@@ -206,6 +237,7 @@ async function recordOrBisect(
       return {
         recorded: 0,
         duplicates: 0,
+        reused: [],
         refused: [{ event: first.event, reason: `Postgres does not take it: ${why}` }],
       };
     }
@@ -216,6 +248,7 @@ async function recordOrBisect(
   return {
     recorded: left.recorded + right.recorded,
     duplicates: left.duplicates + right.duplicates,
+    reused: [...left.reused, ...right.reused],
     refused: [...left.refused, ...right.refused],
   };
 }

@@ -81,8 +81,9 @@ export async function findCustomer(db: Queries, organizationId: string, id: stri
 }
 
 /**
- * Changes what is given, of which there must be at least one thing, and answers the customer if there is such a one.
- * Violates `customers_organization_id_external_id_key` when the external_id is taken.
+ * Changes what is given, of which there must be at least one thing, and returns the customer if there is such a one. With
+ * another external_id the widget tokens of the old and of the new one end: whoever holds one may not be who it means now.
+ * Violates `customers_organization_id_external_id_key` when the external_id is taken. Needs a transaction.
  */
 export async function updateCustomer(
   db: Queries,
@@ -90,13 +91,31 @@ export async function updateCustomer(
   id: string,
   { metadata, ...changes }: CustomerChanges,
 ): Promise<Customer | undefined> {
-  return await db
+  const { external_id: name } = changes;
+  const former = name === undefined ? undefined : await lockExternalId(db, organizationId, id);
+  const customer = await db
     .updateTable('customers')
     .set({ ...changes, ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }) })
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .returning(columns)
     .executeTakeFirst();
+  if (name !== undefined && former !== undefined && former !== name) {
+    for (const customer_external_id of [former, name])
+      await deleteWidgetTokensOf(db, { organization_id: organizationId, customer_external_id });
+  }
+  return customer;
+}
+
+async function lockExternalId(db: Queries, organizationId: string, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('customers')
+    .select('external_id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.external_id;
 }
 
 /**

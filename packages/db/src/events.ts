@@ -60,8 +60,11 @@ interface StoredRow {
   duplicate_of: string | null;
 }
 
-// An event that was recorded (or found to be a duplicate) after a replay may for a moment still stand among the
-// rejected ones; what counted comes first.
+// An event that was replayed with two keys at the same moment may be recorded under one and a duplicate under the other. One
+// that was recorded (or found to be a duplicate) after a replay may for a moment still stand among the rejected ones. What
+// counted comes first.
+const COUNTED = sql<SqlBool>`
+  EXISTS (SELECT FROM events e WHERE e.organization_id = duplicate_events.organization_id AND e.id = duplicate_events.id)`;
 const SETTLED = sql<SqlBool>`(
   EXISTS (SELECT FROM events e WHERE e.organization_id = rejected_events.organization_id AND e.id = rejected_events.id)
   OR EXISTS (SELECT FROM duplicate_events d
@@ -173,6 +176,7 @@ function duplicateRows({ kysely }: Database, organizationId: string) {
   return kysely
     .selectFrom('duplicate_events')
     .where('organization_id', '=', organizationId)
+    .where(sql<SqlBool>`NOT ${COUNTED}`)
     .select([
       sql<EventStatus>`'duplicate'`.as('status'),
       'id',

@@ -4,7 +4,7 @@
 
 import type { StagedEvent } from '@weir/shared/event';
 import { plainArray, textArray } from './array-text.ts';
-import { EVENT_JSON } from './event-json.ts';
+import { settleHeld, type HeldEvent, type ReusedKey } from './held-keys.ts';
 import { hash128 } from '@weir/shared/queue';
 import pg from 'pg';
 
@@ -15,10 +15,12 @@ export interface RecordableEvent {
   countsUniqueValues: boolean;
 }
 
-/** What became of the events of one batch. Those that were recorded earlier are in neither number. */
+/** What became of the events of one batch. Those that were recorded, or known as duplicates, earlier are in neither number. */
 export interface Recorded {
   recorded: number;
   duplicates: number;
+  /** Events that were not kept: another event with another payload holds their idempotency key. */
+  reused: ReusedKey[];
 }
 
 /** Into so many parts the sums of a whole meter are split: so many connections can write to a busy one at the same time. */
@@ -53,7 +55,9 @@ function addTo(key: string): string {
 // - keyed: an idempotency key goes to the first event that brings it. Rows are inserted in the order of their key here
 //   and in the rollups below, so that two workers with the same keys wait for each other instead of deadlocking.
 // - held: keys that were taken before this statement began. When this event itself holds it, the batch was delivered
-//   before (or the event is replayed), and the primary key of events decides whether it still has to be written.
+//   before (or the event is replayed), and the primary key of events decides whether it still has to be written. What
+//   becomes of an event whose key another one holds is settled by a statement of its own (held-keys.ts): it asks for the
+//   holder, and even to be ready for that with every partition of events would cost each statement.
 // - recorded: only rows that were really inserted go on to the rollups. This is the "exactly once".
 // - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
 //   answered as unsettled, and settled by running the statement again, which then sees that key.
@@ -150,41 +154,47 @@ valued_by_meter_quarter AS (
   ORDER BY 1, 2, 3, 4
   ON CONFLICT (organization_id, meter_id, quarter, value_hash) DO UPDATE
   SET first_timestamp = excluded.first_timestamp WHERE excluded.first_timestamp < kept.first_timestamp
-),
-duplicated AS (
-  INSERT INTO duplicate_events (organization_id, id, duplicate_of, event)
-  SELECT i.organization_id, i.id, h.holder, ${EVENT_JSON}
-  FROM input i JOIN held h USING (id) WHERE h.holder <> i.id
-  ORDER BY 1, 2
-  ON CONFLICT DO NOTHING
-  RETURNING id
 )
 SELECT
   (SELECT count(*)::int FROM recorded) AS recorded,
-  (SELECT count(*)::int FROM duplicated) AS duplicates,
+  ARRAY(SELECT ARRAY[id, holder]::text[] FROM held WHERE holder <> id) AS held,
   ARRAY(SELECT id::text FROM input WHERE key_hash IS NOT NULL
         AND id NOT IN (SELECT event_id FROM keyed) AND id NOT IN (SELECT id FROM held)) AS unsettled`;
 
-interface RecordRow extends Recorded {
+interface RecordRow {
+  recorded: number;
+  /** The id of an event, and of the other event that holds its key. */
+  held: [id: string, holder: string][];
   unsettled: string[];
 }
 
 /**
  * Records a batch: each event whose idempotency key is free (or its own) is written and added to its rollup once, however
- * often it is given; one whose key an earlier event holds is kept as its duplicate. Throws what Postgres says; nothing of
- * the batch is written then, and it can be given again.
+ * often it is given. One whose key an earlier event holds is kept as its duplicate when it has the same payload; with another
+ * payload it is returned as reused, and the caller keeps it. Throws what Postgres says; the batch can be given again then.
  */
 export async function recordEvents(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<Recorded> {
-  if (events.length === 0) return { recorded: 0, duplicates: 0 };
+  if (events.length === 0) return { recorded: 0, duplicates: 0, reused: [] };
   const [row] = await record(pool, events);
   if (row === undefined) throw new Error('the record statement answers one row, and answered none');
-  if (row.unsettled.length === 0) return row;
-  const unsettled = new Set(row.unsettled);
-  const settled = await recordEvents(
+  const { recorded, held, unsettled } = row;
+  if (held.length === 0 && unsettled.length === 0) return { recorded, duplicates: 0, reused: [] };
+  const holders = new Map(held);
+  const heldEvents = events.flatMap(({ event }): HeldEvent[] => {
+    const holder = holders.get(event.id);
+    return holder === undefined ? [] : [{ event, holder }];
+  });
+  const settled = await settleHeld(pool, heldEvents);
+  const open = new Set(unsettled);
+  const later = await recordEvents(
     pool,
-    events.filter(({ event }) => unsettled.has(event.id)),
+    events.filter(({ event }) => open.has(event.id)),
   );
-  return { recorded: row.recorded + settled.recorded, duplicates: row.duplicates + settled.duplicates };
+  return {
+    recorded: recorded + later.recorded,
+    duplicates: settled.duplicates + later.duplicates,
+    reused: [...settled.reused, ...later.reused],
+  };
 }
 
 async function record(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<RecordRow[]> {
@@ -291,4 +301,16 @@ export async function deleteRejected(pool: pg.Pool, events: readonly StagedEvent
     'DELETE FROM rejected_events USING unnest($1::uuid[], $2::uuid[]) AS t (organization_id, id) WHERE (rejected_events.organization_id, rejected_events.id) = (t.organization_id, t.id)',
     [events.map((event) => event.organization_id), events.map((event) => event.id)],
   );
+}
+
+/** Which of these events are recorded, by their ids. */
+export async function findRecorded(pool: pg.Pool, events: readonly StagedEvent[]): Promise<Set<string>> {
+  const ids = events.map((event) => event.id);
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT e.id::text AS id FROM events e JOIN unnest($1::uuid[], $2::uuid[]) AS t (organization_id, id)
+       ON (e.organization_id, e.id) = (t.organization_id, t.id)
+     WHERE e.id = ANY ($2::uuid[])`,
+    [events.map((event) => event.organization_id), ids],
+  );
+  return new Set(rows.map(({ id }) => id));
 }

@@ -252,6 +252,18 @@ export async function readUsageByCustomer(
   };
 }
 
+/** Whether a customer has used a meter, at any time. */
+export async function isMeterUsedBy(
+  pool: pg.Pool,
+  question: { organizationId: string; meterId: string; customerExternalId: string },
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'SELECT FROM usage_days WHERE organization_id = $1 AND meter_id = $2 AND customer_external_id = $3 LIMIT 1',
+    [question.organizationId, question.meterId, question.customerExternalId],
+  );
+  return rowCount === 1;
+}
+
 /** The usage of one customer on every meter of the organization, newest meter first. */
 export async function readUsageOfCustomer(
   pool: pg.Pool,

@@ -11,22 +11,28 @@ export interface WidgetGrant {
 }
 
 /**
- * Answers when the token ends. Violates `widget_tokens_organization_id_api_key_id_fkey` when the key was deleted
+ * Returns when the token ends. Waits for a change of its customer's record that is under way, which would end it. Violates `widget_tokens_organization_id_api_key_id_fkey` when the key was deleted
  * meanwhile.
  */
 export async function insertWidgetToken(
   db: Queries,
   token: WidgetGrant & { token_hash: Buffer; api_key_id: string },
 ): Promise<{ expires_at: string }> {
-  return await db
-    .insertInto('widget_tokens')
-    .values({
-      ...token,
-      // By the clock of Postgres, which also judges it.
-      expires_at: sql<string>`now() + make_interval(mins => ${sql.lit(WIDGET_TOKEN_MINUTES)})`,
-    })
-    .returning('expires_at')
-    .executeTakeFirstOrThrow();
+  const { token_hash, organization_id, api_key_id, customer_external_id } = token;
+  // It ends by the clock of Postgres, which also judges it.
+  const { rows } = await sql<{ expires_at: string }>`
+    WITH record AS (
+      SELECT id FROM customers
+      WHERE organization_id = ${organization_id} AND external_id = ${customer_external_id} FOR SHARE
+    )
+    INSERT INTO widget_tokens (token_hash, organization_id, api_key_id, customer_external_id, expires_at)
+    SELECT ${token_hash}, ${organization_id}, ${api_key_id}, ${customer_external_id}, now() + make_interval(mins => ${sql.lit(WIDGET_TOKEN_MINUTES)})
+    -- A WITH that nothing reads would not be run, and would lock nothing.
+    FROM (SELECT count(*) FROM record) AS locked
+    RETURNING expires_at`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the insert of a token returns its end, and returned nothing');
+  return row;
 }
 
 /** What the token with this SHA-256 opens, unless it has ended. */

@@ -5,7 +5,8 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-function charactersOf(text: string): number {
+/** How many characters a text has: Unicode code points, not bytes. */
+export function charactersOf(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;

@@ -1,5 +1,6 @@
+import { hash as hashAsSent } from '@node-rs/argon2';
 import { expect, test } from 'vitest';
-import { hashPassword, isPassword } from './passwords.ts';
+import { hashPassword, isPassword, newPassword } from './passwords.ts';
 
 test('a password is stored as argon2id, salted, with the cost that OWASP recommends', async () => {
   const [one, other] = await Promise.all([
@@ -15,6 +16,26 @@ test('only the password itself is taken', async () => {
   expect(await isPassword('correct horse battery', hash)).toBe(true);
   expect(await isPassword('correct horse batterz', hash)).toBe(false);
   expect(await isPassword('', hash)).toBe(false);
+});
+
+test('a password is the same whichever system it was typed on', async () => {
+  const composed = 'Schl\u00fcsselb\u00fcnd 7'.normalize('NFC');
+  const forms = [composed, composed.normalize('NFD'), composed.replace(' ', '\u00a0')];
+  for (const first of forms) {
+    const hash = await hashPassword(first);
+    for (const form of forms) expect(await isPassword(form, hash)).toBe(true);
+    expect(await isPassword(composed.replaceAll('\u00fc', 'u'), hash)).toBe(false);
+  }
+  // One that was stored before passwords were prepared still opens its account, as it was.
+  const decomposed = composed.normalize('NFD');
+  expect(await isPassword(decomposed, await hashAsSent(decomposed))).toBe(true);
+});
+
+test('its length counts as it is prepared, in characters', () => {
+  // Eight letters, twice as many as they are sent.
+  expect(newPassword.safeParse('\u00fc'.repeat(8).normalize('NFD')).success).toBe(false);
+  expect(newPassword.safeParse('\u00fc'.repeat(12).normalize('NFD')).success).toBe(true);
+  expect(newPassword.safeParse('\u{1f511}'.repeat(6)).success).toBe(false);
 });
 
 test('where there is no account no password is right, and to find out takes as long as where there is one', async () => {

@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
-import { text } from '@weir/shared/text';
+import { charactersOf, text } from '@weir/shared/text';
 import pLimit from 'p-limit';
 
 // What OWASP recommends for argon2id: 19 MiB, two passes, one thread. About 20 ms here, and no use to a graphics card.
@@ -8,18 +8,36 @@ const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 // Made with the same parameters as all the others, and the hash of no password: checking against it takes as long.
 const HASH_OF_NOTHING = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
+const CHARACTERS_MIN = 12;
+
 /** A new password. The upper bound is there so that nobody sends a megabyte to be hashed. */
-export const newPassword = text(12, 256).meta({ format: 'password' });
+export const newPassword = text(CHARACTERS_MIN, 256)
+  .refine((password) => charactersOf(prepared(password)) >= CHARACTERS_MIN, {
+    error: `must have ${CHARACTERS_MIN} to 256 characters`,
+    when: ({ issues }) => issues.length === 0,
+  })
+  .meta({ format: 'password' });
 
 /** Hashing takes a whole core. One at a time leaves the others to tracking, and is still some 50 logins a second. */
 const oneAtATime = pLimit(1);
 
 export function hashPassword(password: string): Promise<string> {
-  return oneAtATime(() => hash(password, ARGON2));
+  return oneAtATime(() => hash(prepared(password), ARGON2));
 }
 
 /** Takes as long when there is no hash as when there is one: how long it takes must not tell which accounts exist. */
 export async function isPassword(password: string, passwordHash: string | undefined): Promise<boolean> {
-  const matches = await oneAtATime(() => verify(passwordHash ?? HASH_OF_NOTHING, password));
+  // As it was sent, too: hashes that are older than the preparation may be of another form.
+  let matches = false;
+  for (const form of new Set([prepared(password), password]))
+    matches ||= await oneAtATime(() => verify(passwordHash ?? HASH_OF_NOTHING, form));
   return matches && passwordHash !== undefined;
+}
+
+/**
+ * One password is one text, whatever keyboard it was typed on: systems differ in how they write letters with marks, and in
+ * the spaces they know. As RFC 8265, section 4.2 (OpaqueString), has it.
+ */
+function prepared(password: string): string {
+  return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');
 }

@@ -8,6 +8,7 @@ import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { adminCodes, bodyCodes, displayName, nothing } from '../http/fields.ts';
@@ -45,10 +46,15 @@ const accountAnswer = z
 // Whoever is not signed in is signed out already.
 const signOutCodes = adminCodes.filter((code) => code !== 'unauthenticated');
 
-const SIGNUP_CLOSED = 'Sign-up is closed here: ask whoever runs this Weir for an account.';
+const SIGNUP_CLOSED =
+  'Sign-up is closed here: sign in with the account of your organization, or have whoever runs this Weir start it with ' +
+  'SIGNUP=open for as long as you sign up.';
 
 export function sessionRoutes(app: App, { database, guards, throttle, settings }: SessionParts): void {
   const db = database.kysely;
+  // Hashing is done one at a time anyway. Attempts wait for it before they are counted: a hundred people behind one address
+  // who sign in at once would else count as a hundred failures until they are found to be right.
+  const oneAttemptAtATime = pLimit(1);
   const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, settings.PUBLIC_URL);
   const cookie = {
     path: '/',
@@ -103,17 +109,23 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       await requireOpenSignup(database, settings.SIGNUP);
       // A sign-up says whether an address is taken, so trying addresses is slowed down as trying passwords is.
       const takeBack = await throttle.count(`signup ${email}`, request.ip);
+      const takeBackSignup = await throttle.countSignup(request.ip);
       const password_hash = await hashPassword(password);
       const account = { user_id: newId(), email, organization_id: newId(), organization_name };
       const { organization_id, user_id: id } = account;
-      await db.transaction().execute(async (transaction) => {
-        if (settings.SIGNUP === 'first') {
-          await lockFirstSignup(transaction);
-          if (await hasOrganization(transaction)) throw new Refusal('signup_closed', SIGNUP_CLOSED);
-        }
-        await insertOrganization(transaction, { id: organization_id, name: organization_name });
-        await insertUser(transaction, { organization_id, id, email, password_hash });
-      });
+      try {
+        await db.transaction().execute(async (transaction) => {
+          if (settings.SIGNUP === 'first') {
+            await lockFirstSignup(transaction);
+            if (await hasOrganization(transaction)) throw new Refusal('signup_closed', SIGNUP_CLOSED);
+          }
+          await insertOrganization(transaction, { id: organization_id, name: organization_name });
+          await insertUser(transaction, { organization_id, id, email, password_hash });
+        });
+      } catch (error) {
+        await takeBackSignup();
+        throw error;
+      }
       await takeBack();
       await throttle.know(email, request.ip);
       return reply.code(201).send(await startSession(request, reply, account));
@@ -140,8 +152,15 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       const email = request.body.email.toLowerCase();
       // First of all, so that what is tried in vain while Postgres is away does not count as a wrong password.
       const account = await findAccountByEmail(db, email);
-      const takeBack = await throttle.count(email, request.ip);
-      if (!(await isPassword(request.body.password, account?.password_hash)) || account === undefined) {
+      const isRight = await oneAttemptAtATime(async () => {
+        // What nobody waits for any more must not keep the others waiting.
+        if (request.raw.socket.destroyed) throw new Refusal('request_timeout', 'The client has gone.');
+        const takeBack = await throttle.count(email, request.ip);
+        const isRight = await isPassword(request.body.password, account?.password_hash);
+        if (isRight) await takeBack();
+        return isRight;
+      });
+      if (!isRight || account === undefined) {
         // Not the address that was typed: people type their passwords there, too.
         request.log.warn({ user_id: account?.user_id ?? null, address: request.ip }, 'a sign-in failed');
         throw new Refusal(
@@ -149,7 +168,6 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
           'The email address or the password is not right: check both and try again.',
         );
       }
-      await takeBack();
       await throttle.know(email, request.ip);
       return await startSession(request, reply, account);
     },

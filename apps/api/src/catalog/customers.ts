@@ -148,7 +148,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
         summary: 'Change a customer',
         description:
           'Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that ' +
-          'is tracked with the new one, and no longer that of the old one, which nothing deletes.',
+          'is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end.',
         security: session,
         params: idInPath,
         body: customerChanges,
@@ -160,7 +160,10 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
     },
     async (request) => {
       checkMetadataBytes(request.json);
-      const customer = await updateCustomer(db, request.caller.organizationId, request.params.id, request.body);
+      const { caller, params, body } = request;
+      const customer = await db
+        .transaction()
+        .execute((transaction) => updateCustomer(transaction, caller.organizationId, params.id, body));
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       return customer;
     },

@@ -8,7 +8,7 @@ import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
-import { adminCodes, bodyCodes, idInPath, nothing, oneOf, time } from '../http/fields.ts';
+import { adminCodes, bodyCodes, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { CatalogParts } from './features.ts';
@@ -16,7 +16,7 @@ import type { CatalogParts } from './features.ts';
 const resetPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
 
 const planFeatureBody = z.strictObject({
-  feature_id: z.uuid('must be the id of a feature'),
+  feature_id: idOf('must be the id of a feature'),
   is_enabled: z.boolean().default(true),
   usage_limit: z
     .number()
@@ -94,7 +94,7 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogParts):
         tags: ['Catalog'],
         summary: 'Take a feature out of a plan',
         security,
-        params: idInPath.extend({ feature_id: z.uuid() }),
+        params: idInPath.extend({ feature_id: idOf() }),
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },
     },

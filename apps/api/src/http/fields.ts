@@ -16,8 +16,16 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
   });
 }
 
+/**
+ * The id of a thing, in the form in which it is kept: Postgres takes it in capitals as well, but keys of Redis, the text of
+ * a staged event and the ids in an answer are compared to the letter.
+ */
+export function idOf(message?: string) {
+  return z.uuid(message).toLowerCase();
+}
+
 /** The path of one thing. What is no UUID names nothing, and is answered like an id that does not exist. */
-export const idInPath = z.strictObject({ id: z.uuid() });
+export const idInPath = z.strictObject({ id: idOf() });
 
 /** Some fields of an object, and at least one: a request that would change nothing is a mistake worth hearing about. */
 export function changesOf<Shape extends z.ZodRawShape>(fields: Shape) {

@@ -95,6 +95,11 @@ export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply
   const problem = problemOf(refusal, reply.request.id);
   const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
+  // What is no refusal has its line already.
+  if (problem.status < 500) {
+    const path = reply.request.routeOptions.url;
+    reply.request.log.debug({ status: problem.status, code: problem.code, path }, 'a request was refused');
+  }
   return reply
     .code(problem.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
@@ -151,6 +156,11 @@ const FRAMEWORK: Record<string, { code: ErrorCode; detail: string }> = {
     detail: 'The body does not have the length that Content-Length says: send the request again.',
   },
   FST_ERR_BAD_URL: { code: 'malformed_request', detail: 'The path is not a valid URL: check its percent-encoding.' },
+  // A file of /docs by another name than its own: with `..` in it, say.
+  FST_STATIC_FORBIDDEN_PATH: {
+    code: 'not_found',
+    detail: 'There is nothing at this path: see /docs for what there is.',
+  },
   FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', detail: 'There is nothing at this path: check the id in it.' },
 };
 
@@ -161,6 +171,10 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (constraint !== undefined) return new Refusal(constraint.code, constraint.detail);
   const framework = FRAMEWORK[errorCodeOf(error) ?? ''];
   if (framework !== undefined) return new Refusal(framework.code, framework.detail);
+  if (isAboutTheRequest(error)) {
+    const detail = `The headers ask for what cannot be done (${error.message}): leave Range and what begins with If- out.`;
+    return new Refusal('malformed_request', detail);
+  }
   if (isRedisAway(error)) {
     return new Refusal('unavailable', 'The queue cannot be asked now: try again in a moment.', {
       retryAfterSeconds: 2,
@@ -172,6 +186,12 @@ function refusalOf(error: unknown): Refusal | undefined {
     });
   }
   return undefined;
+}
+
+/** Whether a part of the framework says that the request is to blame, and not Weir: what serves files checks ranges and conditions. */
+function isAboutTheRequest(error: unknown): error is Error {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 0;
+  return status >= 400 && status < 500;
 }
 
 const BROKEN =
@@ -213,6 +233,9 @@ export function invalidRequest(error: z.ZodError, at = ''): Refusal {
 /** Nobody reads further, and a body of nothing but unknown fields must not be answered with one many times as large. */
 const ERRORS_MAX = 100;
 
+/** As many as one reads in a sentence. */
+const ERRORS_TOLD_MAX = 3;
+
 /** Enough to find an unknown field by; its name may be as long as the body. */
 const KEY_CHARACTERS_MAX = 100;
 
@@ -225,6 +248,17 @@ export function invalidFields(errors: FieldError[]): Refusal {
   const listed = errors.length > ERRORS_MAX ? `The first ${ERRORS_MAX} of ${errors.length}` : `All ${errors.length}`;
   const more = errors.length > 1 ? ` ${listed} problems are listed in errors.` : '';
   return new Refusal('invalid_request', detail + more, { errors: errors.slice(0, ERRORS_MAX) });
+}
+
+/** The detail of a refusal that stands alone, where there is no list of errors beside it. */
+export function detailAlone(refusal: Refusal): string {
+  const errors = refusal.fields.errors ?? [];
+  if (errors.length < 2) return refusal.message;
+  const told = errors
+    .slice(0, ERRORS_TOLD_MAX)
+    .map(({ path, message }) => `${path === '' ? 'The event' : path} ${message}`);
+  const more = errors.length > told.length ? `; and ${errors.length - told.length} more` : '';
+  return `${told.join('; ')}${more}.`;
 }
 
 function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
@@ -277,7 +311,8 @@ export function useProblems(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter((each) => each.pattern.test(path)).flatMap((each) => [...each.methods]);
-    if (methods.length === 0) {
+    // A route with a wildcard takes any path, and finds out for itself what is there.
+    if (methods.length === 0 || methods.includes(request.method)) {
       return sendProblem(
         reply,
         new Refusal('not_found', 'There is nothing at this path: see /docs for what there is.'),
@@ -295,6 +330,6 @@ export function useProblems(app: FastifyInstance): void {
 /** Answers a request that the framework refused before it had a route. */
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   // No hook has run.
-  void reply.headers(request.server.securityHeaders);
+  void reply.headers({ ...request.server.securityHeaders, 'x-request-id': request.id });
   answerError(error, request, reply);
 }

@@ -100,11 +100,14 @@ async function count(
   if (limit === undefined || who === undefined) return;
   const { name, what, quota } = limit;
   const { left, isOver } = await consume(limit, who, points);
+  // A batch that does not fit takes nothing away from those that do.
+  const remaining = Math.max(0, isOver ? quota - left.consumedPoints + points : left.remainingPoints);
   const seconds = Math.max(1, Math.ceil(left.msBeforeNext / 1_000));
   void reply.header('ratelimit-policy', `"${name}";q=${quota};w=${WINDOW_SECONDS}`);
-  void reply.header('ratelimit', `"${name}";r=${Math.max(0, left.remainingPoints)};t=${seconds}`);
+  void reply.header('ratelimit', `"${name}";r=${remaining};t=${seconds}`);
   if (!isOver) return;
-  const advice = points > quota ? `send at most ${quota} in one request` : `try again in ${seconds} s`;
+  const fewer = remaining > 0 ? `send at most ${remaining} now, or ` : '';
+  const advice = points > quota ? `send at most ${quota} in one request` : `${fewer}try again in ${seconds} s`;
   throw new Refusal(
     'rate_limited',
     `There were more than ${quota} ${what} in a minute, and nothing was kept: ${advice}.`,
@@ -122,13 +125,19 @@ async function consume(
   try {
     return { left: await limiter.consume(who, points), isOver: false };
   } catch (error) {
-    if (error instanceof RateLimiterRes) return { left: error, isOver: true };
-    const refusal = new Refusal(
-      'unavailable',
-      'The queue does not answer, and nothing was kept: send the event again in a moment.',
-      { outcome: 'not_accepted', retryAfterSeconds: 1 },
-    );
-    refusal.cause = error;
-    throw refusal;
+    if (!(error instanceof RateLimiterRes)) throw notCounted(error);
+    // One point more than all makes no difference, and those who are over ask often.
+    if (points > 1) await limiter.reward(who, points).catch((cause: unknown) => Promise.reject(notCounted(cause)));
+    return { left: error, isOver: true };
   }
+}
+
+function notCounted(cause: unknown): Refusal {
+  const refusal = new Refusal(
+    'unavailable',
+    'The queue does not answer, and nothing was kept: send the event again in a moment.',
+    { outcome: 'not_accepted', retryAfterSeconds: 1 },
+  );
+  refusal.cause = cause;
+  return refusal;
 }

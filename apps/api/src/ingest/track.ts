@@ -10,7 +10,14 @@ import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
 import { skipSpace, spansOfMembers, startsOfItems } from '../http/json-spans.ts';
-import { invalidFields, invalidRequest, problemResponses, statusOf, validatorCompiler } from '../http/problem.ts';
+import {
+  detailAlone,
+  invalidFields,
+  invalidRequest,
+  problemResponses,
+  statusOf,
+  validatorCompiler,
+} from '../http/problem.ts';
 import type { RateLimits } from '../http/rate-limits.ts';
 import type { Admission, Sender } from './admit.ts';
 import type { Ingest } from './ingest.ts';
@@ -153,6 +160,10 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       const results = await trackAll(parts, request, begun);
       const refused = results.filter((result) => result instanceof Refusal);
       if (refused.length === results.length) throwIfAboutTheRequest(refused);
+      if (refused.length > 0) {
+        const codes = [...new Set(refused.map(({ code }) => code))];
+        request.log.debug({ status: 207, refused: refused.length, codes }, 'events of a batch were refused');
+      }
       const data = results.map((result) =>
         result instanceof Refusal ? refusedItem(result) : { status: 201, id: result.id },
       );
@@ -167,7 +178,7 @@ function refusedItem(refusal: Refusal): BatchItem {
     status: statusOf(refusal.code),
     ...(id !== undefined && { id }),
     code: refusal.code,
-    detail: refusal.message,
+    detail: detailAlone(refusal),
     ...(outcome !== undefined && { outcome }),
   };
 }

@@ -4,14 +4,13 @@ import type { Database } from '@weir/db/database';
 import { findStoredEvent, listStoredEvents, type StoredEvent } from '@weir/db/events';
 import { Refusal } from '@weir/shared/errors';
 import { metadata, receivedAt, type StagedEvent } from '@weir/shared/event';
-import { epochMsOfId } from '@weir/shared/ids';
 import type { QueueKeys } from '@weir/shared/queue';
 import { stagedText } from '@weir/shared/staged';
 import { text } from '@weir/shared/text';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import { adminCodes, bodyCodes, countOf, readCodes } from '../http/fields.ts';
+import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import type { Ingest } from '../ingest/ingest.ts';
@@ -28,7 +27,6 @@ export interface EventParts {
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
-const DAY_MS = 86_400_000;
 
 const receipt = z
   .object({
@@ -49,7 +47,13 @@ const receipt = z
   })
   .meta({ id: 'EventReceipt' });
 
-const eventId = z.object({ id: z.uuid() });
+const replayBody = z.strictObject({
+  metadata: metadata.optional(),
+  idempotency_key: text(1, 255)
+    .nullable()
+    .optional()
+    .meta({ description: 'In place of the one that it was sent with. Null: it has none any more.' }),
+});
 const read = [{ session: [] }, { apiKey: [] }];
 
 export function eventRoutes(app: App, parts: EventParts): void {
@@ -61,7 +65,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
         tags: ['Usage'],
         summary: 'The receipt of an event: what became of it',
         security: read,
-        params: eventId,
+        params: idInPath,
         response: { 200: receipt, ...problemResponses(...readCodes, 'not_found') },
       },
     },
@@ -80,9 +84,9 @@ export function eventRoutes(app: App, parts: EventParts): void {
         security: read,
         querystring: z.strictObject({
           status: z.enum(['recorded', 'rejected', 'duplicate']).optional(),
-          meter_id: z.uuid('must be the id of a meter').optional(),
+          meter_id: idOf('must be the id of a meter').optional(),
           customer_external_id: text(1, 255).optional(),
-          cursor: z.uuid('must be the next_cursor of the page before').optional(),
+          cursor: idOf('must be the next_cursor of the page before').optional(),
           limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
         }),
         response: {
@@ -110,13 +114,14 @@ export function eventRoutes(app: App, parts: EventParts): void {
       onRequest: parts.guards.session,
       schema: {
         tags: ['Usage'],
-        summary: 'Send a rejected event again, with corrected metadata if given',
+        summary: 'Send a rejected event again, with corrected metadata or another idempotency key if given',
         description:
           'The event keeps its id and its timestamp. However often it is replayed, it is counted at most once. Its receipt ' +
-          'says rejected until a worker has taken it.',
+          'says rejected until a worker has taken it. An event that is rejected since another one holds its idempotency_key is ' +
+          'rejected again unless it gets another key, or none (null).',
         security: [{ session: [] }],
-        params: eventId,
-        body: z.strictObject({ metadata: metadata.optional() }).nullish(),
+        params: idInPath,
+        body: replayBody.nullish(),
         response: {
           202: z.object({ id: z.uuid(), status: z.literal('queued') }),
           ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'not_replayable'),
@@ -135,8 +140,11 @@ export function eventRoutes(app: App, parts: EventParts): void {
         const { status } = await getReceipt(parts, organizationId, id);
         throw new Refusal('not_replayable', `The event is ${status}: only rejected events can be replayed.`);
       }
+      const { idempotency_key: formerKey, ...rest } = stored.event;
+      const key = request.body?.idempotency_key === undefined ? formerKey : request.body.idempotency_key;
       const event: StagedEvent = {
-        ...stored.event,
+        ...rest,
+        ...(typeof key === 'string' && { idempotency_key: key }),
         ...(corrected !== undefined && { metadata: corrected }),
         replayed: true,
       };
@@ -146,9 +154,9 @@ export function eventRoutes(app: App, parts: EventParts): void {
   );
 }
 
-/** Whether an id can be an event's: a UUIDv7 of the past. It keeps times out that Postgres cannot hold. */
+/** Whether an id can be an event's: a UUIDv7. Of any time, since the clock by which one was received may have been ahead. */
 function isEventId(id: string): boolean {
-  return id.charAt(14) === '7' && epochMsOfId(id) <= Date.now() + DAY_MS;
+  return id.charAt(14) === '7';
 }
 
 async function getReceipt(parts: EventParts, organizationId: string, id: string): Promise<z.output<typeof receipt>> {

@@ -40,7 +40,11 @@ export const chartQuery = {
 
 const usageQuery = z.strictObject({
   ...chartQuery,
-  customer_id: z.guid('must be the id of a customer record').optional().meta({ description: 'The id of the record.' }),
+  customer_id: z
+    .guid('must be the id of a customer record')
+    .toLowerCase()
+    .optional()
+    .meta({ description: 'The id of the record.' }),
   customer_external_id: text(1, 255).optional().meta({ description: 'Your own identifier; no record is needed.' }),
 });
 

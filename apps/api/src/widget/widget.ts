@@ -2,7 +2,8 @@
 // that names a customer; the token does, so there is no way to ask for anybody else.
 
 import type { Database } from '@weir/db/database';
-import { readUsageOfCustomer } from '@weir/db/usage';
+import { isMeterUsedBy, readUsageOfCustomer } from '@weir/db/usage';
+import { Refusal } from '@weir/shared/errors';
 import { insertWidgetToken } from '@weir/db/widget-tokens';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
@@ -10,7 +11,7 @@ import { z } from 'zod';
 import type { Caller, Guards } from '../access/authenticate.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
 import { bodyCodes, idInPath, readCodes, time } from '../http/fields.ts';
-import { problemResponses } from '../http/problem.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { answerMeterUsage, chartQuery, getMeter, meterUsage, usage, windowOf, windowQuery } from '../usage/usage.ts';
 
@@ -52,7 +53,7 @@ export function widgetRoutes(app: App, { database, guards }: { database: Databas
         summary: 'Make a token that shows one customer its usage',
         description:
           'No customer record is needed. Frame /embed#token= and the token, or read the paths below with it. It ends after an ' +
-          'hour, with the API key that asked for it, and with the record of its customer.',
+          'hour, with the API key that asked for it, and when the record of its customer is deleted or gets another external_id.',
         security: [{ apiKey: [] }],
         body: z.strictObject({ customer_external_id: text(1, 255) }),
         response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes) },
@@ -111,6 +112,7 @@ export function widgetRoutes(app: App, { database, guards }: { database: Databas
       schema: {
         tags: ['Widget'],
         summary: 'The usage of the customer of the token on one meter, in all and by calendar period',
+        description: 'A meter that the customer has never used does not exist for it.',
         security,
         params: idInPath,
         querystring: z.strictObject(chartQuery),
@@ -123,6 +125,8 @@ export function widgetRoutes(app: App, { database, guards }: { database: Databas
     async ({ caller, params, query }) => {
       const window = windowOf(query);
       const { organizationId, customerExternalId } = customerOf(caller);
+      if (!(await isMeterUsedBy(database.pool, { organizationId, meterId: params.id, customerExternalId })))
+        throw new Refusal('not_found', NO_SUCH_THING);
       const meter = await getMeter(database, organizationId, params.id);
       return await answerMeterUsage(database, organizationId, meter, { window, customerExternalId });
     },

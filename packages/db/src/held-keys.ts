@@ -1,0 +1,77 @@
+// Events whose idempotency key another event holds. With the same payload one is a duplicate, which is what a retry becomes
+// that comes after the door has forgotten the key. With another payload somebody used the key for two things, and calling
+// that a duplicate would lose the second one without a word.
+
+import type { StagedEvent } from '@weir/shared/event';
+import { plainArray, textArray } from './array-text.ts';
+import { EVENT_JSON } from './event-json.ts';
+import type pg from 'pg';
+
+/** An event, and the id of the other event that holds its idempotency key. */
+export interface HeldEvent {
+  event: StagedEvent;
+  holder: string;
+}
+
+/** A held event whose holder has another payload. */
+export type ReusedKey = HeldEvent;
+
+// When an event was received, which is the time that it has where none was given.
+const receivedAt = (id: string) =>
+  `to_timestamp(('x' || translate(left(${id}::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`;
+
+// The payload is what the fingerprint of the door is made of (apps/api/src/ingest/read-event.ts): a time that was left out is no part of
+// it, nor are white space and the order of keys in metadata. A holder that is not in events any more, since its month was
+// taken out, can be compared with nothing; the event is a duplicate then.
+//
+// It has no name, so that it is planned each time, for the partitions of these holders as large as they are now.
+const SETTLE = `
+WITH input AS MATERIALIZED (
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::numeric[], $7::timestamptz[], $8::text[], $9::text[])
+    AS t (id, holder, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, metadata)
+),
+reused AS MATERIALIZED (
+  SELECT i.id
+  FROM input i JOIN events e ON (e.organization_id, e.id) = (i.organization_id, i.holder)
+  WHERE e.id = ANY ($2::uuid[]) AND NOT (
+    e.meter_id = i.meter_id AND e.customer_external_id = i.customer_external_id AND e.quantity = i.quantity
+    AND e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb
+    AND (e."timestamp" = i."timestamp" OR (e."timestamp" = ${receivedAt('e.id')} AND i."timestamp" = ${receivedAt('i.id')}))
+  )
+),
+duplicated AS (
+  INSERT INTO duplicate_events (organization_id, id, duplicate_of, event)
+  SELECT organization_id, id, holder, ${EVENT_JSON}
+  FROM input
+  WHERE id NOT IN (SELECT id FROM reused)
+    -- One that was replayed with another key may be recorded under that one.
+    AND NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id) = (input.organization_id, input.id) AND e.id = ANY ($1::uuid[]))
+  ORDER BY 1, 2
+  ON CONFLICT DO NOTHING
+  RETURNING id
+)
+SELECT (SELECT count(*)::int FROM duplicated) AS duplicates, ARRAY(SELECT id::text FROM reused) AS reused`;
+
+/**
+ * Keeps each event as a duplicate of its holder if both have the same payload, and returns the others, which are not kept.
+ * However often it is given the same events, it says the same of each. Throws what Postgres says; nothing is kept then.
+ */
+export async function settleHeld(
+  pool: pg.Pool,
+  held: readonly HeldEvent[],
+): Promise<{ duplicates: number; reused: ReusedKey[] }> {
+  if (held.length === 0) return { duplicates: 0, reused: [] };
+  const { rows } = await pool.query<{ duplicates: number; reused: string[] }>(SETTLE, [
+    plainArray(held.map(({ event }) => event.id)),
+    plainArray(held.map(({ holder }) => holder)),
+    plainArray(held.map(({ event }) => event.organization_id)),
+    plainArray(held.map(({ event }) => event.meter_id)),
+    textArray(held.map(({ event }) => event.customer_external_id)),
+    plainArray(held.map(({ event }) => event.quantity)),
+    plainArray(held.map(({ event }) => event.timestamp)),
+    textArray(held.map(({ event }) => event.idempotency_key ?? null)),
+    textArray(held.map(({ event }) => event.metadata ?? null)),
+  ]);
+  const reused = new Set(rows[0]?.reused);
+  return { duplicates: rows[0]?.duplicates ?? 0, reused: held.filter(({ event }) => reused.has(event.id)) };
+}
