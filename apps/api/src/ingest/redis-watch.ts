@@ -18,6 +18,8 @@ export interface RedisState {
   batches: number;
   /** How much of `maxmemory` is in use; 0 without a limit. */
   memoryShare: number;
+  /** When the oldest of these batches was staged, in milliseconds since 1970; undefined when none waits. */
+  oldestStagedAt?: number | undefined;
 }
 
 /** Whether events may be taken. */
@@ -45,9 +47,14 @@ export function openRedisWatch(redis: Redis, keys: QueueKeys, batchesMax: number
   const checkRoom = async () => {
     if (redis.status !== 'ready') return;
     try {
-      const [memory, batches] = await Promise.all([redis.info('memory'), redis.zcard(keys.staged)]);
+      const [memory, batches, oldest] = await Promise.all([
+        redis.info('memory'),
+        redis.zcard(keys.staged),
+        redis.zrange(keys.staged, 0, '0', 'WITHSCORES'),
+      ]);
       state.memoryShare = memoryShareOf(memory);
       state.batches = batches;
+      state.oldestStagedAt = oldest[1] === undefined ? undefined : Number(oldest[1]);
       const reason = noRoom(state, batchesMax);
       if (reason !== shutBecause)
         log.warn(state, reason === undefined ? 'the queue has room again' : `${reason}: tracking is refused`);
