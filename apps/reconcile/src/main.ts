@@ -40,7 +40,7 @@ try {
 }
 
 async function run(options: ReconcileOptions): Promise<number> {
-  const settings = loadSettings(settingsSchema, { ...loadServices(), ...given(process.env) });
+  const settings = loadSettings(settingsSchema, { ...loadServices(process.env), ...given(process.env) });
   const progress = new Progress(process.stderr);
   const closer = new Closer();
   try {
@@ -91,18 +91,18 @@ function given(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** What npm start leaves in services.json for tools on the same machine: the services it brought up. */
-function loadServices(): { DATABASE_URL?: string; REDIS_URL?: string } {
+function loadServices(env: NodeJS.ProcessEnv): { DATABASE_URL?: string; REDIS_URL?: string } {
   let text: string;
   try {
-    text = readFileSync(join(process.env.WEIR_HOME || '.weir', 'services.json'), 'utf8');
+    text = readFileSync(join(env.WEIR_HOME || '.weir', 'services.json'), 'utf8');
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return {};
     throw error;
   }
   const { database_url, redis_url } = JSON.parse(text) as { database_url?: string; redis_url?: string };
   return {
-    ...(database_url !== undefined && { DATABASE_URL: database_url }),
-    ...(redis_url !== undefined && { REDIS_URL: redis_url }),
+    ...(database_url !== undefined && !env.DATABASE_URL_FILE && { DATABASE_URL: database_url }),
+    ...(redis_url !== undefined && !env.REDIS_URL_FILE && { REDIS_URL: redis_url }),
   };
 }
 
