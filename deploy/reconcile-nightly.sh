@@ -10,8 +10,8 @@ hours="${at%%:*}"
 minutes="${at##*:}"
 due=$((${hours#0} * 3600 + ${minutes#0} * 60)) || exit 1
 
-# Ends at once when it is told to: an idle shell waits for its sleep otherwise.
-trap 'exit 0' TERM INT
+# Ends at once when it is told to, and with it what it waits for.
+trap 'kill $! 2>/dev/null; exit 0' TERM INT
 
 while :; do
   # Options are words.
