@@ -1,15 +1,19 @@
-# One image for the API, the workers, the migration and reconcile; the command says which.
+# One image for the API, the workers, the migration, reconcile and the import; the command says which.
 
-FROM node:24-bookworm-slim AS build
+ARG NODE=node:24-bookworm-slim
+
+FROM ${NODE} AS build
 WORKDIR /weir
 COPY package.json package-lock.json .npmrc tsconfig.base.json ./
 COPY packages packages
 COPY apps apps
 COPY services services
 RUN npm ci --no-audit --no-fund
-RUN npx tsc -b apps/api apps/worker apps/reconcile
+RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile
+# What is left in src is read from there when a process starts: the scripts for Redis, and what the page /embed is made of.
+RUN find apps/*/src packages/*/src -name '*.ts' -delete
 
-FROM node:24-bookworm-slim AS dependencies
+FROM ${NODE} AS dependencies
 WORKDIR /weir
 COPY package.json package-lock.json .npmrc ./
 COPY packages/shared/package.json packages/shared/
@@ -21,23 +25,26 @@ COPY apps/import/package.json apps/import/
 COPY apps/reconcile/package.json apps/reconcile/
 COPY services/package.json services/
 RUN npm ci --omit=dev --no-audit --no-fund \
-  --workspace @weir/shared --workspace @weir/db --workspace @weir/api --workspace @weir/worker \
-  --workspace @weir/reconcile
+  --workspace @weir/shared --workspace @weir/db --workspace @weir/sdk \
+  --workspace @weir/api --workspace @weir/worker --workspace @weir/import --workspace @weir/reconcile
 
-FROM node:24-bookworm-slim
+FROM ${NODE}
 ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /weir
 COPY --from=dependencies /weir ./
 COPY --from=build /weir/packages/shared/dist packages/shared/dist
 COPY --from=build /weir/packages/db/dist packages/db/dist
-COPY packages/db/migrations packages/db/migrations
+COPY --from=build /weir/packages/db/migrations packages/db/migrations
+COPY --from=build /weir/packages/sdk/dist packages/sdk/dist
 COPY --from=build /weir/apps/api/dist apps/api/dist
-# The admission script is read from beside its source.
-COPY apps/api/src/ingest/admit.lua apps/api/src/ingest/admit.lua
-# So is what the page /embed is made of.
-COPY apps/api/src/widget/embed.html apps/api/src/widget/embed.css apps/api/src/widget/embed.js apps/api/src/widget/
+COPY --from=build /weir/apps/api/src apps/api/src
 COPY --from=build /weir/apps/worker/dist apps/worker/dist
+COPY --from=build /weir/apps/worker/src apps/worker/src
+COPY --from=build /weir/apps/import/dist apps/import/dist
 COPY --from=build /weir/apps/reconcile/dist apps/reconcile/dist
+COPY deploy/reconcile-nightly.sh deploy/
 USER node
 EXPOSE 3000 3001
-CMD ["node", "--max-semi-space-size=64", "--heap-growing-percent=300", "--single-threaded-gc", "apps/api/dist/main.js"]
+# As services/src/node-options.ts has them, which says why.
+ENTRYPOINT ["node", "--max-semi-space-size=64", "--single-threaded-gc"]
+CMD ["apps/api/dist/main.js"]

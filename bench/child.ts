@@ -37,6 +37,8 @@ export async function startChild(program: string, options: ChildOptions): Promis
     // The other patterns too, the bare route included: what it saves in collecting garbage is no merit of one of them.
     execArgv: [
       ...NODE_OPTIONS,
+      // Weir's processes set this one by themselves.
+      '--heap-growing-percent=300',
       ...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]),
     ],
     // In a group of its own: Ctrl-C reaches this process only, which then stops the others in order.

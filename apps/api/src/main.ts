@@ -1,3 +1,4 @@
+import '@weir/shared/v8-options';
 import { createLog } from '@weir/shared/log';
 import { runUntilStopped } from '@weir/shared/process';
 import { loadSettings } from '@weir/shared/settings';

@@ -61,8 +61,8 @@ function loadServices(env: NodeJS.ProcessEnv): { DATABASE_URL?: string; REDIS_UR
   }
   const { database_url, redis_url } = JSON.parse(text) as { database_url?: string; redis_url?: string };
   return {
-    ...(database_url !== undefined && { DATABASE_URL: database_url }),
-    ...(redis_url !== undefined && { REDIS_URL: redis_url }),
+    ...(database_url !== undefined && !env['DATABASE_URL_FILE'] && { DATABASE_URL: database_url }),
+    ...(redis_url !== undefined && !env['REDIS_URL_FILE'] && { REDIS_URL: redis_url }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Persisted } from './persist.ts';
 
 /** What Prometheus reads from a worker. */
 export interface WorkerMetrics {
@@ -14,7 +15,7 @@ export interface WorkerMetrics {
 export function buildWorkerMetrics(): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  return {
+  const metrics: WorkerMetrics = {
     registry,
     events: new Counter({
       name: 'weir_events_total',
@@ -49,4 +50,9 @@ export function buildWorkerMetrics(): WorkerMetrics {
       registers: [registry],
     }),
   };
+  // Prometheus sees no rise in a series that begins with its first count.
+  for (const outcome of Object.keys(OUTCOMES)) metrics.events.inc({ outcome }, 0);
+  return metrics;
 }
+
+const OUTCOMES: Record<Exclude<keyof Persisted, 'reused'>, true> = { recorded: true, duplicates: true, rejected: true };

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SettingsError, databaseUrl, host, loadSettings, logLevel, port, redisUrl, wholeNumber } from './settings.ts';
 
@@ -65,5 +68,46 @@ describe('a bad setting is named in one line that says what to do', () => {
 
   test('which never shows the secrets that are in an address', () => {
     expect((load({ DATABASE_URL: 'mysql://root:hunter2@db/weir' }) as Error).message).not.toContain('hunter2');
+  });
+});
+
+describe('a setting may be kept in a file, such as a mounted secret', () => {
+  let folder = '';
+  const file = (text: string): string => {
+    const path = join(folder, 'secret');
+    writeFileSync(path, text);
+    return path;
+  };
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-settings-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('which NAME_FILE names; the line break at its end is no part of it', () => {
+    const path = file('postgres://u:hunter2@db:5432/weir\n');
+    expect(load({ DATABASE_URL: '', DATABASE_URL_FILE: path })).toMatchObject({
+      DATABASE_URL: 'postgres://u:hunter2@db:5432/weir',
+    });
+  });
+
+  test('and what is wrong with it is said without its content', () => {
+    const told = (env: Record<string, string>) => (load({ DATABASE_URL: '', ...env }) as Error).message;
+    expect(told({ DATABASE_URL_FILE: file('mysql://root:hunter2@db') })).toBe(
+      'Cannot start: DATABASE_URL: must be an address such as postgres://user:password@host:5432/weir. See docs/configuration.md.',
+    );
+    const empty = file(' \n');
+    expect(told({ DATABASE_URL_FILE: empty })).toBe(
+      `Cannot start: DATABASE_URL_FILE: ${empty} is empty. See docs/configuration.md.`,
+    );
+    expect(told({ DATABASE_URL_FILE: join(folder, 'none') })).toMatch(
+      /^Cannot start: DATABASE_URL_FILE: ENOENT: [^\n;]+none'\. See docs/,
+    );
+    expect((load({ DATABASE_URL_FILE: file('postgres://u:hunter2@db/weir') }) as Error).message).toBe(
+      'Cannot start: DATABASE_URL and DATABASE_URL_FILE are both set: leave one of them out. See docs/configuration.md.',
+    );
+  });
+
+  test('but no other variable that ends in _FILE is read', () => {
+    expect(load({ SOMETHING_FILE: '/nowhere' })).toMatchObject(good);
   });
 });

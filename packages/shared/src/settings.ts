@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { errorCodeOf } from './errors.ts';
 
@@ -7,18 +8,36 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads settings from the environment. An empty value counts as unset. Throws a {@link SettingsError} that names every
- * bad setting in one line.
+ * Reads settings from the environment, or for a setting NAME from the file that NAME_FILE names, such as a mounted secret;
+ * the white space at its end is no part of it. An empty value counts as unset. Throws a {@link SettingsError} that names every bad
+ * setting in one line.
  */
-export function loadSettings<T extends z.ZodType>(schema: T, env: Record<string, string | undefined>): z.output<T> {
+export function loadSettings<T extends z.ZodObject>(schema: T, env: Record<string, string | undefined>): z.output<T> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const lines = Object.keys(schema.shape).flatMap((name) => readFromFile(name, given) ?? []);
   const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => {
+  if (result.success && lines.length === 0) return result.data;
+  for (const issue of result.error?.issues ?? []) {
     const name = issue.path.join('.');
-    return given[name] === undefined ? `${name} is not set: ${issue.message}` : `${name}: ${issue.message}`;
-  });
+    // What is wrong with its file is said already.
+    if (given[name] !== undefined) lines.push(`${name}: ${issue.message}`);
+    else if (given[`${name}_FILE`] === undefined) lines.push(`${name} is not set: ${issue.message}`);
+  }
   throw new SettingsError(`Cannot start: ${lines.join('; ')}. See docs/configuration.md.`);
+}
+
+/** Puts a setting that is given as NAME_FILE among those given. Returns what is wrong with it, if anything is. */
+function readFromFile(name: string, given: Record<string, string | undefined>): string | undefined {
+  const path = given[`${name}_FILE`];
+  if (path === undefined) return undefined;
+  if (given[name] !== undefined) return `${name} and ${name}_FILE are both set: leave one of them out`;
+  try {
+    const text = readFileSync(path, 'utf8').trimEnd();
+    if (text === '') return `${name}_FILE: ${path} is empty`;
+    given[name] = text;
+  } catch (error) {
+    return `${name}_FILE: ${(error as Error).message}`;
+  }
 }
 
 /** A whole number between two bounds. */

@@ -1,4 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { RefusedBecause } from '../ingest/redis-watch.ts';
+import type { Admission } from '../ingest/admit.ts';
+import type { ShedReason } from './pressure.ts';
 import type { App } from './typed-app.ts';
 
 /** What Prometheus reads from the API. Names end in their unit. */
@@ -15,7 +18,13 @@ export interface Metrics {
 /** What is asked for whenever Prometheus reads. */
 export interface MetricSources {
   bufferDepth(): number;
-  queue(): { batches: number; memoryShare: number; claimSeconds: number; isSynced: boolean };
+  queue(): {
+    batches: number;
+    oldestStagedAt?: number | undefined;
+    memoryShare: number;
+    claimSeconds: number;
+    isSynced: boolean;
+  };
 }
 
 export function buildMetrics(sources: MetricSources): Metrics {
@@ -24,6 +33,11 @@ export function buildMetrics(sources: MetricSources): Metrics {
   const gauges: [name: string, help: string, value: () => number][] = [
     ['weir_buffer_events', 'Events that wait in memory for a flush to Redis.', () => sources.bufferDepth()],
     ['weir_queue_batches', 'Batches in Redis that are not recorded yet.', () => sources.queue().batches],
+    [
+      'weir_queue_oldest_seconds',
+      'Age of the oldest batch in Redis that is not recorded yet; 0 when none waits.',
+      () => ageSeconds(sources.queue().oldestStagedAt),
+    ],
     ['weir_redis_memory_ratio', 'How much of its maxmemory Redis uses.', () => sources.queue().memoryShare],
     ['weir_claim_life_seconds', 'How long a new claim lives; 0: none is made.', () => sources.queue().claimSeconds],
     [
@@ -42,7 +56,7 @@ export function buildMetrics(sources: MetricSources): Metrics {
       },
     });
   }
-  return {
+  const metrics: Metrics = {
     registry,
     admissions: new Counter({
       name: 'weir_admissions_total',
@@ -80,6 +94,20 @@ export function buildMetrics(sources: MetricSources): Metrics {
       registers: [registry],
     }),
   };
+  // Prometheus sees no rise in a series that begins with its first count.
+  for (const outcome of Object.keys(ADMISSIONS)) metrics.admissions.inc({ outcome }, 0);
+  for (const reason of Object.keys(SHED)) metrics.shed.inc({ reason }, 0);
+  for (const reason of Object.keys(REFUSED)) metrics.refusedEvents.inc({ reason }, 0);
+  return metrics;
+}
+
+const ADMISSIONS: Record<Admission['outcome'], true> = { staged: true, held: true, revoked: true, unsure: true };
+const SHED: Record<ShedReason, true> = { event_loop: true, memory: true, requests: true, database: true };
+const REFUSED: Record<RefusedBecause, true> = { memory: true, batches: true, policy: true, share: true };
+
+/** Of a moment in milliseconds since 1970. One that was staged under a clock ahead of this one is new. */
+function ageSeconds(at: number | undefined): number {
+  return at === undefined ? 0 : Math.max(0, Date.now() - at) / 1000;
 }
 
 /** Counts what the admit script said of the events of one flush. */

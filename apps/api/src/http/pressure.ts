@@ -19,6 +19,9 @@ declare module 'fastify' {
   }
 }
 
+/** Why a request was refused before it began, as metrics have it. */
+export type ShedReason = 'event_loop' | 'memory' | 'requests' | 'database';
+
 export interface PressureOptions {
   /** Requests other than tracking that one process works on at the same time. */
   othersMax: number;
@@ -26,7 +29,7 @@ export interface PressureOptions {
   delayMsMax: number;
   /** Whether Postgres was seen to be away. Only tracking can do without it for a while. */
   isDatabaseAway: () => boolean;
-  onShed: (reason: 'event_loop' | 'memory' | 'requests' | 'database') => void;
+  onShed: (reason: ShedReason) => void;
 }
 
 /** Tracking is served until the event loop is this many times later than all else is served. */

@@ -37,6 +37,8 @@ export interface RedisState {
   claimSeconds: number;
   /** Whether Redis is known to have an event on disk before it answers. */
   isSynced: boolean;
+  /** When the oldest of these batches was staged, in milliseconds since 1970; undefined when none waits. */
+  oldestStagedAt?: number | undefined;
 }
 
 export interface RedisWatchOptions {
@@ -114,9 +116,10 @@ export function openRedisWatch(
     if (redis.status !== 'ready' || isLooking || isClosed) return;
     isLooking = true;
     try {
-      const [seen, batches, oldestClaim] = await Promise.all([
+      const [seen, batches, oldest, oldestClaim] = await Promise.all([
         readRedisPolicy(redis),
         redis.zcard(keys.staged),
+        redis.zrange(keys.staged, 0, '0', 'WITHSCORES'),
         redis.get(keys.oldestClaim),
       ]);
       seePolicy(seen.policy);
@@ -127,6 +130,7 @@ export function openRedisWatch(
       usedBefore = used;
       state.memoryShare = share;
       state.batches = batches;
+      state.oldestStagedAt = oldest[1] === undefined ? undefined : Number(oldest[1]);
       state.claimSeconds = claimSecondsAt(ahead, claimSecondsMax);
       const reason = noRoom(share, batches, batchesMax);
       if (reason !== shutBecause)

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Runs reconcile at its start and every day at RECONCILE_AT (UTC, 03:00). Its exit status is left in RECONCILE_STATUS, where the
+# health check of docker-compose.yml reads it; anything but 0 is also a line at level error, in the form of Weir's other logs.
+
+at="${RECONCILE_AT:-03:00}"
+status_file="${RECONCILE_STATUS:-/tmp/reconcile}"
+
+# Their zeros in front would make them octal.
+hours="${at%%:*}"
+minutes="${at##*:}"
+due=$((${hours#0} * 3600 + ${minutes#0} * 60)) || exit 1
+
+# Ends at once when it is told to, and with it what it waits for.
+trap 'kill $! 2>/dev/null; exit 0' TERM INT
+
+while :; do
+  # Options are words.
+  # shellcheck disable=SC2086
+  node apps/reconcile/dist/main.js ${RECONCILE_OPTIONS:-} &
+  wait $!
+  status=$?
+  echo "$status" >"$status_file"
+  if [ "$status" -ne 0 ]; then
+    case $status in
+      1) found='reconcile found a difference: docs/operations.md says what to do' ;;
+      *) found='reconcile could not be run to its end' ;;
+    esac
+    printf '{"level":50,"time":%s000,"name":"weir-reconcile","status":%s,"msg":"%s"}\n' "$(date +%s)" "$status" "$found"
+  fi
+  sleep $((86400 - ($(date +%s) - due) % 86400)) &
+  wait $!
+done
