@@ -35,7 +35,8 @@ export function skipSpace(text: string, at: number): number {
   return position;
 }
 
-function skipString(text: string, at: number): number {
+/** The position after the string that begins at `at`. */
+export function skipString(text: string, at: number): number {
   const quote = text.indexOf('"', at + 1);
   // Most strings have no backslash, so that the first quote ends them.
   if (text.charCodeAt(quote - 1) !== BACKSLASH) return quote + 1;
@@ -79,12 +80,7 @@ export function spansOfMembers(text: string, at: number): Spans {
     const raw = text.slice(position + 1, keyEnd - 1);
     const key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     if (spans.keys.length === FEW_KEYS) many = new Set(spans.keys);
-    if (many === undefined ? spans.keys.includes(key) : many.has(key)) {
-      throw new Refusal(
-        'malformed_json',
-        `The key ${JSON.stringify(key.slice(0, 64))} stands twice in one object: send it once.`,
-      );
-    }
+    if (many === undefined ? spans.keys.includes(key) : many.has(key)) throw twice(key);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, start);
     many?.add(key);
@@ -95,6 +91,12 @@ export function spansOfMembers(text: string, at: number): Spans {
     if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
   }
   return spans;
+}
+
+/** The refusal of an object in which a key stands twice. */
+export function twice(key: string): Refusal {
+  const name = JSON.stringify(key.slice(0, 64));
+  return new Refusal('malformed_json', `The key ${name} stands twice in one object: send it once.`);
 }
 
 /** Where the items of the array that begins at `at` begin. */
