@@ -29,6 +29,7 @@ import { useStrictHttp } from './http/strict-http.ts';
 import { useMetrics, type Metrics } from './http/metrics.ts';
 import { usePressure } from './http/pressure.ts';
 import { useRateLimits } from './http/rate-limits.ts';
+import { Turns } from './http/turns.ts';
 import type { DatabaseWatch } from './database-watch.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import { buildKnownMeters } from './ingest/known-meters.ts';
@@ -107,6 +108,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
   await useOpenapi(app, settings.PUBLIC_URL);
   const guards = buildGuards(app, { database, lookups, redis, keys, publicUrl: settings.PUBLIC_URL, log });
 
+  const turns = new Turns();
+
   healthRoutes(app, {
     postgres: () => pingDatabase(lookups),
     redis: () => redis.ping(),
@@ -125,6 +128,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
     rateLimits,
     meters: buildKnownMeters(lookups, log),
     read: { keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },
+    turns,
+    bodyBytesMax: settings.BODY_BYTES_MAX,
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
   eventRoutes(app, { guards, database, redis, keys, ingest });
