@@ -46,6 +46,8 @@ export interface AppParts {
   database: Database;
   /** For what tracking looks up: connections of its own, so that it never waits for those who read. */
   lookups: Database;
+  /** For asking whether Postgres is there: a connection of its own. */
+  probe: Database;
   databaseWatch: DatabaseWatch;
   /** A producer's connection: it fails at once while Redis is away. */
   redis: Redis;
@@ -111,7 +113,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const turns = new Turns();
 
   healthRoutes(app, {
-    postgres: () => pingDatabase(lookups),
+    postgres: () => pingDatabase(parts.probe),
     redis: () => redis.ping(),
     isDraining: parts.isDraining,
   });

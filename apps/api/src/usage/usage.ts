@@ -3,7 +3,7 @@
 
 import { findCustomer } from '@weir/db/customers';
 import type { Database } from '@weir/db/database';
-import { findMeterByToken } from '@weir/db/events';
+import { findMetersByToken } from '@weir/db/events';
 import { findMeter, type Meter } from '@weir/db/meters';
 import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage';
 import { Refusal } from '@weir/shared/errors';
@@ -264,7 +264,7 @@ export async function getMeter(database: Database, organizationId: string, id: s
 }
 
 async function getMeterByToken(database: Database, organizationId: string, token: string): Promise<Meter> {
-  const known = await findMeterByToken(database, token);
+  const known = (await findMetersByToken(database, [token])).get(token);
   const meter =
     known?.organizationId === organizationId ? await findMeter(database.kysely, organizationId, known.id) : undefined;
   if (meter === undefined) {
