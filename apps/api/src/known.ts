@@ -57,7 +57,7 @@ export class Known<Value> {
   readonly #options: KnownOptions<Value>;
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry<Value>>();
-  /** Names that nothing has, and until when that is taken for granted; those that were looked up first stand first. */
+  /** Names that nothing has, and until when that is taken for granted. */
   readonly #missing = new Map<string, number>();
   readonly #lookUps = new Map<string, LookUp<Value>>();
   /** Those of the look-ups that wait for a question. */
@@ -158,20 +158,16 @@ export class Known<Value> {
     this.#entries.delete(name);
     this.#missing.delete(name);
     if (value === undefined) {
-      makeRoom(this.#missing, MISSING_MAX);
+      // All at once: to delete the first of a full map again and again is slow, since it leaves holes there to step over.
+      if (this.#missing.size >= MISSING_MAX) this.#missing.clear();
       this.#missing.set(name, lookedUpAt + MISSING_MS);
     } else {
-      makeRoom(this.#entries, this.#options.countMax);
+      for (const oldest of this.#entries.keys()) {
+        if (this.#entries.size < this.#options.countMax) break;
+        this.#entries.delete(oldest);
+      }
       this.#entries.set(name, { value, lookedUpAt, lookUpAgainAt: lookedUpAt + this.#options.freshMs });
     }
-  }
-}
-
-/** Forgets those that came first until there is room for another one. */
-function makeRoom(map: Map<string, unknown>, countMax: number): void {
-  for (const oldest of map.keys()) {
-    if (map.size < countMax) return;
-    map.delete(oldest);
   }
 }
 

@@ -9,31 +9,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
-import { spansOfMembers } from '../http/json-spans.ts';
-import { parseJson } from '../http/json.ts';
 import { invalidFields, invalidRequest, problemResponses, statusOf, validatorCompiler } from '../http/problem.ts';
 import type { RateLimits } from '../http/rate-limits.ts';
-import type { Turns } from '../http/turns.ts';
 import type { Admission, Sender } from './admit.ts';
-import { readBatch, type BatchText } from './batch-body.ts';
+import { readBatch } from './batch-body.ts';
 import type { Ingest } from './ingest.ts';
-import { ofOrganization, type KnownMeter, type KnownMeters } from './known-meters.ts';
+import { ofOrganization, type KnownMeter } from './known-meters.ts';
 import { asRefusal, refusalOf, throwIfAboutTheRequest } from './refusals.ts';
-import { readEvent, type EventSource, type ReadEvent, type ReadOptions } from './read-event.ts';
+import { readItems, type ReadItemsParts } from './read-batch.ts';
+import { readEvent, type EventSource, type ReadEvent } from './read-event.ts';
 
-export interface TrackParts {
+export interface TrackParts extends ReadItemsParts {
   guards: Guards;
   ingest: Ingest;
-  meters: KnownMeters;
   rateLimits: RateLimits;
-  read: ReadOptions;
-  turns: Turns;
   bodyBytesMax: number;
   batchBodyBytesMax: number;
 }
-
-/** Characters of a batch that are read between two looks at the clock: less than a millisecond's work of the hardest. */
-const UNTIMED_CHARACTERS = 32_768;
 
 const accepted = z.object({ id: z.uuid(), timestamp: z.iso.datetime() }).meta({ id: 'AcceptedEvent' });
 const batchEnvelope = z.strictObject({
@@ -154,10 +146,10 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       const { batch } = request;
       if (batch === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
       await countEvents(parts, request, reply, batch.starts.length);
-      const begun = await readItems(parts, request, batch);
+      const read = await readItems(parts, request, batch, senderOf(request));
       // As long as the answer is waited for, every collection of garbage would have to copy it.
       request.batch = null;
-      const results = await trackAll(parts, request, begun);
+      const results = await trackAll(parts, request, read);
       const refused = results.filter((result) => result instanceof Refusal);
       if (refused.length === results.length) throwIfAboutTheRequest(refused);
       const data = results.map((result) =>
@@ -179,42 +171,12 @@ function refusedItem(refusal: Refusal): BatchItem {
   };
 }
 
-type Begun = ReadEvent | Refusal | Promise<ReadEvent | Refusal>;
-
-/**
- * Reads the items of a batch, each by itself, and in slices: a batch as large as it may be takes a tenth of a second and more,
- * which others do not wait for. All items are begun before the first is waited for; throws where one is no JSON.
- */
-async function readItems(parts: TrackParts, request: FastifyRequest, batch: BatchText): Promise<Begun[]> {
-  const { text, starts, ends } = batch;
-  const sender = senderOf(request);
-  const begun: Begun[] = [];
-  // To find the items has taken its time as well.
-  if (text.length > UNTIMED_CHARACTERS * 8) await parts.turns.next();
-  let slice = parts.turns.slice();
-  let lookedAt = 0;
-  for (const [index, start] of starts.entries()) {
-    if (start - lookedAt > UNTIMED_CHARACTERS) {
-      lookedAt = start;
-      if (slice.isOver()) {
-        await parts.turns.next();
-        slice = parts.turns.slice();
-      }
-    }
-    const item = parseJson(text.slice(start, ends[index]), `item events[${index}]`);
-    begun.push(readItem(parts, request, sender, item, start, text));
-  }
-  return begun;
-}
-
 /** Tracks what was read of a batch; the answers are in its order. */
 async function trackAll(
   parts: TrackParts,
   request: FastifyRequest,
-  begun: readonly Begun[],
+  results: readonly (ReadEvent | Refusal)[],
 ): Promise<(ReadEvent | Refusal)[]> {
-  const results: (ReadEvent | Refusal)[] = [];
-  for (const each of begun) results.push(each instanceof Promise ? await each : each);
   const events = results.filter((result): result is ReadEvent => !(result instanceof Refusal));
   const settled = await parts.ingest.submitAll(events.map(({ candidate }) => candidate));
   const refusals = new Map<ReadEvent | Refusal, Refusal>();
@@ -224,26 +186,6 @@ async function trackAll(
     if (event !== undefined && refusal !== undefined) refusals.set(event, refusal);
   });
   return results.map((result) => (result instanceof Refusal ? result : (refusals.get(result) ?? result)));
-}
-
-/** At once where the meter is known, without a promise for each item. */
-function readItem(
-  parts: TrackParts,
-  request: FastifyRequest,
-  sender: Sender,
-  item: unknown,
-  start: number,
-  text: string,
-): Begun {
-  try {
-    const result = trackBody.safeParse(item);
-    if (!result.success) return invalidRequest(result.error);
-    const members = spansOfMembers(text, start);
-    const event = read(parts, { body: result.data, text, members, sender });
-    return event instanceof Promise ? event.catch((error: unknown) => asRefusal(request, error)) : event;
-  } catch (error) {
-    return asRefusal(request, error);
-  }
 }
 
 /** After the body was read, since a batch counts as many events as it holds; before any of them is taken. */
