@@ -28,6 +28,7 @@ import { answerFrameworkError, useProblems, validatorCompiler } from './http/pro
 import { useStrictHttp } from './http/strict-http.ts';
 import { useMetrics, type Metrics } from './http/metrics.ts';
 import { usePressure } from './http/pressure.ts';
+import { useReadBudget } from './http/read-budget.ts';
 import { useRateLimits } from './http/rate-limits.ts';
 import { Turns } from './http/turns.ts';
 import type { DatabaseWatch } from './database-watch.ts';
@@ -105,6 +106,10 @@ export async function buildApp(parts: AppParts): Promise<App> {
     requestsPerKey: settings.RATE_LIMIT_REQUESTS_PER_KEY,
     requestsPerAddress: settings.RATE_LIMIT_REQUESTS_PER_ADDRESS,
   });
+  useReadBudget(app, {
+    underWayMax: settings.READS_IN_FLIGHT_PER_CALLER,
+    bucketsPerSecond: settings.READ_BUCKETS_PER_CALLER,
+  });
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
@@ -135,8 +140,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
   eventRoutes(app, { guards, database, redis, keys, ingest });
-  usageRoutes(app, { database, guards });
-  widgetRoutes(app, { database, guards });
+  usageRoutes(app, { database, guards, turns });
+  widgetRoutes(app, { database, guards, turns });
   embedRoute(app, settings.EMBED_ANCESTORS);
   return app;
 }

@@ -1,18 +1,26 @@
 // What an app shows its customer: a token for one customer, and that customer's usage. These routes have no parameter
 // that names a customer; the token does, so there is no way to ask for anybody else.
 
-import type { Database } from '@weir/db/database';
 import { readUsageOfCustomer } from '@weir/db/usage';
 import { insertWidgetToken } from '@weir/db/widget-tokens';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { Caller, Guards } from '../access/authenticate.ts';
+import type { Caller } from '../access/authenticate.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
 import { bodyCodes, idInPath, readCodes, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { answerMeterUsage, chartQuery, getMeter, meterUsage, usage, windowOf, windowQuery } from '../usage/usage.ts';
+import {
+  answerMeterUsage,
+  chartQuery,
+  getMeter,
+  meterUsage,
+  usage,
+  windowOf,
+  windowQuery,
+  type UsageParts,
+} from '../usage/usage.ts';
 
 const tokenAnswer = z
   .object({
@@ -41,7 +49,8 @@ const usageAnswer = z
 
 const security = [{ widgetToken: [] }];
 
-export function widgetRoutes(app: App, { database, guards }: { database: Database; guards: Guards }): void {
+export function widgetRoutes(app: App, parts: UsageParts): void {
+  const { database, guards } = parts;
   app.post(
     '/api/v1/widget/token',
     {
@@ -87,8 +96,9 @@ export function widgetRoutes(app: App, { database, guards }: { database: Databas
         },
       },
     },
-    async ({ caller, query }) => {
-      const window = windowOf(query);
+    async (request) => {
+      const { caller, query } = request;
+      const window = await windowOf(parts, request, query);
       const customer = customerOf(caller);
       const meters = await readUsageOfCustomer(database.pool, { ...customer, window });
       return {
@@ -120,11 +130,11 @@ export function widgetRoutes(app: App, { database, guards }: { database: Databas
         },
       },
     },
-    async ({ caller, params, query }) => {
-      const window = windowOf(query);
-      const { organizationId, customerExternalId } = customerOf(caller);
-      const meter = await getMeter(database, organizationId, params.id);
-      return await answerMeterUsage(database, organizationId, meter, { window, customerExternalId });
+    async (request) => {
+      const window = await windowOf(parts, request, request.query);
+      const { organizationId, customerExternalId } = customerOf(request.caller);
+      const meter = await getMeter(database, organizationId, request.params.id);
+      return await answerMeterUsage(parts, request, meter, { window, customerExternalId });
     },
   );
 }
