@@ -36,10 +36,15 @@ const WAIT_MS_MAX = 5_000;
 /** How often those who have asked for nothing lately are forgotten. */
 const FORGET_MS = 1_000;
 
+interface Waiting {
+  goOn: () => void;
+  refuse: () => void;
+}
+
 interface Account {
   underWay: number;
-  /** In the order they came; each lets one request on. */
-  waiting: (() => void)[];
+  /** In the order they came. */
+  waiting: Waiting[];
   /** Buckets, as of `countedAt`. Below 0 while more was asked for than there was. */
   credit: number;
   countedAt: number;
@@ -68,8 +73,7 @@ export class ReadBudget {
   async enter(caller: string): Promise<() => void> {
     const account = this.#account(caller);
     if (account.waiting.length > 0 || !this.#mayGoOn(account)) await this.#wait(account);
-    account.underWay += 1;
-    account.credit -= REQUEST_COST;
+    else begin(account);
     return () => {
       account.underWay -= 1;
       this.#letOn(account);
@@ -122,15 +126,20 @@ export class ReadBudget {
       return Promise.reject(this.#tooMuch(account));
     }
     return new Promise((resolve, reject) => {
-      const goOn = () => {
-        clearTimeout(tooLong);
-        resolve();
+      const waiting: Waiting = {
+        goOn() {
+          clearTimeout(timer);
+          begin(account);
+          resolve();
+        },
+        refuse: () => {
+          clearTimeout(timer);
+          account.waiting.splice(account.waiting.indexOf(waiting), 1);
+          reject(this.#tooMuch(account));
+        },
       };
-      const tooLong = setTimeout(() => {
-        account.waiting.splice(account.waiting.indexOf(goOn), 1);
-        reject(this.#tooMuch(account));
-      }, WAIT_MS_MAX);
-      account.waiting.push(goOn);
+      const timer = setTimeout(() => waiting.refuse(), WAIT_MS_MAX);
+      account.waiting.push(waiting);
       this.#letOn(account);
     });
   }
@@ -139,8 +148,11 @@ export class ReadBudget {
   #letOn(account: Account): void {
     this.#count(account, this.#options.now());
     if (this.#mayGoOn(account)) {
-      account.waiting.shift()?.();
+      account.waiting.shift()?.goOn();
       if (account.waiting.length > 0) this.#lookAgain(account, 0);
+    } else if (this.#msInDebt(account) > WAIT_MS_MAX) {
+      // They would wait in vain.
+      for (const each of [...account.waiting]) each.refuse();
     } else if (account.waiting.length > 0 && account.underWay < this.#options.underWayMax) {
       this.#lookAgain(account, this.#msInDebt(account));
     }
@@ -162,6 +174,12 @@ export class ReadBudget {
     const detail = `More is asked for at the same time than one caller may: try again in ${retryAfterSeconds} s, with fewer requests at once or fewer periods in each.`;
     return new Refusal('rate_limited', detail, { retryAfterSeconds });
   }
+}
+
+/** Counted at once: who is let on next is decided before the request that was let on hears of it. */
+function begin(account: Account): void {
+  account.underWay += 1;
+  account.credit -= REQUEST_COST;
 }
 
 /**
