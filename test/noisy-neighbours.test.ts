@@ -155,7 +155,9 @@ describe('a caller that reads', () => {
     expect(new Set(charts.map(({ status }) => status))).toEqual(new Set([200]));
     const path = `/api/v1/meters/${meters.noisy.id}/usage?${hours}`;
     const own = await Promise.all(Array.from({ length: 20 }, () => weir.request('GET', path, { apiKey: keys.noisy })));
-    expect(own.map(({ status, body }) => [status, body.grouped_data.length])).toEqual(Array(20).fill([200, 720]));
+    expect(new Set(own.map(({ status, body }) => `${status}: ${body.grouped_data.length}`))).toEqual(
+      new Set(['200: 720']),
+    );
   });
 
   test('of more than it may is told when to come again, and other callers hear nothing of it', async () => {

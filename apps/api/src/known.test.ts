@@ -74,7 +74,7 @@ test('a thousand unknown names are one question, and two are under way at most',
   const released = new Promise<void>((resolve) => (release = resolve));
   answer = () => released.then(() => undefined);
   const names = Array.from({ length: 3_500 }, (_, index) => `name ${index}`);
-  const all = Promise.all(names.map((name) => known.get(name)));
+  const all = Promise.all(names.map(async (name) => await known.get(name)));
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(questions.map(({ length }) => length)).toEqual([1_000, 1_000]);
   release();
@@ -86,7 +86,7 @@ test('a key in use is renewed before the names that strangers made up', async ()
   await known.get(hash);
   now += 10_001;
   questions.length = 0;
-  const strangers = Array.from({ length: 1_500 }, (_, index) => known.get(`stranger ${index}`));
+  const strangers = Array.from({ length: 1_500 }, async (_, index) => await known.get(`stranger ${index}`));
   expect(await known.get(hash)).toBe(grant);
   await Promise.all(strangers);
   expect(questions[0]).toContain(hash);

@@ -152,7 +152,7 @@ export class ReadBudget {
       if (account.waiting.length > 0) this.#lookAgain(account, 0);
     } else if (this.#msInDebt(account) > WAIT_MS_MAX) {
       // They would wait in vain.
-      for (const each of [...account.waiting]) each.refuse();
+      while (account.waiting.length > 0) account.waiting[0]?.refuse();
     } else if (account.waiting.length > 0 && account.underWay < this.#options.underWayMax) {
       this.#lookAgain(account, this.#msInDebt(account));
     }
@@ -201,7 +201,7 @@ export function useReadBudget(app: FastifyInstance, options: ReadBudgetOptions):
       const leave: (() => void)[] = [];
       try {
         for (const caller of callersOf(request)) leave.push(await budget.enter(caller));
-        return (await handler.call(this, request, reply)) as unknown;
+        return await handler.call(this, request, reply);
       } finally {
         for (const each of leave) each();
       }
