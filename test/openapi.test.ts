@@ -69,6 +69,7 @@ beforeAll(async () => {
     settings: loadSettings(apiSettings, weir.env),
     database,
     lookups: database,
+    probe: database,
     databaseWatch: { isAway: () => false, close: () => {} },
     redis: weir.redis,
     keys: weir.keys,

@@ -30,7 +30,9 @@ import { answerFrameworkError, useProblems, validatorCompiler } from './http/pro
 import { useStrictHttp } from './http/strict-http.ts';
 import { useMetrics, type Metrics } from './http/metrics.ts';
 import { usePressure } from './http/pressure.ts';
+import { useReadBudget } from './http/read-budget.ts';
 import { useRateLimits } from './http/rate-limits.ts';
+import { Turns } from './http/turns.ts';
 import type { DatabaseWatch } from './database-watch.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import { buildKnownMeters } from './ingest/known-meters.ts';
@@ -47,6 +49,8 @@ export interface AppParts {
   database: Database;
   /** For what tracking looks up: connections of its own, so that it never waits for those who read. */
   lookups: Database;
+  /** For asking whether Postgres is there: a connection of its own. */
+  probe: Database;
   databaseWatch: DatabaseWatch;
   /** A producer's connection: it fails at once while Redis is away. */
   redis: Redis;
@@ -106,14 +110,20 @@ export async function buildApp(parts: AppParts): Promise<App> {
     requestsPerKey: settings.RATE_LIMIT_REQUESTS_PER_KEY,
     requestsPerAddress: settings.RATE_LIMIT_REQUESTS_PER_ADDRESS,
   });
+  useReadBudget(app, {
+    underWayMax: settings.READS_IN_FLIGHT_PER_CALLER,
+    bucketsPerSecond: settings.READ_BUCKETS_PER_CALLER,
+  });
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
   const memory = () => ownership.memory();
   const guards = buildGuards(app, { database, lookups, memory, publicUrl: settings.PUBLIC_URL, log });
 
+  const turns = new Turns();
+
   healthRoutes(app, {
-    postgres: () => pingDatabase(lookups),
+    postgres: () => pingDatabase(parts.probe),
     redis: () => redis.ping(),
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: parts.isDraining,
@@ -136,11 +146,13 @@ export async function buildApp(parts: AppParts): Promise<App> {
     rateLimits,
     meters: buildKnownMeters(lookups, log),
     read: { keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },
+    turns,
+    bodyBytesMax: settings.BODY_BYTES_MAX,
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
   eventRoutes(app, { guards, database, redis, keys, ingest });
-  usageRoutes(app, { database, guards });
-  widgetRoutes(app, { database, guards });
+  usageRoutes(app, { database, guards, turns });
+  widgetRoutes(app, { database, guards, turns });
   embedRoute(app, settings.EMBED_ANCESTORS);
   return app;
 }

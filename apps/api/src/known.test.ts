@@ -12,6 +12,7 @@ const HOUR_MS = 3_600_000;
 
 let now: number;
 let lookUps: number;
+let questions: string[][];
 let answer: () => Promise<Grant | undefined>;
 let known: Known<Grant>;
 
@@ -19,9 +20,12 @@ beforeEach(() => {
   now = 1_000;
   lookUps = 0;
   answer = async () => grant;
-  const find = () => {
+  questions = [];
+  const find = async (names: readonly string[]) => {
     lookUps += 1;
-    return answer();
+    questions.push([...names]);
+    const value = await answer();
+    return new Map(value === undefined ? [] : names.map((name) => [name, value]));
   };
   known = new Known({
     what: 'API key',
@@ -48,11 +52,55 @@ test('requests that come at the same time share one look-up', async () => {
   expect(lookUps).toBe(1);
 });
 
-test('a key that is not there is asked for each time, so that it works as soon as it is', async () => {
+test('a key that is not there is asked for again after a second, and no more often, however often it is sent', async () => {
   answer = async () => undefined;
   expect(await known.get(hash)).toBeUndefined();
+  expect(known.get(hash)).toBeUndefined();
+  expect(lookUps).toBe(1);
+  now += 1_000;
   answer = async () => grant;
   expect(await known.get(hash)).toBe(grant);
+});
+
+test('a key that nobody asked for before it was made works at once', async () => {
+  answer = async () => undefined;
+  await known.get('another one');
+  answer = async () => grant;
+  expect(await known.get(hash)).toBe(grant);
+});
+
+test('a thousand unknown names are one question, and two are under way at most', async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  answer = () => released.then(() => undefined);
+  const names = Array.from({ length: 3_500 }, (_, index) => `name ${index}`);
+  const all = Promise.all(names.map(async (name) => await known.get(name)));
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(questions.map(({ length }) => length)).toEqual([1_000, 1_000]);
+  release();
+  expect(new Set(await all)).toEqual(new Set([undefined]));
+  expect(questions.map(({ length }) => length)).toEqual([1_000, 1_000, 1_000, 500]);
+});
+
+test('a key in use is renewed before the names that strangers made up', async () => {
+  await known.get(hash);
+  now += 10_001;
+  questions.length = 0;
+  const strangers = Array.from({ length: 1_500 }, async (_, index) => await known.get(`stranger ${index}`));
+  expect(await known.get(hash)).toBe(grant);
+  await Promise.all(strangers);
+  expect(questions[0]).toContain(hash);
+});
+
+test('when thousands upon thousands of names wait for a Postgres that says nothing, one more is refused', async () => {
+  answer = () => new Promise(() => {});
+  for (let name = 0; name < 2_000; name += 1) void known.get(`asked ${name}`);
+  while (questions.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  for (let name = 0; name < 20_000; name += 1) void known.get(`waiting ${name}`);
+  await expect(known.get('one more')).rejects.toMatchObject({
+    code: 'unavailable',
+    fields: { outcome: 'not_accepted' },
+  });
 });
 
 test('after 10 seconds a key is looked up again before it is used, and forgotten if it is gone', async () => {

@@ -56,7 +56,15 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
       onConnectionError: (error) => log.debug({ err: error }, 'an idle connection for look-ups was lost'),
     });
     closer.add('the look-ups', () => lookups.close());
-    const databaseWatch = openDatabaseWatch(lookups, log);
+    // Whether Postgres is there is asked on a connection of its own: no crowd of look-ups makes it seem away.
+    const probe = openDatabase(settings.DATABASE_URL, {
+      connectionsMax: 1,
+      statementTimeoutMs: LOOKUP_MS_MAX,
+      connectTimeoutMs: LOOKUP_MS_MAX,
+      onConnectionError: (error) => log.debug({ err: error }, 'the idle connection of the probe was lost'),
+    });
+    closer.add('the probe', () => probe.close());
+    const databaseWatch = openDatabaseWatch(probe, log);
     closer.add('the watch on Postgres', () => databaseWatch.close());
 
     const redis = new Redis(settings.REDIS_URL, producerConnection(settings.REDIS_COMMAND_TIMEOUT_MS));
@@ -90,6 +98,7 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
       settings,
       database,
       lookups,
+      probe,
       databaseWatch,
       redis,
       keys,

@@ -1,3 +1,5 @@
+import { plainArray } from './array-text.ts';
+import type { Database } from './database.ts';
 import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
 import type { Scope } from './schema.ts';
 
@@ -32,6 +34,20 @@ export async function findApiKeyGrant(db: Queries, keyHash: Buffer): Promise<Api
     .select(['id', 'organization_id', 'scopes'])
     .where('key_hash', '=', keyHash)
     .executeTakeFirst();
+}
+
+/** The keys with these SHA-256s in base64, by them. A hash that no key has is left out. */
+export async function findApiKeyGrants(
+  database: Database,
+  keyHashes: readonly string[],
+): Promise<Map<string, ApiKeyGrant>> {
+  const { rows } = await database.pool.query<ApiKeyGrant & { hash: string }>({
+    name: 'api-keys-by-hash',
+    text: `SELECT encode(key_hash, 'base64') AS hash, id, organization_id, scopes FROM api_keys
+      WHERE key_hash = ANY (SELECT decode(unnest($1::text[]), 'base64'))`,
+    values: [plainArray(keyHashes)],
+  });
+  return new Map(rows.map(({ hash, ...grant }) => [hash, grant]));
 }
 
 /** Newest first. */

@@ -1,21 +1,30 @@
 import type { StagedEvent } from '@weir/shared/event';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import { sql, type Selectable, type SqlBool } from 'kysely';
+import { textArray } from './array-text.ts';
 import type { Database } from './database.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type { Tables } from './schema.ts';
 
-/** What the track path knows of a meter, by its token. Undefined when no organization has it. */
-export async function findMeterByToken(
+/** What the track path knows of a meter. */
+export interface MeterOfToken {
+  id: string;
+  organizationId: string;
+  status: MeterStatus;
+}
+
+/** What the track path knows of meters, by token. A token that no organization has is left out. */
+export async function findMetersByToken(
   database: Database,
-  token: string,
-): Promise<{ id: string; organizationId: string; status: MeterStatus } | undefined> {
-  const { rows } = await database.pool.query<{ id: string; organizationId: string; status: MeterStatus }>({
-    name: 'meter-by-token',
-    text: 'SELECT id, organization_id AS "organizationId", status FROM meters WHERE meter_token = $1',
-    values: [token],
+  tokens: readonly string[],
+): Promise<Map<string, MeterOfToken>> {
+  const { rows } = await database.pool.query<MeterOfToken & { token: string }>({
+    name: 'meters-by-token',
+    text: `SELECT meter_token AS token, id, organization_id AS "organizationId", status FROM meters
+      WHERE meter_token = ANY ($1::text[])`,
+    values: [textArray(tokens)],
   });
-  return rows[0];
+  return new Map(rows.map(({ token, ...meter }) => [token, meter]));
 }
 
 /** How a meter counts. Undefined when the organization has no such meter. It never changes while the meter exists. */

@@ -102,6 +102,9 @@ export function digest(text: string): string {
  */
 export const BATCH_EVENTS_MAX = 2_000;
 
+/** So is a batch of this many characters of events, since a worker has all of a batch in memory, several times over. */
+export const BATCH_CHARACTERS_MAX = 4 * 1_048_576;
+
 /** The queue of batches to record. */
 export const RECORD_QUEUE = 'record';
 export interface RecordJob {

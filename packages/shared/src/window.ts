@@ -79,7 +79,22 @@ export interface WindowQuery {
 }
 
 /** Finds the window and its buckets, or says what is wrong with the query. `now` is in milliseconds since 1970. */
-export function planWindow(query: WindowQuery, now: number): Window | { problem: FieldError } {
+export function planWindow(query: WindowQuery, now: number): PlannedWindow {
+  const steps = planningWindow(query, now);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** A window, or what is wrong with the query for it. */
+export type PlannedWindow = Window | { problem: FieldError };
+
+/** Buckets that are made in one step. */
+const STEP = 500;
+
+/** The same in steps of about a millisecond, for who has something else to do between them: a large window takes some 20 ms. */
+export function* planningWindow(query: WindowQuery, now: number): Generator<undefined, PlannedWindow, undefined> {
   const { timezone, group_by: grouping } = query;
   if (!isTimeZone(timezone)) {
     return refuse('timezone', 'must be a time zone of the IANA database, such as Europe/Berlin or UTC');
@@ -104,20 +119,37 @@ export function planWindow(query: WindowQuery, now: number): Window | { problem:
       `would make more than ${BUCKETS_MAX} buckets: ask for a shorter window or longer periods`,
     );
   }
-  const buckets = periods.map(({ at, label }) => ({ period: label(), period_start: iso(at) }));
+  yield;
+  const buckets: Bucket[] = [];
+  for (const { at, label } of periods) {
+    buckets.push({ period: label(), period_start: iso(at) });
+    if (buckets.length % STEP === 0) yield;
+  }
   const points = [start, ...periods.slice(1).map(({ at }) => at), end];
-  const ofMeter = meterLevels(points);
+  yield;
+  const byBucket = textOfLevels(customerLevels(points));
+  yield;
+  const sumsByBucket = textOfSumLevels(sumLevels(points));
+  yield;
+  const { quarters, cut, last } = meterLevels(points);
+  const ofMeter = { quarters: textOf(quarters), cut: textOf(cut), last: textOfLast(last) };
+  yield;
+  const valuesByBucket = textOfValueLevels(valueLevels(points));
+  yield;
+  const inAll = textOfLevels(customerLevels([start, end]));
+  const valuesInAll = textOfValueLevels(valueLevels([start, end]));
+  const boundaries = [iso(start), ...buckets.slice(1).map(({ period_start }) => period_start)];
   return {
     start: iso(start),
     end: iso(end),
     buckets,
-    boundaries: points.slice(0, -1).map(iso),
-    byBucket: textOfLevels(customerLevels(points)),
-    sumsByBucket: textOfSumLevels(sumLevels(points)),
-    inAll: textOfLevels(customerLevels([start, end])),
-    ofMeter: { quarters: textOf(ofMeter.quarters), cut: textOf(ofMeter.cut), last: textOfLast(ofMeter.last) },
-    valuesByBucket: textOfValueLevels(valueLevels(points)),
-    valuesInAll: textOfValueLevels(valueLevels([start, end])),
+    boundaries,
+    byBucket,
+    sumsByBucket,
+    inAll,
+    ofMeter,
+    valuesByBucket,
+    valuesInAll,
   };
 }
 
@@ -242,5 +274,6 @@ function microsOf({ epochMs, text }: Instant): Micros {
 }
 
 function iso(at: Micros): string {
+  if (at % 1000 === 0) return new Date(at / 1000).toISOString();
   return instantOf(Math.floor(at / 1000), String(((at % 1000) + 1000) % 1000).padStart(3, '0')).text;
 }

@@ -1,4 +1,4 @@
-import { findApiKeyGrant, type ApiKeyGrant } from '@weir/db/api-keys';
+import { findApiKeyGrants, type ApiKeyGrant } from '@weir/db/api-keys';
 import type { Database } from '@weir/db/database';
 import type { FastifyBaseLogger } from 'fastify';
 import { Known } from '../known.ts';
@@ -22,16 +22,16 @@ export interface KnownKeyParts {
 }
 
 /**
- * What API keys open, by the key's hash in base64. About 5 MB at most. A key that was deleted after it was looked up has its
+ * What API keys open, by the key's hash in base64. About 7 MB at most. A key that was deleted after it was looked up has its
  * tombstone in the same memory of Redis, unless that memory is lost; then it is known by another value, and admission refuses.
  */
 export function buildKnownKeys({ database, memory: memoryOf, log }: KnownKeyParts): Known<KnownKey> {
   return new Known({
     what: 'API key',
-    async find(keyHash) {
+    async find(keyHashes) {
       const memory = await memoryOf();
-      const grant = await findApiKeyGrant(database.kysely, Buffer.from(keyHash, 'base64'));
-      return grant && { ...grant, memory };
+      const grants = await findApiKeyGrants(database, keyHashes);
+      return new Map([...grants].map(([keyHash, grant]) => [keyHash, { ...grant, memory }]));
     },
     freshMs: 10_000,
     usableMs: KNOWN_KEY_SECONDS_MAX * 1_000,

@@ -3,7 +3,7 @@
 
 import { deleteCustomer, findCustomer, insertCustomer, listCustomers, updateCustomer } from '@weir/db/customers';
 import { Refusal } from '@weir/shared/errors';
-import { metadata, METADATA_BYTES_MAX } from '@weir/shared/event';
+import { metadata } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
@@ -23,6 +23,7 @@ import {
 } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { problemOfMetadataText } from '../ingest/metadata-text.ts';
 import type { CatalogParts } from './features.ts';
 
 const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address');
@@ -88,7 +89,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
       },
     },
     async (request, reply) => {
-      checkMetadataBytes(request.json);
+      checkMetadata(request.json);
       const id = newId();
       const { external_id = id, ...fields } = request.body;
       const organization_id = request.caller.organizationId;
@@ -159,7 +160,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
       },
     },
     async (request) => {
-      checkMetadataBytes(request.json);
+      checkMetadata(request.json);
       const { caller, params, body } = request;
       const customer = await db
         .transaction()
@@ -193,8 +194,8 @@ export function customerRoutes(app: App, { database, guards }: CatalogParts): vo
   );
 }
 
-function checkMetadataBytes(json: JsonText | null): void {
+function checkMetadata(json: JsonText | null): void {
   const span = json?.members.get('metadata');
-  if (json === null || span === undefined || Buffer.byteLength(json.text.slice(...span)) <= METADATA_BYTES_MAX) return;
-  throw invalidFields([{ path: 'metadata', message: `must have at most ${METADATA_BYTES_MAX} bytes` }]);
+  const problem = json === null || span === undefined ? undefined : problemOfMetadataText(json.text.slice(...span));
+  if (problem !== undefined) throw invalidFields([{ path: 'metadata', message: problem }]);
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '@weir/shared/errors';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { skipSpace, spansOfMembers, startsOfItems } from './json-spans.ts';
+import { itemsOf, skipSpace, spansOfMembers } from './json-spans.ts';
 
 /** Key → the text of its value. */
 function membersOf(text: string): Record<string, string> {
@@ -48,12 +48,68 @@ describe('a key that stands twice in one object is refused, however it is spelt'
   });
 });
 
-test('the items of an array are found', () => {
-  const text = ' [ {"a":[1,2]} ,"x,]",3 , [[]],null]';
-  const starts = startsOfItems(text, skipSpace(text, 0));
-  expect(starts.map((start) => text.charAt(start))).toEqual(['{', '"', '3', '[', 'n']);
-  expect(startsOfItems('[]', 0)).toEqual([]);
-  expect(startsOfItems('[ ]', 0)).toEqual([]);
+describe('the items of an array', () => {
+  const textsOf = (text: string, max = 1_000) => {
+    const items = itemsOf(text, skipSpace(text, 0), max);
+    return items?.starts.map((start, index) => text.slice(start, items.ends[index]));
+  };
+
+  test('are found as they were written', () => {
+    expect(textsOf(' [ {"a":[1,2]} ,"x,]",3 , [[]],null]}')).toEqual(['{"a":[1,2]}', '"x,]"', '3', '[[]]', 'null']);
+    expect(textsOf('[]')).toEqual([]);
+    expect(textsOf('[ \n]')).toEqual([]);
+    expect(itemsOf('[1, 2 ] ', 0, 2)?.end).toBe(7);
+  });
+
+  test('are not looked for beyond one too many', () => {
+    expect(textsOf('[1,2,3,4,5', 2)).toEqual(['1', '2', '3']);
+  });
+
+  test.each(['[', '[1', '[1,', '[1,"', '[{', '[1 2]', '[1\v,2]', '["a\\'])(
+    'are none where it is no array: %j',
+    (text) => {
+      expect(textsOf(text)).toBeUndefined();
+    },
+  );
+
+  test('for every text: where they are found and each of them is JSON, all of it is, and the other way round', () => {
+    const isJson = (text: string) => {
+      try {
+        JSON.parse(text);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const pieces = [
+      '[',
+      ']',
+      '{',
+      '}',
+      '"',
+      '\\',
+      ',',
+      ':',
+      ' ',
+      '\t',
+      '\0',
+      '1',
+      '"a"',
+      '{"a":1}',
+      '[1]',
+      'null',
+      '1,2',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (inner) => {
+        const text = `[${inner.join('')}]`;
+        const items = itemsOf(text, 0, 1_000);
+        const isTaken = items?.end === text.length && (textsOf(text) ?? []).every(isJson);
+        expect(isTaken).toBe(isJson(text));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
 });
 
 test('for every JSON object: the members are those that JSON.parse finds', () => {

@@ -1,4 +1,5 @@
-// Finds where things stand in a JSON text that JSON.parse has already taken, so nothing here checks the syntax again.
+// Finds where things stand in a JSON text, and checks no syntax: that is for JSON.parse, before or afterwards. In a text that is
+// no JSON what is found means nothing, but each of these ends with the text at the latest.
 // JSON.parse turns 0.1234567890123456789 into a float and keeps the last of two equal keys without a word; the digits,
 // and the fact that there were two, are only in the text.
 
@@ -20,6 +21,10 @@ export class Spans {
 /** Beyond this many keys of an object a set knows sooner than the list whether one stands there twice. */
 const FEW_KEYS = 16;
 
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -28,30 +33,36 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The first position from `at` that is not white space. */
+/** The first position from `at` that is not white space of JSON. */
 export function skipSpace(text: string, at: number): number {
   let position = at;
-  while (text.charCodeAt(position) <= 0x20) position += 1;
-  return position;
+  for (;;) {
+    const code = text.charCodeAt(position);
+    if (code > SPACE || (code !== SPACE && code !== LINE_FEED && code !== RETURN && code !== TAB)) return position;
+    position += 1;
+  }
 }
 
-function skipString(text: string, at: number): number {
+/** The position after the string that begins at `at`. */
+export function skipString(text: string, at: number): number {
   const quote = text.indexOf('"', at + 1);
+  if (quote === -1) return text.length;
   // Most strings have no backslash, so that the first quote ends them.
   if (text.charCodeAt(quote - 1) !== BACKSLASH) return quote + 1;
   let position = at + 1;
-  for (;;) {
+  while (position < text.length) {
     const code = text.charCodeAt(position);
     if (code === QUOTE) return position + 1;
     position += code === BACKSLASH ? 2 : 1;
   }
+  return text.length;
 }
 
 /** The position after the value that begins at `at`. */
 function skipValue(text: string, at: number): number {
   let position = at;
   let depth = 0;
-  for (;;) {
+  while (position < text.length) {
     const code = text.charCodeAt(position);
     if (code === QUOTE) {
       position = skipString(text, position);
@@ -64,12 +75,13 @@ function skipValue(text: string, at: number): number {
       if (depth === 0) return position;
       depth -= 1;
       if (depth === 0) return position + 1;
-    } else if (depth === 0 && (code === COMMA || code <= 0x20 || Number.isNaN(code))) return position;
+    } else if (depth === 0 && (code === COMMA || code <= 0x20)) return position;
     position += 1;
   }
+  return text.length;
 }
 
-/** The members of the object that begins at `at`. Refuses a key that stands there twice. */
+/** The members of the object that begins at `at`, of JSON that JSON.parse has taken. Refuses a key that stands there twice. */
 export function spansOfMembers(text: string, at: number): Spans {
   const spans = new Spans();
   let many: Set<string> | undefined;
@@ -79,12 +91,7 @@ export function spansOfMembers(text: string, at: number): Spans {
     const raw = text.slice(position + 1, keyEnd - 1);
     const key = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     if (spans.keys.length === FEW_KEYS) many = new Set(spans.keys);
-    if (many === undefined ? spans.keys.includes(key) : many.has(key)) {
-      throw new Refusal(
-        'malformed_json',
-        `The key ${JSON.stringify(key.slice(0, 64))} stands twice in one object: send it once.`,
-      );
-    }
+    if (many === undefined ? spans.keys.includes(key) : many.has(key)) throw twice(key);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, start);
     many?.add(key);
@@ -97,14 +104,37 @@ export function spansOfMembers(text: string, at: number): Spans {
   return spans;
 }
 
-/** Where the items of the array that begins at `at` begin. */
-export function startsOfItems(text: string, at: number): number[] {
-  const starts: number[] = [];
+/** The refusal of an object in which a key stands twice. */
+export function twice(key: string): Refusal {
+  const name = JSON.stringify(key.slice(0, 64));
+  return new Refusal('malformed_json', `The key ${name} stands twice in one object: send it once.`);
+}
+
+/** Where the items of an array begin and end (exclusive), and where the array itself ends. */
+export interface Items {
+  starts: number[];
+  ends: number[];
+  end: number;
+}
+
+/**
+ * The items of the array that begins at `at`, of a text that JSON.parse has not seen. Each of them may be anything; between them
+ * the syntax is checked here: undefined where it is not that of an array. Returns early, with one item more than `max`,
+ * where there are more.
+ */
+export function itemsOf(text: string, at: number, max: number): Items | undefined {
+  const items: Items = { starts: [], ends: [], end: 0 };
   let position = skipSpace(text, at + 1);
-  while (text.charCodeAt(position) !== CLOSE_BRACKET) {
-    starts.push(position);
-    position = skipSpace(text, skipValue(text, position));
-    if (text.charCodeAt(position) === COMMA) position = skipSpace(text, position + 1);
+  if (text.charCodeAt(position) === CLOSE_BRACKET) return { ...items, end: position + 1 };
+  for (;;) {
+    const end = skipValue(text, position);
+    items.starts.push(position);
+    items.ends.push(end);
+    if (items.starts.length > max) return items;
+    position = skipSpace(text, end);
+    const code = text.charCodeAt(position);
+    if (code === CLOSE_BRACKET) return { ...items, end: position + 1 };
+    if (code !== COMMA) return undefined;
+    position = skipSpace(text, position + 1);
   }
-  return starts;
 }

@@ -16,8 +16,12 @@ export interface JsonText {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null for a request without a body. */
+    /** Null for a request without a body, and for one whose route reads it in another way. */
     json: JsonText | null;
+  }
+  interface FastifyContextConfig {
+    /** How to read the text of a body that is too large to be parsed in one go; what it returns is the body that is validated. */
+    readBody?: (request: FastifyRequest, text: string) => unknown;
   }
 }
 
@@ -45,19 +49,25 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
   if (text.startsWith('\ufeff')) {
     throw new Refusal('malformed_json', 'The body begins with a byte order mark: send it without one.');
   }
-  let value: unknown;
+  const { readBody } = request.routeOptions.config;
+  if (readBody !== undefined) return readBody(request, text);
+  const value = parseJson(text);
+  const start = skipSpace(text, 0);
+  request.json = { text, members: text[start] === '{' ? spansOfMembers(text, start) : NONE };
+  return value;
+}
+
+/** What a text of JSON says; throws the Refusal of one that is none, or that would change what objects inherit. */
+export function parseJson(text: string, what = 'body'): unknown {
   try {
-    value = sjson.parse(text, undefined, { protoAction: 'error', constructorAction: 'ignore' });
+    return sjson.parse(text, undefined, { protoAction: 'error', constructorAction: 'ignore' });
   } catch (error) {
     const why = error instanceof Error ? error.message.slice(0, 120) : 'unreadable';
     throw new Refusal(
       'malformed_json',
-      text === '' ? 'The body is empty: send a JSON object.' : `The body is not JSON that can be taken: ${why}.`,
+      text === '' ? `The ${what} is empty: send a JSON object.` : `The ${what} is not JSON that can be taken: ${why}.`,
     );
   }
-  const start = skipSpace(text, 0);
-  request.json = { text, members: text[start] === '{' ? spansOfMembers(text, start) : NONE };
-  return value;
 }
 
 /** Makes JSON the only body that is read, and keeps its text at `request.json`. */

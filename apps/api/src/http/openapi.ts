@@ -53,5 +53,10 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
     // without TLS cannot answer.
     staticCSP: PAGE_POLICY,
   });
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  // It never changes while the process runs, and to write it takes longer than all the rest of the answer.
+  let document: string | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, (_request, reply) => {
+    document ??= JSON.stringify(app.swagger());
+    return reply.type('application/json; charset=utf-8').send(document);
+  });
 }

@@ -1,5 +1,5 @@
 import { Refusal } from '@weir/shared/errors';
-import { BATCH_EVENTS_MAX } from '@weir/shared/queue';
+import { BATCH_CHARACTERS_MAX, BATCH_EVENTS_MAX } from '@weir/shared/queue';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Admission } from './admit.ts';
 import { Batches } from './batches.ts';
@@ -17,13 +17,13 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 /** Stages a flush whose answer the test gives; `batch` is where it went. */
-function flush(events: number) {
+function flush(events: number, characters = events) {
   let resolve!: (admissions: Admission[]) => void;
   let reject!: (error: unknown) => void;
   const promise = new Promise<Admission[]>((...settle) => ([resolve, reject] = settle));
   const flushed = { batch: '', answer: resolve, fail: reject, done: Promise.resolve<unknown>(undefined) };
   flushed.done = batches
-    .stage(events, (batch) => {
+    .stage({ events, characters }, (batch) => {
       flushed.batch = batch;
       return promise;
     })
@@ -56,6 +56,14 @@ test('a full batch is recorded without waiting for more', async () => {
   await Promise.all(flushes.map(({ done }) => done));
   expect(enqueued).toEqual([flushes[0]?.batch]);
   expect(flushes[1]?.batch).toBe(flushes[0]?.batch);
+  expect(flushes[2]?.batch).not.toBe(flushes[0]?.batch);
+});
+
+test('a batch of few but large events is full, too', async () => {
+  const flushes = [flush(1, BATCH_CHARACTERS_MAX - 1), flush(1, 1), flush(1, 1)];
+  for (const each of flushes) each.answer([staged]);
+  await Promise.all(flushes.map(({ done }) => done));
+  expect(enqueued).toEqual([flushes[0]?.batch]);
   expect(flushes[2]?.batch).not.toBe(flushes[0]?.batch);
 });
 

@@ -4,8 +4,9 @@
 
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
-import { BATCH_EVENTS_MAX } from '@weir/shared/queue';
+import { BATCH_CHARACTERS_MAX, BATCH_EVENTS_MAX } from '@weir/shared/queue';
 import type { Admission } from './admit.ts';
+import type { Bounds } from './waiting.ts';
 
 /** How long a batch takes flushes: what an event is recorded later by, at most, and no client waits for. */
 const OPEN_MS = 200;
@@ -14,6 +15,8 @@ interface Batch {
   id: string;
   /** Events that were sent to it, whatever Redis said of them. */
   events: number;
+  /** Characters of their texts. */
+  characters: number;
   /** Flushes that have not been answered yet. */
   underWay: number;
   /** False while it is certain that nothing of it is staged. */
@@ -33,13 +36,14 @@ export class Batches {
     this.#enqueue = enqueue;
   }
 
-  /** Admits one flush into the open batch, and answers what `admitTo` does. */
-  async stage(events: number, admitTo: (batch: string) => Promise<Admission[]>): Promise<Admission[]> {
+  /** Admits one flush into the open batch, and returns what `admitTo` does. */
+  async stage({ events, characters }: Bounds, admitTo: (batch: string) => Promise<Admission[]>): Promise<Admission[]> {
     const batch = this.#open ?? this.#openNew();
     batch.events += events;
+    batch.characters += characters;
     batch.underWay += 1;
     this.#underWay += 1;
-    if (batch.events >= BATCH_EVENTS_MAX) this.#shut();
+    if (batch.events >= BATCH_EVENTS_MAX || batch.characters >= BATCH_CHARACTERS_MAX) this.#shut();
     try {
       const admissions = await admitTo(batch.id);
       batch.mayHoldEvents ||= admissions.some(({ outcome }) => outcome === 'staged');
@@ -62,7 +66,7 @@ export class Batches {
   }
 
   #openNew(): Batch {
-    const batch: Batch = { id: newId(), events: 0, underWay: 0, mayHoldEvents: false, isOpen: true };
+    const batch: Batch = { id: newId(), events: 0, characters: 0, underWay: 0, mayHoldEvents: false, isOpen: true };
     this.#open = batch;
     this.#timer = setTimeout(() => this.#shut(), OPEN_MS);
     return batch;

@@ -97,6 +97,15 @@ test('a flush holds at most 1,000 events, and no event is left behind', async ()
   expect(flushes.flatMap(({ ids }) => ids)).toEqual(Array.from({ length: 2_400 }, (_, index) => String(index)));
 });
 
+test('a flush of large events holds fewer of them', async () => {
+  const { buffer, flushes, flushAt } = openBuffer();
+  const large = (id: string): Candidate => ({ ...candidate(id), event: 'x'.repeat(8_192) });
+  const answered = Array.from({ length: 300 }, (_, index) => submit(buffer, large(String(index))));
+  for (const index of [0, 1, 2]) (await flushAt(index)).answer();
+  await Promise.all(answered);
+  expect(flushes.map(({ ids }) => ids.length)).toEqual([128, 128, 44]);
+});
+
 test('a flush that fails is told to each of its events, and the next flush goes on', async () => {
   const { buffer, flushAt } = openBuffer();
   const answered = [submit(buffer, candidate('a')), submit(buffer, candidate('b'))];

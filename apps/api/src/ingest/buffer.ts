@@ -5,15 +5,22 @@
 
 import { Refusal } from '@weir/shared/errors';
 import type { Admission, Candidate } from './admit.ts';
+import { WaitingEvents, type Waiting } from './waiting.ts';
 
-/** Events in one flush: enough to share an fsync well, and not so many that Redis, which takes some 5 µs for each, keeps others waiting. */
-const FLUSH_EVENTS_MAX = 1_000;
+/**
+ * One flush: enough events to share an fsync well, and not so many that Redis, which takes some 5 µs for each and a few
+ * milliseconds for a megabyte, keeps others waiting.
+ */
+const FLUSH_MAX = { events: 1_000, characters: 1_048_576 };
 
 /** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering here. */
 const FLUSHES_IN_FLIGHT_MAX = 2;
 
-/** Beyond this many events the door is shut until there is room: 50 requests of 1,000, some 50 MB. */
-const WAITING_MAX = 50_000;
+/**
+ * What may wait; beyond it the door is shut until there is room. One organization alone may have half of it waiting: 50 requests
+ * of 1,000 events, or 32 MB.
+ */
+const WAITING_MAX = { events: 100_000, characters: 67_108_864 };
 
 /** An event that has waited for longer is refused instead of sent: its flush would be answered too late for its client. */
 const WAIT_MS_MAX = 1_000;
@@ -21,16 +28,10 @@ const WAIT_MS_MAX = 1_000;
 /** What became of an event that was handed in. `failed`: its flush was not answered, or it was not sent; the error says which. */
 export type Settled = Admission | { outcome: 'failed'; error: unknown };
 
-interface Waiting {
-  candidate: Candidate;
-  since: number;
-  settle: (settled: Settled) => void;
-}
-
 export class FlushBuffer {
   readonly #admit: (candidates: Candidate[]) => Promise<Admission[]>;
   readonly #now: () => number;
-  #waiting: Waiting[] = [];
+  readonly #waiting = new WaitingEvents(WAITING_MAX);
   #inFlight = 0;
   #isScheduled = false;
   #isClosed = false;
@@ -44,7 +45,7 @@ export class FlushBuffer {
 
   /** Events that wait for a flush. */
   get depth(): number {
-    return this.#waiting.length;
+    return this.#waiting.count;
   }
 
   /**
@@ -58,23 +59,19 @@ export class FlushBuffer {
       settle({ outcome: 'failed', error });
       return;
     }
-    if (this.#waiting.length >= WAITING_MAX) {
-      settle({ outcome: 'failed', error: tooMuch() });
-      return;
-    }
-    this.#waiting.push({ candidate, since: this.#now(), settle });
-    this.#schedule();
+    if (this.#waiting.add({ candidate, since: this.#now(), settle })) this.#schedule();
+    else settle({ outcome: 'failed', error: tooMuch() });
   }
 
   /** Takes no more events, and waits until every one that was handed in is answered. */
   async drain(): Promise<void> {
     this.#isClosed = true;
-    if (this.#waiting.length === 0 && this.#inFlight === 0) return;
+    if (this.#waiting.count === 0 && this.#inFlight === 0) return;
     await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#inFlight >= FLUSHES_IN_FLIGHT_MAX || this.#waiting.length === 0) return;
+    if (this.#isScheduled || this.#inFlight >= FLUSHES_IN_FLIGHT_MAX || this.#waiting.count === 0) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -84,8 +81,9 @@ export class FlushBuffer {
   }
 
   async #flush(): Promise<void> {
-    this.#refuseLate();
-    const flushed = this.#waiting.splice(0, FLUSH_EVENTS_MAX);
+    const late = this.#waiting.takeLate(this.#now() - WAIT_MS_MAX);
+    if (late.length > 0) failAll(late, tooMuch());
+    const flushed = this.#waiting.take(FLUSH_MAX);
     if (flushed.length === 0) {
       this.#settleIdle();
       return;
@@ -99,7 +97,7 @@ export class FlushBuffer {
     } catch (error) {
       failAll(flushed, error);
       // Redis does not answer. Those who came after would wait for as long again, one flush after the other, to hear the same.
-      if (error instanceof Refusal) failAll(this.#waiting.splice(0), notSent());
+      if (error instanceof Refusal) failAll(this.#waiting.takeAll(), notSent());
     } finally {
       this.#inFlight -= 1;
       this.#schedule();
@@ -107,16 +105,8 @@ export class FlushBuffer {
     }
   }
 
-  /** They wait in the order they came, so the late ones stand first. */
-  #refuseLate(): void {
-    const latest = this.#now() - WAIT_MS_MAX;
-    const inTime = this.#waiting.findIndex(({ since }) => since >= latest);
-    const late = this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime);
-    if (late.length > 0) failAll(late, tooMuch());
-  }
-
   #settleIdle(): void {
-    if (this.#inFlight === 0 && this.#waiting.length === 0) for (const done of this.#onIdle.splice(0)) done();
+    if (this.#inFlight === 0 && this.#waiting.count === 0) for (const done of this.#onIdle.splice(0)) done();
   }
 }
 

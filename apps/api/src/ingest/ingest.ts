@@ -47,7 +47,9 @@ export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger
   const batches = new Batches((batch) => queue.enqueue(batch));
   const buffer = new FlushBuffer(async (candidates) => {
     const admitTo = (batch: string) => admit(redis, keys, batch, candidates, watch.state().claimSeconds);
-    const admissions = await batches.stage(candidates.length, admitTo);
+    let characters = 0;
+    for (const { event } of candidates) characters += event.length;
+    const admissions = await batches.stage({ events: candidates.length, characters }, admitTo);
     options.onAdmitted(admissions);
     return admissions;
   });

@@ -12,7 +12,7 @@ import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
 import type { Candidate, Sender } from './admit.ts';
 import type { KnownMeter } from './known-meters.ts';
-import { mayHideDigits, problemOfMetadataText } from './metadata-text.ts';
+import { readMetadataText } from './metadata-text.ts';
 
 /** No event is older than the service could be; it also keeps years that Postgres and JavaScript read differently out. */
 const EARLIEST_EPOCH_MS = Date.UTC(2000, 0, 1);
@@ -53,7 +53,8 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
   const id = newId(now);
   const quantity = readQuantity(body, textOf(text, members, 'quantity') ?? '', errors);
   const timestamp = readTimestamp(body, now, options.timestampAheadSeconds, errors);
-  const metadata = readMetadata(textOf(text, members, 'metadata'), errors);
+  const metadata = textOf(text, members, 'metadata');
+  const canonical = readMetadata(metadata, body.idempotency_key !== undefined, errors);
   if (errors.length > 0) throw invalidFields(errors);
   const event: StagedEvent = {
     id,
@@ -70,7 +71,7 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
       ? null
       : {
           key: options.keys.claim(sender.memory, organizationId, body.idempotency_key),
-          fingerprint: fingerprintOf(event, body),
+          fingerprint: fingerprintOf(event, body, canonical),
         };
   return { candidate: { id, event: stagedText(event), sender, claim }, id, timestamp };
 }
@@ -99,54 +100,25 @@ function readTimestamp(body: TrackBody, now: number, aheadSeconds: number, error
   return '';
 }
 
-function readMetadata(text: string | undefined, errors: FieldError[]): string | undefined {
-  const problem = text === undefined ? undefined : problemOfMetadataText(text);
-  if (problem !== undefined) errors.push({ path: 'metadata', message: problem });
-  return text;
+/** The canonical form of metadata, where it is asked for; empty where there is none. */
+function readMetadata(text: string | undefined, wantsCanonical: boolean, errors: FieldError[]): string {
+  if (text === undefined) return '';
+  const read = readMetadataText(text, wantsCanonical);
+  if (read.problem === undefined) return read.canonical;
+  errors.push({ path: 'metadata', message: read.problem });
+  return '';
 }
 
 /**
  * What makes two requests with one idempotency key the same event. A timestamp that was left out is no part of it, since
- * the retry of such a request comes later; neither are white space and the order of keys in metadata.
+ * the retry of such a request comes later; of metadata it is the canonical form, which is equal for equal JSON.
  */
-function fingerprintOf(event: StagedEvent, body: TrackBody): string {
+function fingerprintOf(event: StagedEvent, body: TrackBody, canonicalMetadata: string): string {
   const payload = [
     event.meter_id,
     event.customer_external_id,
     event.quantity,
     body.timestamp === undefined ? null : event.timestamp,
   ];
-  return digest(`${JSON.stringify(payload)}${canonicalMetadata(event.metadata, body.metadata)}`);
-}
-
-function canonicalMetadata(text: string | undefined, metadata: TrackBody['metadata']): string {
-  if (text === undefined || metadata === undefined) return '';
-  return mayHideDigits(text) ? text : inKeyOrder(metadata);
-}
-
-// Metadata was found to be at most 5 levels deep, so the recursion is.
-function inKeyOrder(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(inKeyOrder).join(',')}]`;
-  let text = '';
-  for (const key of sorted(Object.keys(value))) {
-    if (text !== '') text += ',';
-    text += `${JSON.stringify(key)}:${inKeyOrder((value as Record<string, unknown>)[key])}`;
-  }
-  return `{${text}}`;
-}
-
-/** More keys than this are left to the sort of the language, which takes longer for a few. */
-const FEW_KEYS = 10;
-
-/** Sorts keys in place: each goes to its place among those before it. */
-function sorted(keys: string[]): string[] {
-  if (keys.length > FEW_KEYS) return keys.sort();
-  for (let index = 1; index < keys.length; index += 1) {
-    const key = keys[index] ?? '';
-    let place = index;
-    for (; place > 0 && (keys[place - 1] ?? '') > key; place -= 1) keys[place] = keys[place - 1] ?? '';
-    keys[place] = key;
-  }
-  return keys;
+  return digest(JSON.stringify(payload) + canonicalMetadata);
 }

@@ -9,7 +9,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import type { App } from '../http/typed-app.ts';
-import { skipSpace, spansOfMembers, startsOfItems } from '../http/json-spans.ts';
 import {
   detailAlone,
   invalidFields,
@@ -20,17 +19,18 @@ import {
 } from '../http/problem.ts';
 import type { RateLimits } from '../http/rate-limits.ts';
 import type { Admission, Sender } from './admit.ts';
+import { readBatch } from './batch-body.ts';
 import type { Ingest } from './ingest.ts';
-import { ofOrganization, type KnownMeter, type KnownMeters } from './known-meters.ts';
+import { ofOrganization, type KnownMeter } from './known-meters.ts';
 import { asRefusal, refusalOf, throwIfAboutTheRequest } from './refusals.ts';
-import { readEvent, type EventSource, type ReadEvent, type ReadOptions } from './read-event.ts';
+import { readItems, type ReadItemsParts } from './read-batch.ts';
+import { readEvent, type EventSource, type ReadEvent } from './read-event.ts';
 
-export interface TrackParts {
+export interface TrackParts extends ReadItemsParts {
   guards: Guards;
   ingest: Ingest;
-  meters: KnownMeters;
   rateLimits: RateLimits;
-  read: ReadOptions;
+  bodyBytesMax: number;
   batchBodyBytesMax: number;
 }
 
@@ -78,6 +78,7 @@ const refusals = problemResponses(
 const config = { traffic: 'tracking' } as const;
 
 export function trackRoutes(app: App, parts: TrackParts): void {
+  app.decorateRequest('batch', null);
   app.post(
     '/api/v1/sdk/track',
     {
@@ -126,7 +127,7 @@ export function trackRoutes(app: App, parts: TrackParts): void {
   app.post(
     '/api/v1/sdk/track/batch',
     {
-      config,
+      config: { ...config, readBody: (request, text) => readBatch(request, text, parts.bodyBytesMax) },
       onRequest: parts.guards.write,
       bodyLimit: parts.batchBodyBytesMax,
       validatorCompiler: () => (data) => {
@@ -149,15 +150,13 @@ export function trackRoutes(app: App, parts: TrackParts): void {
           { path: 'Idempotency-Key', message: 'is for single events: give each event of a batch its own key' },
         ]);
       }
-      const { json } = request;
-      const span = json?.members.get('events');
-      if (json === null || span === undefined)
-        throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
-      await countEvents(parts, request, reply, request.body.events.length);
-      const begun = readItems(parts, request, startsOfItems(json.text, span[0]));
-      // What was parsed is read. As long as the answer is waited for, every collection of garbage would have to copy it.
-      request.body = { events: [] };
-      const results = await trackAll(parts, request, begun);
+      const { batch } = request;
+      if (batch === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
+      await countEvents(parts, request, reply, batch.starts.length);
+      const read = await readItems(parts, request, batch, senderOf(request));
+      // As long as the answer is waited for, every collection of garbage would have to copy it.
+      request.batch = null;
+      const results = await trackAll(parts, request, read);
       const refused = results.filter((result) => result instanceof Refusal);
       if (refused.length === results.length) throwIfAboutTheRequest(refused);
       if (refused.length > 0) {
@@ -183,26 +182,12 @@ function refusedItem(refusal: Refusal): BatchItem {
   };
 }
 
-type Begun = ReadEvent | Refusal | Promise<ReadEvent | Refusal>;
-
-/** Reads the items of a batch, each by itself. All of them are begun before the first is waited for. */
-function readItems(
-  parts: TrackParts,
-  request: FastifyRequest<{ Body: { events: unknown[] } }>,
-  starts: readonly number[],
-): Begun[] {
-  const sender = senderOf(request);
-  return request.body.events.map((item, index) => readItem(parts, request, sender, item, starts[index] ?? 0));
-}
-
 /** Tracks what was read of a batch; the answers are in its order. */
 async function trackAll(
   parts: TrackParts,
   request: FastifyRequest,
-  begun: readonly Begun[],
+  results: readonly (ReadEvent | Refusal)[],
 ): Promise<(ReadEvent | Refusal)[]> {
-  const results: (ReadEvent | Refusal)[] = [];
-  for (const each of begun) results.push(each instanceof Promise ? await each : each);
   const events = results.filter((result): result is ReadEvent => !(result instanceof Refusal));
   const settled = await parts.ingest.submitAll(events.map(({ candidate }) => candidate));
   const refusals = new Map<ReadEvent | Refusal, Refusal>();
@@ -212,20 +197,6 @@ async function trackAll(
     if (event !== undefined && refusal !== undefined) refusals.set(event, refusal);
   });
   return results.map((result) => (result instanceof Refusal ? result : (refusals.get(result) ?? result)));
-}
-
-/** At once where the meter is known, without a promise for each item. */
-function readItem(parts: TrackParts, request: FastifyRequest, sender: Sender, item: unknown, start: number): Begun {
-  const text = request.json?.text ?? '';
-  try {
-    const result = trackBody.safeParse(item);
-    if (!result.success) return invalidRequest(result.error);
-    const members = spansOfMembers(text, skipSpace(text, start));
-    const event = read(parts, { body: result.data, text, members, sender });
-    return event instanceof Promise ? event.catch((error: unknown) => asRefusal(request, error)) : event;
-  } catch (error) {
-    return asRefusal(request, error);
-  }
 }
 
 /** After the body was read, since a batch counts as many events as it holds; before any of them is taken. */

@@ -3,15 +3,17 @@
 
 import { findCustomer } from '@weir/db/customers';
 import type { Database } from '@weir/db/database';
-import { findMeterByToken } from '@weir/db/events';
+import { findMetersByToken } from '@weir/db/events';
 import { findMeter, type Meter } from '@weir/db/meters';
 import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage';
 import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
-import { BUCKETS_MAX, GROUPINGS, planWindow, type Window, type WindowQuery } from '@weir/shared/window';
+import { BUCKETS_MAX, GROUPINGS, planningWindow, type Window, type WindowQuery } from '@weir/shared/window';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
+import type { Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { answerPage, idInPath, oneOf, pageQuery, pageSchema, readCodes, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -102,7 +104,15 @@ const security = [{ session: [] }, { apiKey: [] }];
 const EXACT =
   'What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.';
 
-export function usageRoutes(app: App, { database, guards }: { database: Database; guards: Guards }): void {
+export interface UsageParts {
+  database: Database;
+  guards: Guards;
+  /** For windows of thousands of buckets, which take long to plan and to answer. */
+  turns: Turns;
+}
+
+export function usageRoutes(app: App, parts: UsageParts): void {
+  const { database, guards } = parts;
   const problems = problemResponses(...readCodes, 'not_found', 'invalid_request');
 
   app.get(
@@ -119,9 +129,9 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
         response: { 200: meterUsage, ...problems },
       },
     },
-    async ({ caller: { organizationId }, params, query }) => {
-      const meter = await getMeter(database, organizationId, params.id);
-      return await answerMeterUsage(database, organizationId, meter, await questionOf(database, organizationId, query));
+    async (request) => {
+      const meter = await getMeter(database, request.caller.organizationId, request.params.id);
+      return await answerMeterUsage(parts, request, meter, await questionOf(parts, request, request.query));
     },
   );
 
@@ -141,9 +151,9 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
         },
       },
     },
-    async ({ caller: { organizationId }, query }) => {
-      const meter = await getMeterByToken(database, organizationId, query.meter_token);
-      return await answerMeterUsage(database, organizationId, meter, await questionOf(database, organizationId, query));
+    async (request) => {
+      const meter = await getMeterByToken(database, request.caller.organizationId, request.query.meter_token);
+      return await answerMeterUsage(parts, request, meter, await questionOf(parts, request, request.query));
     },
   );
 
@@ -164,8 +174,10 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
         },
       },
     },
-    async ({ caller: { organizationId }, params, query }) => {
-      const window = windowOf(query);
+    async (request) => {
+      const { caller, params, query } = request;
+      const { organizationId } = caller;
+      const window = await windowOf(parts, request, query);
       const meter = await getMeter(database, organizationId, params.id);
       const question = { organizationId, meterId: meter.id, aggregation: meter.aggregation_type, window };
       const { rows, total } = await readUsageByCustomer(database.pool, question, query);
@@ -201,8 +213,10 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
         },
       },
     },
-    async ({ caller: { organizationId }, params, query }) => {
-      const window = windowOf(query);
+    async (request) => {
+      const { caller, params, query } = request;
+      const { organizationId } = caller;
+      const window = await windowOf(parts, request, query);
       const customer = await findCustomer(database.kysely, organizationId, params.id);
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       const question = { organizationId, customerExternalId: customer.external_id, window };
@@ -220,8 +234,8 @@ export function usageRoutes(app: App, { database, guards }: { database: Database
 
 /** The usage of one meter, of all its customers or of one, as it is answered. */
 export async function answerMeterUsage(
-  database: Database,
-  organizationId: string,
+  { database, turns }: UsageParts,
+  { caller: { organizationId } }: FastifyRequest,
   meter: Meter,
   { window, customerExternalId }: { window: Window; customerExternalId: string | undefined },
 ): Promise<z.output<typeof meterUsage>> {
@@ -232,6 +246,8 @@ export async function answerMeterUsage(
     customerExternalId,
     window,
   });
+  // What follows writes all of it as JSON, in one go.
+  if (turns.isOver()) await turns.next();
   return {
     meter_id: meter.id,
     aggregation_type: meter.aggregation_type,
@@ -246,19 +262,34 @@ export async function answerMeterUsage(
 }
 
 /** What a query of an admin or a service means. */
-async function questionOf(database: Database, organizationId: string, query: z.output<typeof usageQuery>) {
-  return { window: windowOf(query), customerExternalId: await externalIdOf(database, organizationId, query) };
+async function questionOf(parts: UsageParts, request: FastifyRequest, query: z.output<typeof usageQuery>) {
+  const customerExternalId = await externalIdOf(parts.database, request.caller.organizationId, query);
+  return { window: await windowOf(parts, request, query), customerExternalId };
 }
 
 function asTotal<Row extends { usage: string | null; event_count: number }>({ usage, event_count, ...row }: Row) {
   return { ...row, total_usage: usage, event_count };
 }
 
-/** The window that a query means; throws a Refusal for one that means none. */
-export function windowOf(query: WindowQuery): Window {
-  const window = planWindow(query, Date.now());
-  if ('problem' in window) throw invalidFields([window.problem]);
-  return window;
+/**
+ * The window that a query means, planned between the turns of others and charged to the caller; throws a Refusal for a query
+ * that means none.
+ */
+export async function windowOf(
+  { turns }: Pick<UsageParts, 'turns'>,
+  request: FastifyRequest,
+  query: WindowQuery,
+): Promise<Window> {
+  const steps = planningWindow(query, Date.now());
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) {
+      if ('problem' in step.value) throw invalidFields([step.value.problem]);
+      request.pay(step.value.buckets.length);
+      return step.value;
+    }
+    if (turns.isOver()) await turns.next();
+  }
 }
 
 export async function getMeter(database: Database, organizationId: string, id: string): Promise<Meter> {
@@ -268,7 +299,7 @@ export async function getMeter(database: Database, organizationId: string, id: s
 }
 
 async function getMeterByToken(database: Database, organizationId: string, token: string): Promise<Meter> {
-  const known = await findMeterByToken(database, token);
+  const known = (await findMetersByToken(database, [token])).get(token);
   const meter =
     known?.organizationId === organizationId ? await findMeter(database.kysely, organizationId, known.id) : undefined;
   if (meter === undefined) {

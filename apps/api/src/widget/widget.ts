@@ -1,19 +1,27 @@
 // What an app shows its customer: a token for one customer, and that customer's usage. These routes have no parameter
 // that names a customer; the token does, so there is no way to ask for anybody else.
 
-import type { Database } from '@weir/db/database';
 import { isMeterUsedBy, readUsageOfCustomer } from '@weir/db/usage';
 import { Refusal } from '@weir/shared/errors';
 import { insertWidgetToken } from '@weir/db/widget-tokens';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { Caller, Guards } from '../access/authenticate.ts';
+import type { Caller } from '../access/authenticate.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
 import { bodyCodes, idInPath, readCodes, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { answerMeterUsage, chartQuery, getMeter, meterUsage, usage, windowOf, windowQuery } from '../usage/usage.ts';
+import {
+  answerMeterUsage,
+  chartQuery,
+  getMeter,
+  meterUsage,
+  usage,
+  windowOf,
+  windowQuery,
+  type UsageParts,
+} from '../usage/usage.ts';
 
 const tokenAnswer = z
   .object({
@@ -42,7 +50,8 @@ const usageAnswer = z
 
 const security = [{ widgetToken: [] }];
 
-export function widgetRoutes(app: App, { database, guards }: { database: Database; guards: Guards }): void {
+export function widgetRoutes(app: App, parts: UsageParts): void {
+  const { database, guards } = parts;
   app.post(
     '/api/v1/widget/token',
     {
@@ -88,8 +97,9 @@ export function widgetRoutes(app: App, { database, guards }: { database: Databas
         },
       },
     },
-    async ({ caller, query }) => {
-      const window = windowOf(query);
+    async (request) => {
+      const { caller, query } = request;
+      const window = await windowOf(parts, request, query);
       const customer = customerOf(caller);
       const meters = await readUsageOfCustomer(database.pool, { ...customer, window });
       return {
@@ -122,13 +132,14 @@ export function widgetRoutes(app: App, { database, guards }: { database: Databas
         },
       },
     },
-    async ({ caller, params, query }) => {
-      const window = windowOf(query);
-      const { organizationId, customerExternalId } = customerOf(caller);
-      if (!(await isMeterUsedBy(database.pool, { organizationId, meterId: params.id, customerExternalId })))
+    async (request) => {
+      const window = await windowOf(parts, request, request.query);
+      const { organizationId, customerExternalId } = customerOf(request.caller);
+      const { id: meterId } = request.params;
+      if (!(await isMeterUsedBy(database.pool, { organizationId, meterId, customerExternalId })))
         throw new Refusal('not_found', NO_SUCH_THING);
-      const meter = await getMeter(database, organizationId, params.id);
-      return await answerMeterUsage(database, organizationId, meter, { window, customerExternalId });
+      const meter = await getMeter(database, organizationId, meterId);
+      return await answerMeterUsage(parts, request, meter, { window, customerExternalId });
     },
   );
 }

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ReadBudget } from './read-budget.ts';
+
+let budget: ReadBudget;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  budget = new ReadBudget({ underWayMax: 4, bucketsPerSecond: 40_000 });
+});
+afterEach(() => vi.useRealTimers());
+
+interface Entered {
+  /** Undefined while it waits. */
+  outcome: 'in' | 'refused' | undefined;
+  leave: () => void;
+  error?: unknown;
+}
+
+/** Begins a request; what became of it is known after `settled`. */
+function enter(caller = 'a'): Entered {
+  const entered: Entered = { outcome: undefined, leave: () => {} };
+  budget.enter(caller).then(
+    (leave) => Object.assign(entered, { outcome: 'in', leave }),
+    (error: unknown) => Object.assign(entered, { outcome: 'refused', error }),
+  );
+  return entered;
+}
+const settled = () => vi.advanceTimersByTimeAsync(0);
+const outcomes = (all: Entered[]) => all.map(({ outcome }) => outcome);
+
+test('a caller has four requests worked on at the same time, and others wait for one of them to end', async () => {
+  const all = Array.from({ length: 6 }, () => enter());
+  await settled();
+  expect(outcomes(all)).toEqual(['in', 'in', 'in', 'in', undefined, undefined]);
+  all[1]?.leave();
+  await settled();
+  expect(outcomes(all)).toEqual(['in', 'in', 'in', 'in', 'in', undefined]);
+  const other = enter('b');
+  await settled();
+  expect(other.outcome).toBe('in');
+});
+
+test('more than ten times as many do not wait', async () => {
+  const all = Array.from({ length: 45 }, () => enter());
+  await settled();
+  expect(all.filter(({ outcome }) => outcome === 'refused').length).toBe(1);
+  expect(all[44]?.error).toMatchObject({ code: 'rate_limited', fields: { retryAfterSeconds: 1 } });
+});
+
+test('one that has waited for five seconds is refused, and those behind it are let on in time', async () => {
+  const first = Array.from({ length: 4 }, () => enter());
+  const late = enter();
+  await vi.advanceTimersByTimeAsync(3_000);
+  const inTime = enter();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([late.outcome, inTime.outcome]).toEqual(['refused', undefined]);
+  first[0]?.leave();
+  await settled();
+  expect(inTime.outcome).toBe('in');
+});
+
+describe('a page of 20 charts of 720 hours', () => {
+  test('that is loaded every ten seconds waits for nothing but its turn', async () => {
+    for (let load = 0; load < 10; load += 1) {
+      const waiting = Array.from({ length: 20 }, () => enter());
+      const began = performance.now();
+      while (waiting.length > 0) {
+        await settled();
+        for (const each of waiting.filter(({ outcome }) => outcome !== undefined)) {
+          expect(each.outcome).toBe('in');
+          budget.pay('a', 720);
+          each.leave();
+          waiting.splice(waiting.indexOf(each), 1);
+        }
+      }
+      expect(performance.now() - began).toBeLessThan(10);
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+  });
+});
+
+test('whoever asks for 10,000 buckets again and again gets four of them in a second', async () => {
+  let done = 0;
+  let isOver = false;
+  const ask = async () => {
+    while (!isOver) {
+      const leave = await budget.enter('a');
+      budget.pay('a', 9_900);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      leave();
+      done += 1;
+    }
+  };
+  const asking = Promise.all(Array.from({ length: 4 }, ask));
+  await vi.advanceTimersByTimeAsync(10_000);
+  // What was saved up lets ten more of them through at the beginning, and those under way at the end overdraw by some.
+  expect(done).toBeGreaterThanOrEqual(48);
+  expect(done).toBeLessThanOrEqual(56);
+  isOver = true;
+  await vi.advanceTimersByTimeAsync(10_000);
+  await asking;
+});
+
+test('callers that have asked for nothing lately are forgotten', async () => {
+  for (let caller = 0; caller < 1_000; caller += 1) (await budget.enter(`caller ${caller}`))();
+  const stays = enter('stays');
+  await vi.advanceTimersByTimeAsync(2_000);
+  (await budget.enter('one more'))();
+  expect(budget.callers).toBe(2);
+  expect(stays.outcome).toBe('in');
+});

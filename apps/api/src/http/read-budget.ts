@@ -1,0 +1,224 @@
+// How much of a process one caller may take up with reading and admin requests. The event loop and the connections to Postgres
+// are everybody's: without this, one widget that asks for large charts on four connections makes all tracking wait.
+// All of it is counted by each process for itself, so that it costs no round trip.
+
+import { Refusal } from '@weir/shared/errors';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Charges the caller for that many buckets of a chart. The next of its requests waits until they are paid for. */
+    pay(buckets: number): void;
+  }
+}
+
+export interface ReadBudgetOptions {
+  /** Requests of one caller that are worked on at the same time. */
+  underWayMax: number;
+  /** What one caller may ask for in a second: buckets of charts, and so many more for each request. */
+  bucketsPerSecond: number;
+  /** Milliseconds. */
+  now?: () => number;
+}
+
+/** What a request costs apart from its buckets: to look its caller up, to ask Postgres and to answer, in buckets of a chart. */
+const REQUEST_COST = 100;
+
+/** Who was quiet for this long has saved up enough for a page of charts, and for a few who open one at the same time. */
+const SAVED_SECONDS = 2.5;
+
+/** For each request that is worked on this many may wait: a page may ask for all of its charts at once. */
+const WAITING_FACTOR = 10;
+
+/** Nobody looks at a page for longer than this while nothing comes. */
+const WAIT_MS_MAX = 5_000;
+
+/** How often those who have asked for nothing lately are forgotten. */
+const FORGET_MS = 1_000;
+
+interface Waiting {
+  goOn: () => void;
+  refuse: () => void;
+}
+
+interface Account {
+  underWay: number;
+  /** In the order they came. */
+  waiting: Waiting[];
+  /** Buckets, as of `countedAt`. Below 0 while more was asked for than there was. */
+  credit: number;
+  countedAt: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Counts what each caller has under way, and what it has asked for lately. */
+export class ReadBudget {
+  readonly #options: Required<ReadBudgetOptions>;
+  readonly #accounts = new Map<string, Account>();
+  #forgotAt = 0;
+
+  constructor(options: ReadBudgetOptions) {
+    this.#options = { now: () => performance.now(), ...options };
+  }
+
+  /** Callers that are remembered. */
+  get callers(): number {
+    return this.#accounts.size;
+  }
+
+  /**
+   * Waits until the caller may have another request worked on, and returns what ends it. Throws a Refusal where too many wait
+   * already, or when this one has waited for too long.
+   */
+  async enter(caller: string): Promise<() => void> {
+    const account = this.#account(caller);
+    if (account.waiting.length > 0 || !this.#mayGoOn(account)) await this.#wait(account);
+    else begin(account);
+    return () => {
+      account.underWay -= 1;
+      this.#letOn(account);
+    };
+  }
+
+  /** Charges a caller that has entered. */
+  pay(caller: string, buckets: number): void {
+    this.#account(caller).credit -= buckets;
+  }
+
+  #account(caller: string): Account {
+    const now = this.#options.now();
+    const known = this.#accounts.get(caller);
+    if (known !== undefined) return this.#count(known, now);
+    this.#forget(now);
+    const credit = this.#creditMax;
+    const account: Account = { underWay: 0, waiting: [], credit, countedAt: now, timer: undefined };
+    this.#accounts.set(caller, account);
+    return account;
+  }
+
+  get #creditMax(): number {
+    return this.#options.bucketsPerSecond * SAVED_SECONDS;
+  }
+
+  #count(account: Account, now: number): Account {
+    const earned = ((now - account.countedAt) / 1_000) * this.#options.bucketsPerSecond;
+    account.credit = Math.min(this.#creditMax, account.credit + earned);
+    account.countedAt = now;
+    return account;
+  }
+
+  /** Whoever has all of its credit and nothing under way is like one that never came. */
+  #forget(now: number): void {
+    if (now - this.#forgotAt < FORGET_MS) return;
+    this.#forgotAt = now;
+    for (const [caller, account] of this.#accounts) {
+      const isIdle = account.underWay === 0 && account.waiting.length === 0;
+      if (isIdle && this.#count(account, now).credit === this.#creditMax) this.#accounts.delete(caller);
+    }
+  }
+
+  #mayGoOn({ underWay, credit }: Account): boolean {
+    return underWay < this.#options.underWayMax && credit > 0;
+  }
+
+  #wait(account: Account): Promise<void> {
+    if (account.waiting.length >= this.#options.underWayMax * WAITING_FACTOR) {
+      return Promise.reject(this.#tooMuch(account));
+    }
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        goOn() {
+          clearTimeout(timer);
+          begin(account);
+          resolve();
+        },
+        refuse: () => {
+          clearTimeout(timer);
+          account.waiting.splice(account.waiting.indexOf(waiting), 1);
+          reject(this.#tooMuch(account));
+        },
+      };
+      const timer = setTimeout(() => waiting.refuse(), WAIT_MS_MAX);
+      account.waiting.push(waiting);
+      this.#letOn(account);
+    });
+  }
+
+  /** Lets one on at a time: what it costs is only known once it has begun. */
+  #letOn(account: Account): void {
+    this.#count(account, this.#options.now());
+    if (this.#mayGoOn(account)) {
+      account.waiting.shift()?.goOn();
+      if (account.waiting.length > 0) this.#lookAgain(account, 0);
+    } else if (this.#msInDebt(account) > WAIT_MS_MAX) {
+      // They would wait in vain.
+      while (account.waiting.length > 0) account.waiting[0]?.refuse();
+    } else if (account.waiting.length > 0 && account.underWay < this.#options.underWayMax) {
+      this.#lookAgain(account, this.#msInDebt(account));
+    }
+  }
+
+  #lookAgain(account: Account, ms: number): void {
+    account.timer ??= setTimeout(() => {
+      account.timer = undefined;
+      this.#letOn(account);
+    }, ms);
+  }
+
+  #msInDebt({ credit }: Account): number {
+    return Math.max(0, Math.ceil((-credit / this.#options.bucketsPerSecond) * 1_000)) + 1;
+  }
+
+  #tooMuch(account: Account): Refusal {
+    const retryAfterSeconds = Math.ceil(this.#msInDebt(account) / 1_000);
+    const detail = `More is asked for at the same time than one caller may: try again in ${retryAfterSeconds} s, with fewer requests at once or fewer periods in each.`;
+    return new Refusal('rate_limited', detail, { retryAfterSeconds });
+  }
+}
+
+/** Counted at once: who is let on next is decided before the request that was let on hears of it. */
+function begin(account: Account): void {
+  account.underWay += 1;
+  account.credit -= REQUEST_COST;
+}
+
+/**
+ * Gives each caller its budget, on every route but those of tracking and of health. Has to be set up before the routes. A
+ * request counts for as long as it is worked on, also when its client has gone.
+ */
+export function useReadBudget(app: FastifyInstance, options: ReadBudgetOptions): ReadBudget {
+  const budget = new ReadBudget(options);
+  app.decorateRequest('pay', function pay(this: FastifyRequest, buckets: number) {
+    for (const caller of callersOf(this)) budget.pay(caller, buckets);
+  });
+  const within = new WeakSet();
+  app.addHook('onRoute', (route: RouteOptions) => {
+    // The route of HEAD is made of that of GET, which is within its budget already.
+    if (within.has(route.handler)) return;
+    if ((route.config?.traffic ?? 'other') !== 'other' || !route.url.startsWith('/api/')) return;
+    const { handler } = route;
+    route.handler = async function withinBudget(request, reply) {
+      const leave: (() => void)[] = [];
+      try {
+        for (const caller of callersOf(request)) leave.push(await budget.enter(caller));
+        return await handler.call(this, request, reply);
+      } finally {
+        for (const each of leave) each();
+      }
+    };
+    within.add(route.handler);
+  });
+  return budget;
+}
+
+/**
+ * Those whose budget a request is part of: an organization with its keys and sessions; or one customer with its widget tokens,
+ * and with it the customers of that organization all together, so that they do not take up what its own people ask for.
+ */
+function callersOf({ caller }: FastifyRequest): string[] {
+  // Null where a route has no guard: to sign in has limits of its own.
+  if ((caller as typeof caller | null) === null) return [];
+  const { organizationId, customerExternalId } = caller;
+  if (customerExternalId === undefined) return [organizationId];
+  return [`${organizationId} customer ${customerExternalId}`, `${organizationId} customers`];
+}

@@ -1,0 +1,100 @@
+// The items of a batch, each read by itself and in slices: a batch as large as it may be takes a tenth of a second and more,
+// for which others do not wait. Meters that are not known are looked up all together. Next: buffer.ts.
+
+import type { Refusal } from '@weir/shared/errors';
+import { trackBody, type TrackBody } from '@weir/shared/event';
+import type { FastifyRequest } from 'fastify';
+import { parseJson } from '../http/json.ts';
+import { spansOfMembers } from '../http/json-spans.ts';
+import { invalidRequest } from '../http/problem.ts';
+import type { Turns } from '../http/turns.ts';
+import type { Sender } from './admit.ts';
+import type { BatchText } from './batch-body.ts';
+import { ofOrganization, type KnownMeter, type KnownMeters } from './known-meters.ts';
+import { asRefusal } from './refusals.ts';
+import { readEvent, type ReadEvent, type ReadOptions } from './read-event.ts';
+
+export interface ReadItemsParts {
+  meters: KnownMeters;
+  turns: Turns;
+  read: ReadOptions;
+}
+
+/** Characters of a batch that are read between two looks at the clock: less than a millisecond's work of the hardest. */
+const UNTIMED_CHARACTERS = 16_384;
+
+/** An item whose meter has to be looked up. */
+interface Unread {
+  body: TrackBody;
+  start: number;
+}
+
+type Item = ReadEvent | Refusal | Unread;
+
+/** Reads every item of a batch, or says what is wrong with it, in their order. Throws the Refusal of an item that is no JSON. */
+export async function readItems(
+  { meters, turns, read }: ReadItemsParts,
+  request: FastifyRequest,
+  { text, starts, ends }: BatchText,
+  sender: Sender,
+): Promise<(ReadEvent | Refusal)[]> {
+  const readWith = (meter: KnownMeter | undefined, { body, start }: Unread): ReadEvent | Refusal => {
+    try {
+      const source = { body, text, members: spansOfMembers(text, start), sender };
+      return readEvent(source, ofOrganization(meter, sender.organizationId), read);
+    } catch (error) {
+      return asRefusal(request, error);
+    }
+  };
+  const lookUps = new Map<string, Promise<() => KnownMeter | undefined>>();
+  const items = await inSlices(turns, starts, (start, index): Item => {
+    const result = trackBody.safeParse(parseJson(text.slice(start, ends[index]), `item events[${index}]`));
+    if (!result.success) return invalidRequest(result.error);
+    const item = { body: result.data, start };
+    const token = item.body.meter_token;
+    const meter = lookUps.has(token) ? undefined : meters.get(token);
+    if (meter instanceof Promise) lookUps.set(token, settled(meter));
+    return lookUps.has(token) ? item : readWith(meter as KnownMeter | undefined, item);
+  });
+  if (lookUps.size === 0) return items as (ReadEvent | Refusal)[];
+
+  const found = new Map<string, () => KnownMeter | undefined>();
+  for (const [token, lookUp] of lookUps) found.set(token, await lookUp);
+  return await inSlices(turns, starts, (_, index) => {
+    const item = items[index] as Item;
+    if (!('start' in item)) return item;
+    try {
+      return readWith(found.get(item.body.meter_token)?.(), item);
+    } catch (error) {
+      return asRefusal(request, error);
+    }
+  });
+}
+
+/** What a promise came to, to be asked for later: nobody may be there yet to hear that it failed. */
+function settled<Value>(promise: Promise<Value>): Promise<() => Value> {
+  return promise.then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
+}
+
+/** Works on what begins at each of some places of a text, in order, and gives way to others now and then. */
+async function inSlices<Result>(
+  turns: Turns,
+  starts: readonly number[],
+  work: (start: number, index: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let lookedAt = -UNTIMED_CHARACTERS;
+  for (const [index, start] of starts.entries()) {
+    if (start - lookedAt >= UNTIMED_CHARACTERS) {
+      lookedAt = start;
+      if (turns.isOver()) await turns.next();
+    }
+    results.push(work(start, index));
+  }
+  return results;
+}
