@@ -103,6 +103,7 @@ test('a queue whose Redis lost its memory is marked again', async () => {
   await until(async () => (await weir.redis.get(weir.keys.database)) === mark, 'the mark is there again');
   // The first is told to come again, since nobody knows whether its API key was deleted meanwhile.
   await until(async () => (await tenant.track({}))?.[0]?.status === 201, 'events are taken');
+  expect(await weir.redis.exists(weir.keys.memory)).toBe(1);
 });
 
 test('events of an organization that the database does not have are kept, and the others of their batch are recorded', async () => {
