@@ -77,7 +77,7 @@ describe('a database on which Weir cannot run is refused', () => {
   }
   /** A prefix of its own, so that only the database can be at fault. */
   const envOf = (url: string) => ({ ...weir.env, DATABASE_URL: url, QUEUE_PREFIX: '{weir-test-refused}' });
-  const isRefusedAtStart = async (url: string, line: RegExp) => {
+  const expectRefusedAtStart = async (url: string, line: RegExp) => {
     await expect(weir.startApi(envOf(url))).rejects.toThrow(line);
     await expect(weir.startWorker(envOf(url))).rejects.toThrow(line);
     expect(await weir.redis.keys('\\{weir-test-refused\\}:database')).toEqual([]);
@@ -88,17 +88,20 @@ describe('a database on which Weir cannot run is refused', () => {
     const { code, out, err } = await runToEnd('packages/db/src/migrate-main.ts', { DATABASE_URL: url });
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(new RegExp(`^The database has the encoding ${encoding} [^\\n]* ENCODING 'UTF8' [^\\n]*\\n$`));
-    await isRefusedAtStart(url, new RegExp(`^Cannot start: The database has the encoding ${encoding} `));
+    await expectRefusedAtStart(url, new RegExp(`^Cannot start: The database has the encoding ${encoding} `));
   });
 
   test('when it is not migrated, or only to an older version, or to a newer one', async () => {
     const url = await create();
-    await isRefusedAtStart(url, /^Cannot start: The database is not migrated .*: run npm run migrate\.$/);
+    await expectRefusedAtStart(url, /^Cannot start: The database is not migrated .*: run npm run migrate\.$/);
     await migrate(url);
     await queryOnce(url, `DELETE FROM migrations WHERE name >= '0009'`);
-    await isRefusedAtStart(url, /^Cannot start: .*\(0009_\w+\.sql.* missing\): run npm run migrate\.$/);
+    await expectRefusedAtStart(url, /^Cannot start: .*\(0009_\w+\.sql.* missing\): run npm run migrate\.$/);
     await queryOnce(url, `INSERT INTO migrations (name) VALUES ('9999_later.sql')`);
-    await isRefusedAtStart(url, /^Cannot start: The database was migrated by a newer Weir \(it has 9999_later\.sql\)/);
+    await expectRefusedAtStart(
+      url,
+      /^Cannot start: The database was migrated by a newer Weir \(it has 9999_later\.sql\)/,
+    );
   });
 
   test.each([
@@ -111,7 +114,7 @@ describe('a database on which Weir cannot run is refused', () => {
     const { code, out, err } = await runToEnd('packages/db/src/migrate-main.ts', { DATABASE_URL: url });
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^The database has a table "migrations" of another program: [^\n]*\n$/);
-    await isRefusedAtStart(url, /^Cannot start: The database has a table "migrations" of another program/);
+    await expectRefusedAtStart(url, /^Cannot start: The database has a table "migrations" of another program/);
   });
 });
 

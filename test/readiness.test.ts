@@ -85,7 +85,7 @@ test('processes that were started before Postgres was there are ready once it is
   const api = await weir.startApi({ DATABASE_URL, QUEUE_PREFIX });
   const worker = await weir.startWorker({ DATABASE_URL, QUEUE_PREFIX });
   try {
-    const says = async (status: number, text: string) => {
+    const expectSaid = async (status: number, text: string) => {
       for (const baseUrl of [api.url, worker.url]) {
         const isSaid = async () => {
           const answer = await weir.request('GET', '/readyz', { baseUrl });
@@ -94,11 +94,11 @@ test('processes that were started before Postgres was there are ready once it is
         await until(isSaid, `${baseUrl} says ${text}`);
       }
     };
-    await says(503, 'The database has not been seen yet');
+    await expectSaid(503, 'The database has not been seen yet');
     await postgres.heal();
-    await says(503, 'run npm run migrate');
+    await expectSaid(503, 'run npm run migrate');
     await migrate(withDatabase(inject('databaseUrl'), name));
-    await says(200, 'ok');
+    await expectSaid(200, 'ok');
   } finally {
     await postgres.heal();
     await worker.close();
