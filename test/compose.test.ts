@@ -1,6 +1,7 @@
 // What docker-compose.yml promises those who run Weir with it. There is no Docker here: the file itself is read.
 
 import { apiSettings } from '@weir/api/settings';
+import { NODE_OPTIONS } from '@weir/services/node-options';
 import { workerSettings } from '@weir/worker/settings';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import { parse } from 'yaml';
 interface Service {
   environment?: Record<string, string | number>;
   command?: string[];
+  ports?: string[];
   healthcheck?: { test: string[] };
   logging?: { driver: string; options: Record<string, string> };
   deploy?: { resources?: { limits?: { memory?: string } } };
@@ -73,4 +75,13 @@ test('a process of Weir is run by files that a build makes', () => {
   const sources = scripts.map((path) => path.replace('/dist/', '/src/').replace(/\.js$/, '.ts'));
   expect(sources.length).toBeGreaterThan(0);
   for (const source of sources) expect(textOf(source)).not.toBe('');
+});
+
+test('nobody but the proxy is reached from outside', () => {
+  expect(Object.keys(services).filter((name) => services[name]?.ports !== undefined)).toEqual(['proxy']);
+});
+
+test('the image gives Node the options that npm start gives it', () => {
+  const entrypoint = /^ENTRYPOINT (.*)$/m.exec(textOf('Dockerfile'))?.[1] ?? '[]';
+  expect(JSON.parse(entrypoint)).toEqual(['node', ...NODE_OPTIONS]);
 });
