@@ -74,13 +74,13 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     const ownership = new Ownership({
       redis,
       keys,
-      database: { requireSchema: () => requireSchema(lookups), identify: (folded) => identify(lookups, folded) },
+      database: { requireSchema: () => requireSchema(probe), identify: (folded) => identify(probe, folded) },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
     });
     closer.add('the watch on the queue', () => ownership.close());
     await ownership.requireOurs();
-    for (const risk of await findRisks(lookups).catch(() => [])) log.warn(risk);
+    for (const risk of await findRisks(probe).catch(() => [])) log.warn(risk);
 
     const metrics = buildMetrics({ bufferDepth: () => ingest.depth(), queue: () => ingest.queue() });
     const ingest = openIngest(redis, keys, log, {
