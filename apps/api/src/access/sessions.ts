@@ -10,6 +10,7 @@ import { text } from '@weir/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
+import { isHungUp } from '../http/connections.ts';
 import { adminCodes, bodyCodes, displayName, nothing } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';
@@ -103,7 +104,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       await requireOpenSignup(database, settings.SIGNUP);
       // A sign-up says whether an address is taken, so trying addresses is slowed down as trying passwords is.
       const takeBack = await throttle.count(`signup ${email}`, request.ip);
-      const password_hash = await hashPassword(password);
+      const password_hash = await hashPassword(password, () => isHungUp(request));
       const account = { user_id: newId(), email, organization_id: newId(), organization_name };
       const { organization_id, user_id: id } = account;
       await db.transaction().execute(async (transaction) => {
@@ -141,7 +142,8 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       // First of all, so that what is tried in vain while Postgres is away does not count as a wrong password.
       const account = await findAccountByEmail(db, email);
       const takeBack = await throttle.count(email, request.ip);
-      if (!(await isPassword(request.body.password, account?.password_hash)) || account === undefined) {
+      const isRight = await isPassword(request.body.password, account?.password_hash, () => isHungUp(request));
+      if (!isRight || account === undefined) {
         // Not the address that was typed: people type their passwords there, too.
         request.log.warn({ user_id: account?.user_id ?? null, address: request.ip }, 'a sign-in failed');
         throw new Refusal(

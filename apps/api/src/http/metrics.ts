@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Connections } from './connections.ts';
 import type { App } from './typed-app.ts';
 
 /** What Prometheus reads from the API. Names end in their unit. */
@@ -19,21 +20,12 @@ export interface MetricSources {
 export function buildMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const gauges: [name: string, help: string, value: () => number][] = [
+  const gauges: Gauges = [
     ['weir_buffer_events', 'Events that wait in memory for a flush to Redis.', () => sources.bufferDepth()],
     ['weir_queue_batches', 'Batches in Redis that are not recorded yet.', () => sources.queue().batches],
     ['weir_redis_memory_ratio', 'How much of its maxmemory Redis uses.', () => sources.queue().memoryShare],
   ];
-  for (const [name, help, value] of gauges) {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
-  }
+  addGauges(registry, gauges);
   return {
     registry,
     admissions: new Counter({
@@ -49,18 +41,34 @@ export function buildMetrics(sources: MetricSources): Metrics {
     }),
     shed: new Counter({
       name: 'weir_shed_requests_total',
-      help: 'Requests that were refused before they began: event_loop, memory, requests, database.',
+      help: 'Requests that were refused before they began: event_loop, memory, requests, database, bodies; and connections.',
       labelNames: ['reason'],
       registers: [registry],
     }),
     requestSeconds: new Histogram({
       name: 'weir_http_request_seconds',
-      help: 'Time from the first byte of a request to the end of its answer.',
+      help: 'Time from the headers of a request to the end of its answer; status aborted: to the end of its connection.',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [registry],
     }),
   };
+}
+
+type Gauges = [name: string, help: string, value: () => number][];
+
+/** Gauges whose value is asked for whenever Prometheus reads. */
+export function addGauges(registry: Registry, gauges: Gauges): void {
+  for (const [name, help, value] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  }
 }
 
 /** Counts what the admit script said of the events of one flush. */
@@ -73,17 +81,14 @@ export function countAdmissions({ admissions: counter }: Metrics, admissions: re
 /** A request that takes longer than this is worth a line in the log. */
 const SLOW_MS = 1_000;
 
-export function useMetrics(app: App, metrics: Metrics): void {
-  app.addHook('onResponse', (request, reply, done) => {
+export function useMetrics(app: App, metrics: Metrics, connections: Connections): void {
+  connections.onEnd((request, reply, isHungUp) => {
     const route = request.routeOptions.url ?? 'none';
-    metrics.requestSeconds.observe(
-      { method: request.method, route, status: reply.statusCode },
-      reply.elapsedTime / 1000,
-    );
+    const status = isHungUp ? 'aborted' : reply.statusCode;
+    metrics.requestSeconds.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
     if (reply.elapsedTime > SLOW_MS) {
-      request.log.warn({ route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'a request was slow');
+      request.log.warn({ route, status, ms: Math.round(reply.elapsedTime) }, 'a request was slow');
     }
-    done();
   });
   app.get('/metrics', { schema: { hide: true }, config: { traffic: 'vital' } }, async (_request, reply) => {
     const text = await metrics.registry.metrics();
