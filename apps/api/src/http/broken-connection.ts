@@ -44,6 +44,8 @@ export function answerConnection(socket: Socket, refusal: Refusal): void {
   const problem = problemOf(refusal, 'none');
   const body = JSON.stringify(problem);
   const retryAfter = refusal.fields.retryAfterSeconds;
+  // Of a connection that asks for a proxy Node listens to nothing any more, and the reset of one would end the process.
+  socket.on('error', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
       (retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`) +
