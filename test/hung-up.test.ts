@@ -78,18 +78,27 @@ const waitsForLock = async () => {
   return (await weir.pool.query(waiting)).rowCount ?? 0;
 };
 
-/** However the clients of a test went: all that may be read at the same time can be read, and nothing is missing. */
-afterEach(async () => {
-  await until(async () => (await slotsTaken()) === 0, 'every slot is given back', 10);
-  const statuses = await Promise.all(Array.from({ length: SLOTS }, readFeatures));
-  expect(statuses).toEqual(Array<number>(SLOTS).fill(200));
+afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await until(async () => (await metric(/^weir_bodies_bytes (\d+)$/m)) === 0, 'no byte is held');
 });
+
+/** However the clients went: all that may be read at the same time can be read, and nothing is missing. */
+async function expectNothingHeld(): Promise<void> {
+  await until(
+    async () => {
+      const statuses = await Promise.all(Array.from({ length: SLOTS }, readFeatures));
+      return statuses.every((status) => status === 200);
+    },
+    'every slot can be had',
+    10,
+  );
+  expect(await slotsTaken()).toBe(0);
+  expect(await metric(/^weir_bodies_bytes (\d+)$/m)).toBe(0);
+}
 
 test.each(ways)('a body that is cut off %s holds no slot', async (_, end) => {
   for (const socket of await clients(halfOf('POST /api/v1/auth/login HTTP/1.1\r\n'))) end(socket);
-  await until(async () => (await readFeatures()) === 200, 'there is room for those who read', 5);
+  await expectNothingHeld();
 });
 
 test('bodies that never come hold no slot while they are waited for', async () => {
@@ -98,16 +107,19 @@ test('bodies that never come hold no slot while they are waited for', async () =
   await clients(`POST /api/v1/auth/login HTTP/1.1\r\n${host}${json}Transfer-Encoding: chunked\r\n\r\n1\r\n`);
   // An answer over another connection says that the process has read what came before it.
   expect(await readFeatures()).toBe(200);
+  await expectNothingHeld();
 });
 
 test('bodies that came too late hold no slot', async () => {
   const late = await clients(halfOf('POST /api/v1/auth/login HTTP/1.1\r\n'));
   await Promise.all(late.map((socket) => once(socket, 'close')));
+  await expectNothingHeld();
 });
 
 test('a body that is no HTTP holds no slot', async () => {
   const broken = `POST /api/v1/auth/login HTTP/1.1\r\n${host}${json}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
   await Promise.all((await clients(broken)).map((socket) => once(socket, 'close')));
+  await expectNothingHeld();
 });
 
 test.each(ways)(
@@ -136,6 +148,8 @@ test.each(ways)('a client that hangs up %s while it is found out who it is holds
     for (const socket of gone) end(socket);
     await until(async () => (await connections()) <= before - gone.length, 'they are gone');
   });
+  await expectNothingHeld();
+  await expectNothingHeld();
 });
 
 test.each(ways)('requests behind the first one of a connection that ends %s hold no slot', async (_, end) => {
@@ -146,6 +160,7 @@ test.each(ways)('requests behind the first one of a connection that ends %s hold
     await until(async () => (await waitsForLock()) === SLOTS, 'they wait for Postgres');
     end(first);
   });
+  await expectNothingHeld();
 });
 
 test('a client that takes nothing of its answers and hangs up holds no slot', async () => {
@@ -158,6 +173,7 @@ test('a client that takes nothing of its answers and hangs up holds no slot', as
     return (await slotsTaken()) === SLOTS;
   }, 'answers wait to be taken');
   for (const socket of slow) socket.resetAndDestroy();
+  await expectNothingHeld();
 });
 
 test('who hung up before his password was looked at has nothing hashed, and keeps nobody waiting', async () => {
@@ -192,6 +208,7 @@ test('a request whose client hung up is counted, as aborted', async () => {
   expect(await readFeatures()).toBe(200);
   for (const socket of gone) socket.resetAndDestroy();
   await until(async () => (await aborted()) === before + SLOTS, 'each of them is counted', 5);
+  await expectNothingHeld();
 });
 
 test('as many requests as there are slots are worked on, and one more is refused', async () => {
@@ -208,4 +225,5 @@ test('as many requests as there are slots are worked on, and one more is refused
       'unavailable',
     );
   });
+  await expectNothingHeld();
 });

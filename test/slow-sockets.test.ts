@@ -56,6 +56,7 @@ test('a client that takes nothing of its answer, or a little now and then, holds
   await until(async () => (await readFeatures(api.url)).status === 200, 'there is room for those who read', 10);
   await until(async () => (await slotsTaken(api.url)) === 0, 'every slot is given back', 10);
   clearInterval(sipping);
+  expect((await readFeatures(api.url)).status).toBe(200);
   await api.close();
 });
 
@@ -168,7 +169,7 @@ describe('a process that has few descriptors', () => {
 });
 
 test('SIGTERM does not wait for clients that are answered, silent or slow, and ends with code 0', async () => {
-  const api = await weir.spawnApi({ REQUEST_TIMEOUT_MS: '1000', DRAIN_TIMEOUT_MS: '5000' });
+  const api = await weir.spawnApi({ REQUEST_TIMEOUT_MS: '1000', DRAIN_TIMEOUT_MS: '4000' });
   const refused = 'POST /api/v1/sdk/track HTTP/1.1\r\nHost: weir\r\nContent-Length: 50\r\n\r\n{';
   const late = await clients(api.url, 20, 'POST /api/v1/auth/login HTTP/1.1\r\n');
   await Promise.all(late.map((socket) => once(socket, 'data')));
