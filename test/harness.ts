@@ -60,7 +60,7 @@ export interface Weir {
   startApi(settings?: Env): Promise<RunningApi>;
   startWorker(settings?: Env): Promise<RunningWorker>;
   /** A real process of its own, run from source. */
-  spawnApi(settings?: Env): Promise<Spawned>;
+  spawnApi(settings?: Env, options?: SpawnOptions): Promise<Spawned>;
   spawnWorker(settings?: Env): Promise<Spawned>;
   /** The name in Redis of the claim on an idempotency key. */
   claim(organizationId: string, idempotencyKey: string): Promise<string>;
@@ -69,6 +69,11 @@ export interface Weir {
   /** Waits until no batch is staged any more: everything accepted so far is recorded, rejected or known as a duplicate. */
   drained(): Promise<void>;
   close(): Promise<void>;
+}
+
+interface SpawnOptions {
+  /** How many files and connections the process may have open. */
+  descriptorsMax?: number;
 }
 
 interface Spawned {
@@ -116,12 +121,13 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     closers.push(onlyOnce(() => worker.close()));
     return worker;
   };
-  const spawnMain = async (app: 'api' | 'worker', settings: Env = {}): Promise<Spawned> => {
-    const spawned = await spawnFromSource(`apps/${app}/src/main.ts`, {
-      ...env,
-      ...options[app],
-      ...settings,
-    });
+  const spawnMain = async (
+    app: 'api' | 'worker',
+    settings: Env = {},
+    spawnOptions: SpawnOptions = {},
+  ): Promise<Spawned> => {
+    const all = { ...env, ...options[app], ...settings };
+    const spawned = await spawnFromSource(`apps/${app}/src/main.ts`, all, spawnOptions);
     closers.push(() => spawned.stop());
     return spawned;
   };
@@ -139,7 +145,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     request: (method, path, request) => send(request?.baseUrl ?? api.url, method, path, request),
     startApi,
     startWorker,
-    spawnApi: (settings) => spawnMain('api', settings),
+    spawnApi: (settings, spawnOptions) => spawnMain('api', settings, spawnOptions),
     spawnWorker: (settings) => spawnMain('worker', settings),
     claim: async (organizationId, idempotencyKey) =>
       keys.claim((await redis.get(keys.memory)) ?? '', organizationId, idempotencyKey),
@@ -168,9 +174,12 @@ function onlyOnce(close: () => Promise<void>): () => Promise<void> {
   return () => (closed ??= close());
 }
 
-async function spawnFromSource(main: string, env: Env): Promise<Spawned> {
+async function spawnFromSource(main: string, env: Env, { descriptorsMax }: SpawnOptions): Promise<Spawned> {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=@weir/source', '--import', 'tsx', main], {
+  const node = [process.execPath, '--conditions=@weir/source', '--import', 'tsx', main];
+  const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...node];
+  const [command = '', ...args] = descriptorsMax === undefined ? node : limited;
+  const child = spawn(command, args, {
     cwd: root,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

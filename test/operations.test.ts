@@ -266,11 +266,13 @@ describe('SIGTERM', () => {
   });
 
   test('does not wait for longer than DRAIN_TIMEOUT_MS for a request that never arrives in full', async () => {
+    const apiKey = await (await signUp(weir)).createKey();
     const api = await weir.spawnApi({ DRAIN_TIMEOUT_MS: '500' });
     const { hostname, port } = new URL(api.url);
     const half = connect(Number(port), hostname);
     half.on('error', () => {});
-    half.write('POST /api/v1/sdk/track HTTP/1.1\r\nhost: weir\r\ncontent-length: 100\r\n\r\n{');
+    const json = 'content-type: application/json\r\ncontent-length: 100\r\n\r\n{';
+    half.write(`POST /api/v1/sdk/track HTTP/1.1\r\nhost: weir\r\nx-api-key: ${apiKey}\r\n${json}`);
     await once(half, 'connect');
     // An answer over another connection says that the process has read what came before it.
     expect((await fetch(`${api.url}/healthz`)).status).toBe(200);

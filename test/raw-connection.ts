@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './harness.ts';
 
-/** A connection to an API, for bytes that no client of HTTP would send. */
-export function connectTo(baseUrl: string): Socket {
+/** A connection to an API, for bytes that no client of HTTP would send. Half open it stays when the API has ended its side. */
+export function connectTo(baseUrl: string, { allowHalfOpen = false } = {}): Socket {
   const { hostname, port } = new URL(baseUrl);
-  return connect(Number(port), hostname);
+  return connect({ port: Number(port), host: hostname, allowHalfOpen });
 }
 
 /** Sends bytes as they are over a connection of their own, and reads all until the server closes it. */

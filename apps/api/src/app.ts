@@ -19,7 +19,10 @@ import { meterRoutes } from './catalog/meters.ts';
 import { planFeatureRoutes } from './catalog/plan-features.ts';
 import { planRoutes } from './catalog/plans.ts';
 import type { App } from './http/typed-app.ts';
-import { answerBrokenConnection, watchConnections } from './http/broken-connection.ts';
+import { boundBodies } from './http/bodies.ts';
+import { answerBrokenConnection } from './http/broken-connection.ts';
+import { limitConnections } from './http/connection-limits.ts';
+import { watchConnections } from './http/connections.ts';
 import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
 import { useJson } from './http/json.ts';
@@ -28,11 +31,12 @@ import { REQUEST_ID, useRequestIds } from './http/request-ids.ts';
 import { useSecurityHeaders } from './http/security-headers.ts';
 import { answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
 import { useStrictHttp } from './http/strict-http.ts';
-import { useMetrics, type Metrics } from './http/metrics.ts';
+import { addGauges, useMetrics, type Metrics } from './http/metrics.ts';
 import { usePressure } from './http/pressure.ts';
 import { useReadBudget } from './http/read-budget.ts';
 import { useRateLimits } from './http/rate-limits.ts';
 import { Turns } from './http/turns.ts';
+import { dropSlowReaders } from './http/slow-readers.ts';
 import type { DatabaseWatch } from './database-watch.ts';
 import type { Ingest } from './ingest/ingest.ts';
 import { buildKnownMeters } from './ingest/known-meters.ts';
@@ -93,17 +97,34 @@ export async function buildApp(parts: AppParts): Promise<App> {
   useSecurityHeaders(app, settings.PUBLIC_URL);
   useRequestIds(app);
   useProblems(app);
-  watchConnections(app);
+  const connections = watchConnections(app);
+  limitConnections(app, {
+    connectionsMax: settings.CONNECTIONS_MAX,
+    perAddressMax: settings.CONNECTIONS_PER_ADDRESS_MAX,
+    trustProxy: settings.TRUST_PROXY,
+    databaseConnections: settings.DATABASE_CONNECTIONS,
+    onShed: () => metrics.shed.inc({ reason: 'connections' }),
+  });
   useStrictHttp(app);
-  useDrain(app);
+  useDrain(app, connections, settings.DRAIN_TIMEOUT_MS);
+  dropSlowReaders(app, connections, settings.ANSWER_TIMEOUT_MS);
   useJson(app);
-  useMetrics(app, metrics);
-  await usePressure(app, {
+  useMetrics(app, metrics, connections);
+  const pressure = usePressure(app, connections, {
     othersMax: settings.REQUESTS_IN_FLIGHT_MAX,
     delayMsMax: settings.EVENT_LOOP_DELAY_MS_MAX,
     isDatabaseAway: () => parts.databaseWatch.isAway(),
     onShed: (reason) => metrics.shed.inc({ reason }),
   });
+  const bodies = boundBodies(app, connections, {
+    bytesMax: Math.max(settings.BODIES_BYTES_MAX, settings.BATCH_BODY_BYTES_MAX, settings.BODY_BYTES_MAX),
+    onShed: () => metrics.shed.inc({ reason: 'bodies' }),
+  });
+  addGauges(metrics.registry, [
+    ['weir_connections', 'Connections that are open.', () => connections.count()],
+    ['weir_requests_in_flight', 'Requests other than tracking that are worked on.', () => pressure.slotsTaken()],
+    ['weir_bodies_bytes', 'Bytes of larger bodies that are held for requests under way.', () => bodies.bytes()],
+  ]);
   const rateLimits = useRateLimits(app, redis, keys, {
     eventsPerKey: settings.RATE_LIMIT_EVENTS_PER_KEY,
     trackingPerAddress: settings.RATE_LIMIT_TRACKING_PER_ADDRESS,

@@ -44,7 +44,11 @@ export const apiSettings = z.object({
   TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
   BODY_BYTES_MAX: wholeNumber(16_384, 67_108_864).default(1_048_576),
   BATCH_BODY_BYTES_MAX: wholeNumber(16_384, 67_108_864).default(10_485_760),
+  BODIES_BYTES_MAX: wholeNumber(16_384, 4_294_967_296).default(67_108_864),
+  CONNECTIONS_MAX: wholeNumber(0, 1_000_000).default(0),
+  CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(0, 1_000_000).default(1_000),
   REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000).default(30_000),
+  ANSWER_TIMEOUT_MS: wholeNumber(100, 600_000).default(30_000),
   DRAIN_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000),
 });
 

@@ -54,3 +54,12 @@ test('where there is no account no password is right, and to find out takes as l
   }
   expect(fastest.without / fastest.with).toBeGreaterThan(0.5);
 });
+
+test('who has gone when it is his turn has nothing hashed', async () => {
+  const first = hashPassword('correct horse battery');
+  let isGone = false;
+  const others = [hashPassword('correct horse battery', () => isGone), isPassword('', undefined, () => isGone)];
+  isGone = true;
+  expect(await first).toMatch(/^\$argon2id/);
+  for (const result of await Promise.allSettled(others)) expect(result.status).toBe('rejected');
+});

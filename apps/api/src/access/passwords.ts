@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
+import { Refusal } from '@weir/shared/errors';
 import { charactersOf, text } from '@weir/shared/text';
 import pLimit from 'p-limit';
 
@@ -21,16 +22,27 @@ export const newPassword = text(CHARACTERS_MIN, 256)
 /** Hashing takes a whole core. One at a time leaves the others to tracking, and is still some 50 logins a second. */
 const oneAtATime = pLimit(1);
 
-export function hashPassword(password: string): Promise<string> {
-  return oneAtATime(() => hash(prepared(password), ARGON2));
+/**
+ * `isGone` says whether whoever asked has gone before it was his turn: a crowd that does not wait for its answers must not keep
+ * others waiting. Throws a Refusal then, which nobody reads.
+ */
+export function hashPassword(password: string, isGone = () => false): Promise<string> {
+  return inTurn(isGone, () => hash(prepared(password), ARGON2));
 }
 
-/** Takes as long when there is no hash as when there is one: how long it takes must not tell which accounts exist. */
-export async function isPassword(password: string, passwordHash: string | undefined): Promise<boolean> {
+/**
+ * Takes as long when there is no hash as when there is one: how long it takes must not tell which accounts exist. Of `isGone`
+ * see {@link hashPassword}.
+ */
+export async function isPassword(
+  password: string,
+  passwordHash: string | undefined,
+  isGone = () => false,
+): Promise<boolean> {
   // As it was sent, too: hashes that are older than the preparation may be of another form.
   let matches = false;
   for (const form of new Set([prepared(password), password]))
-    matches ||= await oneAtATime(() => verify(passwordHash ?? HASH_OF_NOTHING, form));
+    matches ||= await inTurn(isGone, () => verify(passwordHash ?? HASH_OF_NOTHING, form));
   return matches && passwordHash !== undefined;
 }
 
@@ -40,4 +52,11 @@ export async function isPassword(password: string, passwordHash: string | undefi
  */
 function prepared(password: string): string {
   return password.replace(/\p{Zs}/gu, ' ').normalize('NFC');
+}
+
+function inTurn<Value>(isGone: () => boolean, hashing: () => Promise<Value>): Promise<Value> {
+  return oneAtATime(() => {
+    if (isGone()) throw new Refusal('unavailable', 'The connection was closed before the password was looked at.');
+    return hashing();
+  });
 }

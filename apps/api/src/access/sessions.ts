@@ -11,6 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
+import { isHungUp } from '../http/connections.ts';
 import { adminCodes, bodyCodes, displayName, nothing } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';
@@ -110,7 +111,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       // A sign-up says whether an address is taken, so trying addresses is slowed down as trying passwords is.
       const takeBack = await throttle.count(`signup ${email}`, request.ip);
       const takeBackSignup = await throttle.countSignup(request.ip);
-      const password_hash = await hashPassword(password);
+      const password_hash = await hashPassword(password, () => isHungUp(request));
       const account = { user_id: newId(), email, organization_id: newId(), organization_name };
       const { organization_id, user_id: id } = account;
       try {
@@ -154,7 +155,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       const account = await findAccountByEmail(db, email);
       const isRight = await oneAttemptAtATime(async () => {
         // What nobody waits for any more must not keep the others waiting.
-        if (request.raw.socket.destroyed) throw new Refusal('request_timeout', 'The client has gone.');
+        if (isHungUp(request)) throw new Refusal('request_timeout', 'The client has gone.');
         const takeBack = await throttle.count(email, request.ip);
         const isRight = await isPassword(request.body.password, account?.password_hash);
         if (isRight) await takeBack();

@@ -5,6 +5,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { Server } from 'node:net';
+import { nextReply, type Connections } from './connections.ts';
 
 /** What sends new connections elsewhere once it is told does so within this time; then nobody is left in the door. */
 const QUIET_MS = 100;
@@ -15,15 +16,18 @@ const QUIET_WAIT_MS_MAX = 1_000;
 /** A busy client sends its next request within this time, and learns from the answer that it was the last one here. */
 const LAST_REQUEST_MS = 250;
 
+/** Of the time that a stop may take, this share is for clients that are slow to send a request or to take their answer. */
+const SLOW_SHARE = 0.5;
+
 /** How often connections are looked at. */
 const SWEEP_MS = 25;
 
 /**
  * From now on `app.close()` waits until no new connection has come for a moment, and then takes no more. It answers every
  * request that arrives over those that are open, tells each client that it was the last one there, and closes each
- * connection once nothing is under way on it.
+ * connection once nothing is under way on it. `timeoutMs` is how long all of it may take.
  */
-export function useDrain(app: FastifyInstance): void {
+export function useDrain(app: FastifyInstance, connections: Connections, timeoutMs: number): void {
   const { server } = app;
   let lastConnectedAt = -Infinity;
   let isClosing = false;
@@ -36,6 +40,7 @@ export function useDrain(app: FastifyInstance): void {
   });
   app.addHook('preClose', async () => {
     isClosing = true;
+    const slowUntil = performance.now() + timeoutMs * SLOW_SHARE;
     if (!server.listening) return;
     await waitUntil(() => performance.now() - lastConnectedAt > QUIET_MS, QUIET_WAIT_MS_MAX);
     // Stops listening and nothing else: the close of an HTTP server would cut idle connections too.
@@ -44,10 +49,27 @@ export function useDrain(app: FastifyInstance): void {
     await waitUntil(async () => (await connectionsOf(server)) === 0, LAST_REQUEST_MS);
     // Each time after what has arrived was read (setImmediate): to a process that was kept from running for a moment, a
     // connection with a request on it looks idle until then. The first time it is Fastify that closes them.
-    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), SWEEP_MS);
+    const sweep = setInterval(() => {
+      setImmediate(() => {
+        server.closeIdleConnections();
+        closeForNobody(connections, performance.now() > slowUntil);
+      });
+    }, SWEEP_MS);
     server.once('close', () => clearInterval(sweep));
     await new Promise((resolve) => setImmediate(resolve));
   });
+}
+
+/**
+ * Closes connections over which nothing ever came: for Node they are not idle. And once it is late those on which nobody here
+ * works: whose request is not begun, whose body is not needed any more, or whose answer is not taken.
+ */
+function closeForNobody(connections: Connections, isLate: boolean): void {
+  for (const connection of connections.open()) {
+    const { socket, requests } = connection;
+    const isSilent = requests.size === 0 && socket.bytesRead === 0;
+    if (isSilent || (isLate && nextReply(connection)?.raw.headersSent !== false)) socket.destroy();
+  }
 }
 
 /** Waits until a condition holds, and no longer than this. */

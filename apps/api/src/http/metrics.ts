@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { RefusedBecause } from '../ingest/redis-watch.ts';
 import type { Admission } from '../ingest/admit.ts';
 import type { ShedReason } from './pressure.ts';
+import type { Connections } from './connections.ts';
 import type { App } from './typed-app.ts';
 
 /** What Prometheus reads from the API. Names end in their unit. */
@@ -30,7 +31,7 @@ export interface MetricSources {
 export function buildMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const gauges: [name: string, help: string, value: () => number][] = [
+  const gauges: Gauges = [
     ['weir_buffer_events', 'Events that wait in memory for a flush to Redis.', () => sources.bufferDepth()],
     ['weir_queue_batches', 'Batches in Redis that are not recorded yet.', () => sources.queue().batches],
     [
@@ -46,16 +47,7 @@ export function buildMetrics(sources: MetricSources): Metrics {
       () => Number(sources.queue().isSynced),
     ],
   ];
-  for (const [name, help, value] of gauges) {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
-  }
+  addGauges(registry, gauges);
   const metrics: Metrics = {
     registry,
     admissions: new Counter({
@@ -82,13 +74,13 @@ export function buildMetrics(sources: MetricSources): Metrics {
     }),
     shed: new Counter({
       name: 'weir_shed_requests_total',
-      help: 'Requests that were refused before they began: event_loop, memory, requests, database.',
+      help: 'Requests that were refused before they began: event_loop, memory, requests, database, bodies; and connections.',
       labelNames: ['reason'],
       registers: [registry],
     }),
     requestSeconds: new Histogram({
       name: 'weir_http_request_seconds',
-      help: 'Time from the first byte of a request to the end of its answer.',
+      help: 'Time from the headers of a request to the end of its answer; status aborted: to the end of its connection.',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [registry],
@@ -102,12 +94,35 @@ export function buildMetrics(sources: MetricSources): Metrics {
 }
 
 const ADMISSIONS: Record<Admission['outcome'], true> = { staged: true, held: true, revoked: true, unsure: true };
-const SHED: Record<ShedReason, true> = { event_loop: true, memory: true, requests: true, database: true };
+const SHED: Record<ShedReason, true> = {
+  event_loop: true,
+  memory: true,
+  requests: true,
+  database: true,
+  bodies: true,
+  connections: true,
+};
 const REFUSED: Record<RefusedBecause, true> = { memory: true, batches: true, policy: true, share: true };
 
 /** Of a moment in milliseconds since 1970. One that was staged under a clock ahead of this one is new. */
 function ageSeconds(at: number | undefined): number {
   return at === undefined ? 0 : Math.max(0, Date.now() - at) / 1000;
+}
+
+type Gauges = [name: string, help: string, value: () => number][];
+
+/** Gauges whose value is asked for whenever Prometheus reads. */
+export function addGauges(registry: Registry, gauges: Gauges): void {
+  for (const [name, help, value] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  }
 }
 
 /** Counts what the admit script said of the events of one flush. */
@@ -120,17 +135,14 @@ export function countAdmissions({ admissions: counter }: Metrics, admissions: re
 /** A request that takes longer than this is worth a line in the log. */
 const SLOW_MS = 1_000;
 
-export function useMetrics(app: App, metrics: Metrics): void {
-  app.addHook('onResponse', (request, reply, done) => {
+export function useMetrics(app: App, metrics: Metrics, connections: Connections): void {
+  connections.onEnd((request, reply, isHungUp) => {
     const route = request.routeOptions.url ?? 'none';
-    metrics.requestSeconds.observe(
-      { method: request.method, route, status: reply.statusCode },
-      reply.elapsedTime / 1000,
-    );
+    const status = isHungUp ? 'aborted' : reply.statusCode;
+    metrics.requestSeconds.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
     if (reply.elapsedTime > SLOW_MS) {
-      request.log.warn({ route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'a request was slow');
+      request.log.warn({ route, status, ms: Math.round(reply.elapsedTime) }, 'a request was slow');
     }
-    done();
   });
   app.get('/metrics', { schema: { hide: true }, config: { traffic: 'vital' } }, async (_request, reply) => {
     const text = await metrics.registry.metrics();

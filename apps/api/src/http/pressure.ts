@@ -1,10 +1,12 @@
 // What is refused when there is too much of everything, and in which order: reading and admin requests first, tracking last,
 // and never what tells operators how things are. What is refused here was not begun, so it left nothing behind.
 
-import underPressure from '@fastify/under-pressure';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
+import { hasBodyToCome } from './bodies.ts';
+import type { Connections } from './connections.ts';
 
 /**
  * `tracking` is what services must not wait for. `vital` is what operators look at when everything else is refused. All
@@ -17,10 +19,14 @@ declare module 'fastify' {
     /** By default `other`. */
     traffic?: Traffic;
   }
+  interface FastifyRequest {
+    /** Whether it is one of the requests that are worked on, which are limited. */
+    holdsSlot: boolean;
+  }
 }
 
-/** Why a request was refused before it began, as metrics have it. */
-export type ShedReason = 'event_loop' | 'memory' | 'requests' | 'database';
+/** Why a request, or a connection, was refused before it began. */
+export type ShedReason = 'event_loop' | 'memory' | 'requests' | 'database' | 'bodies' | 'connections';
 
 export interface PressureOptions {
   /** Requests other than tracking that one process works on at the same time. */
@@ -32,43 +38,93 @@ export interface PressureOptions {
   onShed: (reason: ShedReason) => void;
 }
 
+export interface Pressure {
+  /** Requests other than tracking that are worked on. */
+  slotsTaken(): number;
+}
+
 /** Tracking is served until the event loop is this many times later than all else is served. */
 const TRACKING_FACTOR = 3;
 
 /** Above this share of what V8 may use, most of the time goes into collecting garbage, and then the process dies. */
 const HEAP_SHARE_MAX = 0.9;
 
+const LOOK_INTERVAL_MS = 1_000;
+
+/** How often the event loop is asked how late it is. */
+const DELAY_RESOLUTION_MS = 10;
+
 export function trafficOf(request: FastifyRequest): Traffic {
   return request.routeOptions.config.traffic ?? 'other';
 }
 
 /** Sheds load. Has to be set up before every hook that costs more than it does. */
-export async function usePressure(app: FastifyInstance, options: PressureOptions): Promise<void> {
-  await app.register(underPressure, {
-    maxEventLoopDelay: options.delayMsMax,
-    maxHeapUsedBytes: getHeapStatistics().heap_size_limit * HEAP_SHARE_MAX,
-    pressureHandler(request, _reply, type, delayMs) {
-      const traffic = trafficOf(request);
-      if (traffic === 'vital') return undefined;
-      if (type === underPressure.TYPE_HEAP_USED_BYTES) {
-        options.onShed('memory');
-        return Promise.reject(overloaded());
-      }
-      if (traffic === 'tracking' && (delayMs ?? 0) <= options.delayMsMax * TRACKING_FACTOR) return undefined;
-      options.onShed('event_loop');
-      return Promise.reject(overloaded());
-    },
+export function usePressure(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
+  shedUnderLoad(app, options);
+  return shedOthers(app, connections, options);
+}
+
+/**
+ * Looks at the event loop and the heap by itself, and at nothing that the system has to open a file for: out of descriptors,
+ * process.memoryUsage throws.
+ */
+function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
+  const heapMax = getHeapStatistics().heap_size_limit * HEAP_SHARE_MAX;
+  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  delays.enable();
+  let delayMs = 0;
+  let isHeapFull = false;
+  const timer = setInterval(() => {
+    // A loop that did not turn once in between has no mean.
+    delayMs = Number.isNaN(delays.mean) ? Infinity : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
+    delays.reset();
+    isHeapFull = getHeapStatistics().used_heap_size > heapMax;
+  }, LOOK_INTERVAL_MS).unref();
+  app.addHook('onClose', (_app, done) => {
+    clearInterval(timer);
+    delays.disable();
+    done();
   });
-  shedOthers(app, options);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (delayMs <= options.delayMsMax && !isHeapFull) {
+      done();
+      return;
+    }
+    const traffic = trafficOf(request);
+    const delayMsMax = options.delayMsMax * (traffic === 'tracking' ? TRACKING_FACTOR : 1);
+    if (traffic === 'vital' || (delayMs <= delayMsMax && !isHeapFull)) {
+      done();
+      return;
+    }
+    options.onShed(delayMs > delayMsMax ? 'event_loop' : 'memory');
+    done(overloaded());
+  });
 }
 
 /**
  * Each request other than tracking may hold a connection to Postgres, memory for its answer and a core for a password. Those
- * that come when many are under way are refused at once, instead of waiting for a turn that comes too late for them.
+ * that come when many are under way are refused at once, instead of waiting for a turn that comes too late for them. A
+ * request counts while it is worked on: not while its body is waited for, which takes as long as its client likes.
  */
-function shedOthers(app: FastifyInstance, options: PressureOptions): void {
-  const counted = new WeakSet<FastifyRequest>();
-  let underWay = 0;
+function shedOthers(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
+  let taken = 0;
+  const take = (request: FastifyRequest): Refusal | undefined => {
+    if (taken >= options.othersMax) {
+      options.onShed('requests');
+      return overloaded();
+    }
+    taken += 1;
+    request.holdsSlot = true;
+    return undefined;
+  };
+  const giveBack = (request: FastifyRequest) => {
+    if (!request.holdsSlot) return;
+    taken -= 1;
+    request.holdsSlot = false;
+  };
+  app.decorateRequest('holdsSlot', false);
+  connections.onOver(giveBack);
+
   app.addHook('onRequest', (request, _reply, done) => {
     if (trafficOf(request) !== 'other' || request.is404) {
       done();
@@ -80,22 +136,29 @@ function shedOthers(app: FastifyInstance, options: PressureOptions): void {
       done(new Refusal('unavailable', detail, { retryAfterSeconds: 2 }));
       return;
     }
-    if (underWay >= options.othersMax) {
-      options.onShed('requests');
-      done(overloaded());
-      return;
-    }
-    underWay += 1;
-    counted.add(request);
-    done();
+    // For those who find out who is asking.
+    done(take(request));
   });
-  app.addHook('onResponse', (request, _reply, done) => {
-    if (counted.delete(request)) underWay -= 1;
-    done();
+  // Of the routes that take no slot none runs the hooks below.
+  app.addHook('onRoute', (route) => {
+    if ((route.config?.traffic ?? 'other') !== 'other') return;
+    route.preParsing = [
+      ...[route.preParsing ?? []].flat(),
+      (request, _reply, payload, done) => {
+        if (hasBodyToCome(request)) giveBack(request);
+        done(null, payload);
+      },
+    ];
+    route.preValidation = [
+      (request, _reply, done) => done(request.holdsSlot ? undefined : take(request)),
+      ...[route.preValidation ?? []].flat(),
+    ];
   });
+  return { slotsTaken: () => taken };
 }
 
-function overloaded(): Refusal {
+/** The refusal of a request that was not begun. */
+export function overloaded(): Refusal {
   const detail = 'This process has more to do than it can, and nothing was kept: send the request again in a moment.';
   return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
 }

@@ -6,6 +6,7 @@ import { isRedisAway } from '@weir/shared/redis-away';
 import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/shared/errors';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { isHungUp } from './connections.ts';
 import { SparseLog } from './sparse-log.ts';
 
 const PROBLEMS = {
@@ -203,13 +204,19 @@ const sparseLog = new SparseLog();
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error);
   const path = request.routeOptions.url;
+  if (isHungUp(request)) {
+    // Nobody reads it, and what a client breaks off by itself is not worth a warning.
+    request.log.debug({ err: error, path }, 'a client hung up');
+    sendProblem(reply, refusal ?? new Refusal('internal_error', BROKEN));
+    return;
+  }
   if (refusal === undefined) request.log.error({ err: error, path }, 'a request failed');
   else if (statusOf(refusal.code) >= 500) {
     const kind = `${path} ${refusal.code} ${refusal.message}`;
     sparseLog.warn(request.log, kind, { err: error, path }, 'a request could not be taken');
   }
   // Many clients send all of their body before they read. Closing now would reset them, and they would never see why.
-  if (refusal?.code === 'payload_too_large') void reply.removeHeader('connection');
+  if (refusal?.code === 'payload_too_large' || refusal?.code === 'unavailable') void reply.removeHeader('connection');
   sendProblem(reply, refusal ?? new Refusal('internal_error', BROKEN));
 }
 

@@ -1,0 +1,126 @@
+// How much of the bodies of requests one process holds at the same time, in bytes. A body is in memory several times over
+// while it is read, as bytes, as text and as what it says; what it takes is given back when its request is over.
+
+import { Refusal } from '@weir/shared/errors';
+import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
+import { Transform } from 'node:stream';
+import type { Caller } from '../access/authenticate.ts';
+import { isHungUp, type Connections } from './connections.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is held for its body, in bytes; 0 for a small one. */
+    bodyBytes: number;
+  }
+}
+
+export interface BodyOptions {
+  /** Bytes that all bodies together may have. At least as many as the largest body that a route takes. */
+  bytesMax: number;
+  onShed: () => void;
+}
+
+export interface Bodies {
+  /** Bytes that are held for the bodies of requests that are not over. */
+  bytes(): number;
+}
+
+/**
+ * Up to this many bytes a body is not counted, and never refused: a single event has no more, unless it is far out of the
+ * ordinary, and must not wait for the batches of others. Whoever is not known yet may not send more.
+ */
+const SMALL_BYTES = 16_384;
+
+/** Whether there is a body, and it has not come in whole. */
+export function hasBodyToCome({ raw }: FastifyRequest): boolean {
+  if (raw.complete) return false;
+  const { 'content-length': length, 'transfer-encoding': coding } = raw.headers;
+  return coding !== undefined || (length !== undefined && length !== '0');
+}
+
+/** Bounds the bodies. Runs after the guards, so that nobody takes room by what he only says of himself. */
+export function boundBodies(app: FastifyInstance, connections: Connections, options: BodyOptions): Bodies {
+  let held = 0;
+  /** The refusal of a body for which there is no room; without one it is held. */
+  const hold = (request: FastifyRequest, bytes: number): Refusal | undefined => {
+    if (held + bytes > options.bytesMax) {
+      options.onShed();
+      return noRoom();
+    }
+    held += bytes;
+    request.bodyBytes += bytes;
+    return undefined;
+  };
+  app.decorateRequest('bodyBytes', 0);
+  connections.onOver((request) => {
+    held -= request.bodyBytes;
+    request.bodyBytes = 0;
+  });
+
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const { 'content-length': length, 'transfer-encoding': coding } = request.raw.headers;
+    if (length === undefined && coding === undefined) {
+      done(null, payload);
+      return;
+    }
+    // Of a connection that is closed the body never ends, and whoever waited for that would wait for ever.
+    if (isHungUp(request)) {
+      done(new Refusal('malformed_request', 'The connection was closed before the body had come.'));
+      return;
+    }
+    if (coding !== undefined) {
+      done(null, counted(request, payload, hold));
+      return;
+    }
+    const bytes = Number(length);
+    if (bytes <= SMALL_BYTES) {
+      done(null, payload);
+      return;
+    }
+    if (!isKnown(request)) {
+      done(tooLarge());
+      return;
+    }
+    // A body that is too large for its route is not read.
+    const isRead = bytes <= request.routeOptions.bodyLimit;
+    done(isRead ? (hold(request, bytes) ?? null) : null, payload);
+  });
+  return { bytes: () => held };
+}
+
+/** A body in chunks says nothing of its length, so it is counted as it comes. */
+function counted(
+  request: FastifyRequest,
+  payload: RequestPayload,
+  hold: (request: FastifyRequest, bytes: number) => Refusal | undefined,
+): RequestPayload {
+  let bytes = 0;
+  const counter = new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      bytes += chunk.length;
+      if (bytes <= SMALL_BYTES) next(null, chunk);
+      else if (!isKnown(request)) next(tooLarge());
+      else next(hold(request, bytes - request.bodyBytes) ?? null, chunk);
+    },
+  });
+  payload.once('error', (error) => counter.destroy(error));
+  // What is left of a body that is refused is read and thrown away, so that its client comes to read the answer.
+  counter.once('error', () => payload.unpipe(counter).resume());
+  return payload.pipe(counter);
+}
+
+function isKnown(request: FastifyRequest): boolean {
+  return (request.caller as Caller | null) !== null;
+}
+
+function tooLarge(): Refusal {
+  const detail = `Without valid credentials a body may have ${SMALL_BYTES} bytes: send less, or say who you are.`;
+  return new Refusal('payload_too_large', detail);
+}
+
+function noRoom(): Refusal {
+  const detail =
+    'This process holds as many large bodies as it can, and nothing was kept: send the request again in a moment, or ' +
+    'fewer of its size at the same time.';
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+}

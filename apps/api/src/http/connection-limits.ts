@@ -1,0 +1,103 @@
+// How many connections there may be, in all and from one address. Each takes a descriptor and memory, whatever is sent over it.
+
+import { Refusal } from '@weir/shared/errors';
+import type { FastifyInstance } from 'fastify';
+import { readFileSync } from 'node:fs';
+import { BlockList, isIPv6, type Socket } from 'node:net';
+import { addressBlock } from '../access/address-block.ts';
+import { answerConnection } from './broken-connection.ts';
+import { SparseLog } from './sparse-log.ts';
+
+export interface ConnectionLimitOptions {
+  /** In all; 0: as many as descriptors allow, and no more than {@link CONNECTIONS_MAX}. */
+  connectionsMax: number;
+  /** From one address, of IPv6 from one /64; 0: no limit. */
+  perAddressMax: number;
+  /** Proxies, which send the requests of many: addresses or networks, separated by commas. */
+  trustProxy: string | undefined;
+  /** Connections to Postgres that this process may open. */
+  databaseConnections: number;
+  onShed: () => void;
+}
+
+/** Idle connections take some 15 kB each, so that these take 150 MB. */
+const CONNECTIONS_MAX = 10_000;
+
+/** For Redis, for the log, for modules that are loaded late, for what Node has open itself: some 40, and as many to spare. */
+const OTHER_DESCRIPTORS = 80;
+
+export function limitConnections(app: FastifyInstance, options: ConnectionLimitOptions): void {
+  const { server } = app;
+  const sparseLog = new SparseLog();
+  server.maxConnections = options.connectionsMax || connectionsThatFit(options.databaseConnections);
+  server.on('drop', () => {
+    options.onShed();
+    sparseLog.warn(app.log, 'all', { max: server.maxConnections }, 'there are too many connections: one was closed');
+  });
+  // Out of descriptors a connection cannot be taken. It waits in the system until others are closed.
+  server.on('error', (error) => sparseLog.warn(app.log, 'error', { err: error }, 'a connection could not be taken'));
+  if (options.perAddressMax === 0) return;
+
+  // Where descriptors are few, one address does not get all of them.
+  const perAddressMax = Math.min(options.perAddressMax, Math.ceil(server.maxConnections / 2));
+  const proxies = parseNetworks(options.trustProxy);
+  const counts = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress;
+    if (address === undefined || proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return;
+    const block = addressBlock(address);
+    const count = counts.get(block) ?? 0;
+    if (count >= perAddressMax) {
+      options.onShed();
+      sparseLog.warn(app.log, 'address', { address, max: perAddressMax }, 'an address has too many connections');
+      const detail = `There are ${perAddressMax} connections from this address: use those again, or close some.`;
+      answerConnection(socket, new Refusal('rate_limited', detail, { retryAfterSeconds: 1 }));
+      // A crowd of them is not waited for.
+      socket.destroySoon();
+      return;
+    }
+    counts.set(block, count + 1);
+    socket.once('close', () => {
+      const left = (counts.get(block) ?? 1) - 1;
+      if (left === 0) counts.delete(block);
+      else counts.set(block, left);
+    });
+  });
+}
+
+/** As many as there are descriptors for, with those that the rest of the process needs left free. */
+function connectionsThatFit(databaseConnections: number): number {
+  const descriptors = descriptorsMax();
+  return Math.max(1, Math.min(CONNECTIONS_MAX, descriptors - databaseConnections - OTHER_DESCRIPTORS));
+}
+
+/** Linux tells; other systems have as many as anybody needs once Node has asked for all that it may have. */
+function descriptorsMax(): number {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
+}
+
+/** The networks in a setting such as `10.0.0.0/8, 127.0.0.1`. */
+function parseNetworks(text = ''): BlockList {
+  const list = new BlockList();
+  for (const network of text.split(',').map((each) => each.trim())) {
+    if (network === '') continue;
+    const [address = '', length] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (length === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, prefixOf(length), family);
+  }
+  return list;
+}
+
+/** `8`, or the mask `255.0.0.0`, which means the same. */
+function prefixOf(length: string): number {
+  if (!length.includes('.')) return Number(length);
+  return length
+    .split('.')
+    .map((part) => Number(part).toString(2).replaceAll('0', '').length)
+    .reduce((sum, bits) => sum + bits, 0);
+}
