@@ -124,7 +124,8 @@ test('a Redis that may drop accepted events is refused, and one that is slow to 
     expect(await policy()).toEqual({ warn: expect.stringContaining('appendfsync everysec') });
     // Of a hosted Redis that keeps its settings to itself the policy is known all the same.
     await redis.acl('SETUSER', 'hosted', 'on', 'nopass', 'allkeys', 'allcommands', '-config');
-    const hosted = new Redis(services.redisUrl, { username: 'hosted', password: 'any' });
+    const hosted = new Redis(services.redisUrl);
+    await hosted.auth('hosted', 'any');
     const hostedPolicy = async () => (await readRedisPolicy(hosted)).policy;
     expect(await hostedPolicy()).toEqual({ warn: expect.stringContaining('does not answer CONFIG GET') });
     await redis.config('SET', 'maxmemory-policy', 'volatile-ttl');

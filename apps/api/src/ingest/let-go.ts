@@ -7,14 +7,13 @@ import type { QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Keys that a step looks at: one or two milliseconds of Redis, and the claims that it lets go of share an fsync. */
-const STEP_KEYS = 1_000;
-
 /**
- * After each step Redis is left to others for twice as long as the step took, but for no longer than this: a step waits for
- * what Redis does for others, and would fall behind those who make claims just when there are many.
+ * Keys that a step looks at: a millisecond or two of Redis, after which it is left to others for as long. When memory is so short
+ * that no claim may live, a step takes as long as a full flush does and is followed by the next: each also waits for
+ * its turn in this process, which is busy just then.
  */
-const PAUSE_MS_MAX = 10;
+const STEP = { keys: 500, pauseMs: 2 };
+const URGENT_STEP = { keys: 2_000, pauseMs: 0 };
 
 /** How long one that dies in the middle keeps others from it. */
 const LOCK_MS = 20_000;
@@ -23,7 +22,7 @@ const LOCK_MS = 20_000;
 const AFTER_ALL_IDS = 'z';
 
 // Answers where to go on, how many it let go of, and the smallest id of those that it kept.
-const STEP = `
+const LET_GO = `
 local scanned = redis.call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3])
 local keys, old, oldest = scanned[2], {}, ''
 if #keys > 0 then
@@ -41,39 +40,40 @@ end
 return { scanned[1], #old, oldest }`;
 
 /**
- * Goes through all claims once and lets go of those that are older than `seconds`; of all of them when that is 0. Returns how many
- * it let go of; undefined when another API is at it, or was a moment ago. Throws while Redis is away; the rest is let go of later.
+ * Goes through all claims once and lets go of those that are older than `seconds` says, which is asked at each step; of all of them
+ * while that is 0. Returns how many it let go of; undefined when another API is at it, or was a moment ago. Throws while Redis is
+ * away.
  */
 export async function letGoOfClaims(
   redis: Redis,
   keys: QueueKeys,
-  seconds: number,
+  seconds: () => number,
   isStopped: () => boolean,
 ): Promise<number | undefined> {
   if ((await redis.set(keys.lettingGo, '1', 'PX', LOCK_MS, 'NX')) === null) return undefined;
   const begun = Date.now();
-  const cut = seconds === 0 ? AFTER_ALL_IDS : firstIdAt(begun - seconds * 1000);
+  let lockedAt = begun;
   let cursor = '0';
   let count = 0;
   let oldest = '';
-  let lockedAt = begun;
-  do {
-    const stepped = performance.now();
-    const [next, letGo, kept] = (await redis.eval(STEP, 0, cursor, keys.allClaims, STEP_KEYS, cut)) as [
-      string,
-      number,
-      string,
-    ];
+  for (;;) {
+    const now = Date.now();
+    const due = seconds();
+    const step = due === 0 ? URGENT_STEP : STEP;
+    const cut = due === 0 ? AFTER_ALL_IDS : firstIdAt(now - due * 1000);
+    const answer = await redis.eval(LET_GO, 0, cursor, keys.allClaims, step.keys, cut);
+    const [next, letGo, kept] = answer as [cursor: string, letGo: number, oldest: string];
     cursor = next;
     count += letGo;
     if (kept !== '' && (oldest === '' || kept < oldest)) oldest = kept;
-    if (Date.now() - lockedAt > LOCK_MS / 2) {
-      lockedAt = Date.now();
+    if (cursor === '0') break;
+    if (isStopped()) return count;
+    if (now - lockedAt > LOCK_MS / 2) {
+      lockedAt = now;
       await redis.pexpire(keys.lettingGo, LOCK_MS);
     }
-    if (cursor !== '0') await delay(Math.min(PAUSE_MS_MAX, 2 * (performance.now() - stepped)));
-  } while (cursor !== '0' && !isStopped());
-  if (cursor !== '0') return count;
+    if (step.pauseMs > 0) await delay(step.pauseMs);
+  }
   // What takes long rests for as long.
   const restMs = Math.max(1, Date.now() - begun);
   await redis

@@ -12,6 +12,9 @@ import { claimSecondsAt, isTimeToLetGo, memoryOf, noRoom, shareOf, waitingBytesM
 
 const INTERVAL_MS = 1_000;
 
+/** How soon the next look comes when a second would fill more of the memory than this: a small Redis is full within a few. */
+const FAST = { intervalMs: 250, sharePerSecond: 0.05 };
+
 /** Organizations that are read at once: there may be as many of them as events wait, and Redis has others to serve. */
 const ORGANIZATIONS_AT_ONCE = 500;
 
@@ -58,7 +61,7 @@ export interface RedisWatch {
   close(): void;
 }
 
-/** Looks at Redis every second. */
+/** Looks at Redis every second, and more often while it fills up fast. */
 export function openRedisWatch(
   redis: Redis,
   keys: QueueKeys,
@@ -70,7 +73,8 @@ export function openRedisWatch(
   let policy: RedisPolicy = {};
   let shutBecause: NoRoom | undefined;
   let overTheirShare: ReadonlySet<string> = new Set();
-  let usedBefore: number | undefined;
+  let before: { used: number; at: number } | undefined;
+  let isFillingFast = false;
   let isLooking = false;
   let isLettingGo = false;
   let isClosed = false;
@@ -97,13 +101,18 @@ export function openRedisWatch(
       );
     overTheirShare = over;
   };
-  const letGo = async (seconds: number) => {
+  const letGo = async () => {
     isLettingGo = true;
     try {
-      const count = await letGoOfClaims(redis, keys, seconds, () => isClosed);
+      const count = await letGoOfClaims(
+        redis,
+        keys,
+        () => state.claimSeconds,
+        () => isClosed,
+      );
       if (count === undefined || count === 0) return;
       options.onClaimsLetGo(count);
-      log.info({ claims: count, olderThanSeconds: seconds }, 'claims were let go of to make room');
+      log.info({ claims: count, lifeSeconds: state.claimSeconds }, 'claims were let go of to make room');
       // The door need not stay shut for the rest of a second.
       void look();
     } catch (error) {
@@ -125,9 +134,13 @@ export function openRedisWatch(
       seePolicy(seen.policy);
       const { used, limit } = memoryOf(seen.memory);
       const share = shareOf({ used, limit });
-      // Where it will be at the next look, when it goes on like this: a small Redis can fill up within a few seconds.
-      const ahead = shareOf({ used: used + Math.max(0, used - (usedBefore ?? used)), limit });
-      usedBefore = used;
+      // Where it will be a second from now, when it goes on like this.
+      const at = performance.now();
+      const perSecond =
+        before === undefined ? 0 : ((used - before.used) / Math.max(FAST.intervalMs, at - before.at)) * 1000;
+      const ahead = share + Math.max(0, shareOf({ used: perSecond, limit }));
+      before = { used, at };
+      isFillingFast = ahead - share > FAST.sharePerSecond;
       state.memoryShare = share;
       state.batches = batches;
       state.oldestStagedAt = oldest[1] === undefined ? undefined : Number(oldest[1]);
@@ -137,8 +150,7 @@ export function openRedisWatch(
         log.warn(state, reason === undefined ? 'the queue has room again' : `tracking is refused: ${DETAILS[reason]}`);
       shutBecause = reason;
       const oldestSeconds = (Date.now() - Number(oldestClaim ?? 0)) / 1000;
-      if (!isLettingGo && isTimeToLetGo(state.claimSeconds, Math.min(claimSecondsMax, oldestSeconds)))
-        void letGo(state.claimSeconds);
+      if (!isLettingGo && isTimeToLetGo(state.claimSeconds, Math.min(claimSecondsMax, oldestSeconds))) void letGo();
       await seeShares(share, limit);
     } catch (error) {
       log.warn({ err: error }, 'Redis could not be looked at');
@@ -148,12 +160,16 @@ export function openRedisWatch(
   };
   // Another one may be behind the address now.
   const onReady = () => {
-    usedBefore = undefined;
+    before = undefined;
     void look();
   };
   redis.on('ready', onReady);
-  const timer = setInterval(() => void look(), INTERVAL_MS);
-  void look();
+  let timer: NodeJS.Timeout | undefined;
+  const lookAgain = async () => {
+    await look();
+    if (!isClosed) timer = setTimeout(() => void lookAgain(), isFillingFast ? FAST.intervalMs : INTERVAL_MS);
+  };
+  void lookAgain();
 
   const reasonFor = (organizationId: string | null): RefusedBecause | undefined => {
     if (policy.refuse !== undefined) return 'policy';
@@ -170,7 +186,7 @@ export function openRedisWatch(
     state: () => state,
     close() {
       isClosed = true;
-      clearInterval(timer);
+      clearTimeout(timer);
       redis.off('ready', onReady);
     },
   };
