@@ -34,6 +34,15 @@ function isoOfPostgres(text: string): string {
   return `${seconds}.${fraction.padEnd(fraction.length > 3 ? 6 : 3, '0')}Z`;
 }
 
+/**
+ * What a statement means must not depend on how somebody has set up the role or the database. These are the settings that
+ * would change it: with array_nulls off, an array that holds NULL is refused or holds the word; with another isolation, what
+ * is read after waiting for a lock is from before it. What only makes statements slower or fail is left as it was set.
+ */
+export const SESSION_SETTINGS =
+  '-c timezone=UTC -c datestyle=ISO -c array_nulls=on -c standard_conforming_strings=on ' +
+  '-c default_transaction_isolation=read\\ committed';
+
 /** Opens a pool. Nothing is connected yet, so this also works while Postgres is away. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool({
@@ -50,7 +59,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     keepAliveInitialDelayMillis: 10_000,
     types: parsers,
     // No statement here runs for so long that compiling it first pays.
-    options: `-c timezone=UTC -c datestyle=ISO -c jit=off -c statement_timeout=${options.statementTimeoutMs}`,
+    options: `${SESSION_SETTINGS} -c jit=off -c statement_timeout=${options.statementTimeoutMs}`,
     application_name: 'weir',
   });
   // Also of a connection that somebody holds between two queries: the pool tells of idle ones only, and an error that

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { SettingsError } from '@weir/shared/settings';
 import pg from 'pg';
+import { SESSION_SETTINGS } from './database.ts';
 import { makePartitions } from './partitions.ts';
 
 // The same relative path from `src` and from `dist`.
@@ -17,7 +18,12 @@ const MIGRATION_LOCK = 7_339_221_551;
  * database has migrations that this version does not know.
  */
 export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'weir-migrate' });
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'weir-migrate',
+    // A migration takes as long as it takes.
+    options: `${SESSION_SETTINGS} -c statement_timeout=0`,
+  });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
