@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startWeir, type Weir } from './harness.ts';
 import { expectBalance, makeTenant, openTestDatabase, type Tenant } from './reconcile-ground.ts';
 import { expectRollupsToEqualEvents } from './rollups.ts';
-import { createTestDatabase } from './setup/database.ts';
 import { queryOnce, withDatabase } from './setup/query.ts';
 
 /** What a role or a database may have set, and what would change or refuse what is written. */
@@ -88,23 +87,6 @@ test('events with and without key and metadata are recorded, read and reconciled
   } finally {
     await database.close();
   }
-});
-
-test('only one of many that sign up at once is the first', async () => {
-  const empty = await createTestDatabase();
-  await setAll(empty.url);
-  const api = await weir.startApi({ SIGNUP: 'first', DATABASE_URL: empty.url });
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, (_, n) =>
-      weir.request('POST', '/api/v1/auth/signup', {
-        baseUrl: api.url,
-        body: { email: `first-${n}@example.com`, password: 'correct horse battery', organization_name: 'First' },
-      }),
-    ),
-  );
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(7).fill(403)]);
-  await api.close();
-  await empty.drop();
 });
 
 test('an empty database is migrated to the same schema', async () => {
