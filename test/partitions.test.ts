@@ -1,8 +1,10 @@
+import { openDatabase } from '@weir/db/database';
 import { makePartitions } from '@weir/db/partitions';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from './harness.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { expectRollupsToEqualEvents } from './rollups.ts';
 
@@ -89,6 +91,48 @@ test('what came before its partition was made is moved into it, and counts as be
   expect(await eventsByPartition()).toMatchObject({ events_2032_05: 40, events_2032_06: 30, events_default: 5 });
   expect(await recordEvents(pool, early)).toMatchObject({ recorded: 0, duplicates: 0 });
   await expectRollupsToEqualEvents(pool);
+});
+
+test('a month that takes longer to move than a statement may take is moved all the same', async () => {
+  await recordEvents(pool, eventsAt('2036-03-10T12:00:00Z', 1));
+  // As if they were millions.
+  await pool.query(
+    `CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2.2); RETURN NULL; END'`,
+  );
+  await pool.query('CREATE TRIGGER slow AFTER DELETE ON events_default FOR EACH ROW EXECUTE FUNCTION take_long()');
+  // Given up by Postgres after one second, and by the connection after two.
+  const hasty = openDatabase(testDatabase.url, {
+    connectionsMax: 1,
+    statementTimeoutMs: 1_000,
+    onConnectionError: () => {},
+  });
+  try {
+    const client = await hasty.pool.connect();
+    const made = await makePartitions(client, new Date('2035-12-15T00:00:00Z')).finally(() => client.release());
+    expect(made).toContain('events_2036_03');
+    expect(await eventsByPartition()).toMatchObject({ events_2036_03: 1 });
+    // Everything after it is in a hurry again.
+    await expect(hasty.pool.query('SELECT pg_sleep(1.5)')).rejects.toMatchObject({ code: '57014' });
+  } finally {
+    await hasty.close();
+    await pool.query('DROP FUNCTION take_long CASCADE');
+  }
+}, 30_000);
+
+test('a month is made another time when somebody reads the default partition for long, and holds up nobody meanwhile', async () => {
+  const reader = await pool.connect();
+  await reader.query('BEGIN');
+  await reader.query('SELECT count(*) FROM events_default');
+  const making = make('2037-01-01T00:00:00Z').catch((error: unknown) => error);
+  const waiting = `SELECT FROM pg_locks WHERE relation = 'events_default'::regclass AND NOT granted`;
+  await until(async () => (await pool.query(waiting)).rowCount === 1, 'the month waits for its lock');
+  // Waits behind it, and goes on without it.
+  expect(await recordEvents(pool, eventsAt('2037-01-05T00:00:00Z', 3))).toMatchObject({ recorded: 3 });
+  expect(await making).toMatchObject({ code: '55P03' });
+  await reader.query('COMMIT');
+  reader.release();
+  expect(await make('2037-01-01T00:00:00Z')).toContain('events_2037_01');
+  expect(await eventsByPartition()).toMatchObject({ events_2037_01: 3 });
 });
 
 test('partitions may be made by several processes at once, and while events are recorded', async () => {

@@ -35,6 +35,15 @@ function isoOfPostgres(text: string): string {
 }
 
 /**
+ * What a statement means must not depend on how somebody has set up the role or the database. These are the settings that
+ * would change it: with array_nulls off, an array that holds NULL is refused or holds the word; with another isolation, what
+ * is read after waiting for a lock is from before it. What only makes statements slower or fail is left as it was set.
+ */
+export const SESSION_SETTINGS =
+  '-c timezone=UTC -c datestyle=ISO -c array_nulls=on -c standard_conforming_strings=on ' +
+  '-c default_transaction_isolation=read\\ committed';
+
+/**
  * Opens a pool. Nothing is connected yet, so this also works while Postgres is away. What a role or a database has set for
  * itself does not get in the way: each connection sets what Weir relies on.
  */
@@ -54,7 +63,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     keepAliveInitialDelayMillis: 10_000,
     types: parsers,
     // No statement here runs for so long that compiling it first pays. The last one wins, so ours come last.
-    options: `${given} -c timezone=UTC -c datestyle=ISO -c array_nulls=on -c jit=off -c statement_timeout=${options.statementTimeoutMs}`,
+    options: `${given} ${SESSION_SETTINGS} -c jit=off -c statement_timeout=${options.statementTimeoutMs}`,
     application_name: 'weir',
     // The pool waits for it and gives nobody a connection on which it failed, though its types do not say so.
     // oxlint-disable-next-line typescript/no-misused-promises
@@ -77,7 +86,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 }
 
 /** The options in an address would take the place of ours, and times would come in another zone. */
-function withoutOptions(url: string): { connectionString: string; given: string } {
+export function withoutOptions(url: string): { connectionString: string; given: string } {
   if (!URL.canParse(url)) return { connectionString: url, given: '' };
   const address = new URL(url);
   const given = address.searchParams.get('options') ?? '';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { keepCommits } from './database.ts';
+import { SESSION_SETTINGS, keepCommits, withoutOptions } from './database.ts';
 import { MIGRATIONS, findMissing, requireUtf8 } from './migrations.ts';
 import { makePartitions } from './partitions.ts';
 
@@ -14,7 +14,13 @@ const MIGRATION_LOCK = 7_339_221_551;
  * a database that is not UTF-8, one that has migrations that this version does not know, and one of another program.
  */
 export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'weir-migrate' });
+  const { connectionString, given } = withoutOptions(databaseUrl);
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'weir-migrate',
+    // A migration takes as long as it takes.
+    options: `${given} ${SESSION_SETTINGS} -c statement_timeout=0`,
+  });
   await client.connect();
   try {
     await keepCommits(client);
