@@ -81,7 +81,9 @@ const pipelined: AttackKind = {
 };
 
 /** Requests with a body, to every kind of route. One batch in ten is of a megabyte. */
-function requestWithBody({ random, ...attack }: Attack, account = random.pick(attack.accounts)): Message {
+function requestWithBody(attack: Attack): Message {
+  const { random } = attack;
+  const account = attack.pickAccount();
   const events = random.chance(0.1) ? 8_000 : 10;
   return random.pick<() => Message>([
     () => trackMessage(account),

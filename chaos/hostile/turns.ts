@@ -15,7 +15,7 @@ export interface Turn {
 export const TURN_LANES = 3;
 
 /** So that even a short run has every kind. */
-const SHORT_RUN_SECONDS = 30;
+const SHORT_RUN_SECONDS = 120;
 
 /** The turns of each lane, without end. Every kind has its turn before any has another, and no two lanes have the same. */
 export function planTurns(runSeconds: number, random: Random): Iterator<Turn>[] {
@@ -32,7 +32,7 @@ function* planLane(kinds: readonly AttackKind[], isShort: boolean, random: Rando
     for (const kind of random.shuffle(kinds)) {
       yield {
         kind,
-        seconds: random.int(...(isShort ? ([1_000, 1_500] as const) : ([3_000, 6_000] as const))) / 1_000,
+        seconds: random.int(isShort ? 1_000 : 3_000, isShort ? 1_500 : 6_000) / 1_000,
         pauseSeconds: random.int(0, isShort ? 200 : 1_000) / 1_000,
       };
     }

@@ -24,7 +24,6 @@ export interface WireOptions {
 export class Wire {
   readonly #socket: Socket;
   readonly #onBytes: (bytes: number) => void;
-  #isOver = false;
   readonly #onOver: (() => void)[] = [];
 
   constructor(port: number, address: string | undefined, { reads, onStatus, onBytes }: WireOptions) {
@@ -39,17 +38,12 @@ export class Wire {
     });
     this.#socket.on('error', () => {});
     this.#socket.on('close', () => {
-      this.#isOver = true;
       for (const listener of this.#onOver) listener();
     });
     if (!reads) return;
     this.#socket.on('data', (bytes: Buffer) => {
       for (const [, status] of bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)) onStatus(Number(status));
     });
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   onOver(listener: () => void): void {
@@ -103,9 +97,5 @@ export class Wires {
       if (this.#unread.length > UNREAD_MAX) this.#unread.shift()?.destroy();
     }
     return wire;
-  }
-
-  close(): void {
-    for (const wire of this.#open) wire.destroy();
   }
 }
