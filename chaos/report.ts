@@ -74,7 +74,12 @@ function hostileLines({ kinds, speed, census }: NonNullable<Figures['hostile']>)
       ['tracking by the honest', 'requests', 'p50 ms', 'p99 ms'],
       [
         ['without hostile clients', whole(speed.calm?.count ?? 0), ms(speed.calm?.p50Ms), ms(speed.calm?.p99Ms)],
-        ['beside hostile clients', whole(speed.hostile?.count ?? 0), ms(speed.hostile?.p50Ms), ms(speed.hostile?.p99Ms)],
+        [
+          'beside hostile clients',
+          whole(speed.hostile?.count ?? 0),
+          ms(speed.hostile?.p50Ms),
+          ms(speed.hostile?.p99Ms),
+        ],
       ],
     ),
     '',

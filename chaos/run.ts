@@ -83,7 +83,13 @@ export async function run(options: RunOptions): Promise<Judgement> {
     const course: Course = { ...options, stack, traffic, history, random };
     let before: CensusLine[] = [];
     if (isHostile) {
-      hostile = await openHostileLane({ seed, ports: stack.apis.map(({ name }) => stack.port(name)), seconds, history, keeper });
+      hostile = await openHostileLane({
+        seed,
+        ports: stack.apis.map(({ name }) => stack.port(name)),
+        seconds,
+        history,
+        keeper,
+      });
       before = await compare(course, hostile, phase);
     }
     if (makesFaults) await makeFaults(course);
@@ -98,8 +104,11 @@ export async function run(options: RunOptions): Promise<Judgement> {
       log('Looking for what is missing …');
       await watchLettingGo(stack, history);
       await hostile.close();
-      await trySlots(stack, history, traffic.organizations.map(({ session }) => session));
+      const sessions = traffic.organizations.map(({ session }) => session);
+      const shut = await trySlots(stack, history, sessions);
       await countAfter(stack, history, before);
+      // What was found is written down; the judge has more to ask than an API would serve that has lost its slots.
+      for (const name of shut) await restart(stack, name);
     }
     phase('judge');
     await history.close();
@@ -133,6 +142,12 @@ async function compare(
   await wait(hostileSeconds, signal);
   phase('load');
   return before;
+}
+
+async function restart(stack: Stack, name: string): Promise<void> {
+  const child = stack.child(name);
+  await child.end('SIGKILL');
+  await child.start(stack.apiVariant);
 }
 
 async function wait(seconds: number, signal: AbortSignal): Promise<void> {

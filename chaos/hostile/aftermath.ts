@@ -45,9 +45,10 @@ export async function watchLettingGo(stack: Stack, history: History): Promise<vo
 
 /**
  * Asks each API at once for as much as it may have in flight beside tracking. Postgres is kept from answering until all of it
- * is there, so that one slot that is missing is one request that is refused.
+ * is there, so that one slot that is missing is one request that is refused. Returns the APIs that did not serve all.
  */
-export async function trySlots(stack: Stack, history: History, sessions: readonly string[]): Promise<void> {
+export async function trySlots(stack: Stack, history: History, sessions: readonly string[]): Promise<string[]> {
+  const shut: string[] = [];
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
   try {
@@ -64,10 +65,12 @@ export async function trySlots(stack: Stack, history: History, sessions: readonl
       const served = answers.filter((answer) => 'status' in answer && answer.status === 200).length;
       history.write({ type: 'slots', at: history.now(), process: name, slots: SLOTS, served });
       door.close();
+      if (served < SLOTS) shut.push(name);
     }
   } finally {
     await client.end();
   }
+  return shut;
 }
 
 /** Writes what everything uses, and returns it. */
@@ -93,12 +96,7 @@ export async function countAfter(stack: Stack, history: History, before: readonl
   history.write(await countRedis(stack, history, 'after'));
 }
 
-async function countApp(
-  stack: Stack,
-  history: History,
-  when: CensusLine['when'],
-  name: string,
-): Promise<CensusLine> {
+async function countApp(stack: Stack, history: History, when: CensusLine['when'], name: string): Promise<CensusLine> {
   const census = await takeCensus(stack.folder, name, stack.child(name).pid);
   return { type: 'census', at: history.now(), when, process: name, ...census };
 }

@@ -55,7 +55,8 @@ export function nothingElseIsMissing(facts: Facts): Check {
     const before = census.find(({ when, process }) => when === 'before' && process === after.process);
     if (before === undefined) continue;
     tally.examine();
-    if (!isBack(before, after, claimBytes)) tally.violate(`${after.process} has ${textOf(after)}, and had ${textOf(before)}`);
+    if (!isBack(before, after, claimBytes))
+      tally.violate(`${after.process} has ${textOf(after)}, and had ${textOf(before)}`);
   }
   return tally.check;
 }
