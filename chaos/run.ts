@@ -37,8 +37,8 @@ const WARM_UP_SECONDS_MAX = 10;
 /** Of the requests of the honest, so many measure how long tracking takes. */
 const MEASURED_SHARE = 0.2;
 
-/** Where no fault holds a request back, one that takes longer than this to arrive is not an honest one. */
-const REQUEST_TIMEOUT_MS = 5_000;
+/** Where no fault holds anything back, a request or an answer that takes longer than this is not an honest client's. */
+const TIMEOUT_MS = 5_000;
 
 export interface RunOptions extends Pick<
   Options,
@@ -187,7 +187,8 @@ async function makeFaults({ stack, traffic, history, random, seconds, isHostile,
 /** Settings of the APIs in a run with hostile clients. */
 function envOf(makesFaults: boolean): Record<string, string> {
   const slots = { REQUESTS_IN_FLIGHT_MAX: String(SLOTS) };
-  return makesFaults ? slots : { ...slots, REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) };
+  if (makesFaults) return slots;
+  return { ...slots, REQUEST_TIMEOUT_MS: String(TIMEOUT_MS), ANSWER_TIMEOUT_MS: String(TIMEOUT_MS) };
 }
 
 function variantOf(broken: BrokenBuild | undefined): Variant {

@@ -85,13 +85,13 @@ export interface Flaw {
 }
 
 /** A request that was to be sent at a certain moment, and when it had its definite answer. */
-export interface Measured {
+interface Measured {
   due: number;
   at: number;
 }
 
 /** What is known of hostile clients and of what they left behind. All of it is empty in a run without them. */
-export interface HostileFacts {
+interface HostileFacts {
   accounts: HostileAccountLine[];
   turns: HostileLine[];
   letGo: LetGoLine[];
