@@ -38,9 +38,11 @@ const slowReader: AttackKind = {
     const wire = attack.connect({ reads: false });
     if (wire === undefined) return;
     const account = attack.pickAccount();
-    const large = textOf(bucketsMessage(account));
-    const others = readMessages(account).map(textOf).join('');
-    wire.send(attack.random.chance(0.7) ? large.repeat(ANSWERS) : others.repeat(ANSWERS));
+    const large = bucketsMessage(account);
+    const others = attack.random.chance(0.7) ? textOf(large) : readMessages(account).map(textOf).join('');
+    // The last one closes: else a connection whose answers all fit would be kept for its next request, and by right.
+    const last = textOf({ ...large, headers: { ...large.headers, connection: 'close' } });
+    wire.send(others.repeat(ANSWERS) + last);
   },
 };
 
