@@ -56,7 +56,7 @@ test('a build that writes claims before it stages events is found out', async ()
 }, 180_000);
 
 test('hostile clients beside the honest leave every event counted, and slots that a broken build loses are found', async () => {
-  const options = ['--minutes', '0.2', '--seed', '11', '--hostile', '--faults', 'none', '--broken', 'leaking-slots'];
+  const options = ['--minutes', '0.1', '--seed', '11', '--hostile', '--faults', 'none', '--broken', 'leaking-slots'];
   const { code, out, report } = await runChaos('hostile', ...options);
   const violationsOf = (...names: string[]) =>
     report.checks.filter(({ name, violations }) => names.includes(name) && violations > 0);

@@ -7,7 +7,7 @@ import type { Facts } from './facts.ts';
 const MEGABYTE = 1024 * 1024;
 
 /** Caches and histograms fill for as long as a process is at work. What leaks leaves more than this. */
-const USED_MB_MAX = 64;
+const USED_MB_MAX = 32;
 
 /** The system gets memory back in pieces, and not every piece is empty. */
 const RESIDENT_MB_MAX = 150;
