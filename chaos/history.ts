@@ -70,6 +70,8 @@ export interface SentLine {
   subject?: string;
   /** The process cannot answer from memory, because it has never seen the key or the meter. */
   asksPostgres?: true;
+  /** When it was to be sent, of a request that measures how long tracking takes. */
+  due?: At;
 }
 
 /** A further attempt of a request. */
@@ -130,13 +132,102 @@ export interface StallLine {
   ms: number;
 }
 
-interface PhaseLine {
+/**
+ * `calm`: load, and nothing is done to the system. `hostile`: hostile clients are at work, and there are no faults. `load`: all
+ * else that comes before the healing.
+ */
+export type Phase = 'load' | 'calm' | 'hostile' | 'heal' | 'drain' | 'judge';
+
+/** A phase begins, and the one before it is over. */
+export interface PhaseLine {
   type: 'phase';
   at: At;
-  phase: 'load' | 'heal' | 'drain' | 'judge';
+  phase: Phase;
+}
+
+/** What a hostile client signed up for. It is held to nothing, but what it got accepted has to be counted. */
+export interface HostileAccount {
+  /** How the other lines name it; not an index among the organizations of the honest. */
+  index: number;
+  /** Its organization. */
+  id: string;
+  email: string;
+  password: string;
+  session: string;
+  /** Reads and writes. */
+  apiKey: string;
+  /** The one meter, which counts. */
+  meterId: string;
+  meterToken: string;
+  widgetToken: string;
+}
+
+export interface HostileAccountLine extends HostileAccount {
+  type: 'hostile-account';
+  at: At;
+}
+
+/** One kind of hostile client, and what it did from `at` until the last of its requests was over. */
+export interface HostileLine {
+  type: 'hostile';
+  at: At;
+  until: At;
+  kind: string;
+  acts: number;
+  /** Acts that were due while too many were under way or too many connections open. */
+  leftOut: number;
+  bytes: number;
+  /** How often it was answered what; `none` where an answer was waited for and did not come. */
+  statuses: Record<string, number>;
+  /** Events that were answered 201, by account. */
+  accepted: Record<number, number>;
+  /** Events that may have been accepted, by account: nobody waited for the answer, or it said that it does not know. */
+  unsettled: Record<number, number>;
+}
+
+/** What an API still held of connections of hostile clients, after these had stopped and before they closed theirs. */
+export interface LetGoLine {
+  type: 'let go';
+  at: At;
+  process: string;
+  /** At first. */
+  held: number;
+  /** After the time that the API has for it. */
+  left: number;
+  afterMs: number;
+}
+
+/** As many requests at once as an API may have in flight beside tracking, held until all of them were there. */
+export interface SlotsLine {
+  type: 'slots';
+  at: At;
+  process: string;
+  slots: number;
+  /** Those that were answered 200. */
+  served: number;
+}
+
+/** What a process uses when nothing is asked of it, after a collection of all garbage. */
+export interface CensusLine {
+  type: 'census';
+  at: At;
+  /** Before the hostile clients, when the honest ones paused; and at the end. */
+  when: 'before' | 'after';
+  process: string;
+  /** In use by objects and buffers. Of Redis: `used_memory`. */
+  usedBytes: number;
+  /** In memory, as the system sees it; not of Redis. */
+  residentBytes?: number;
+  /** Open files and sockets, where the system tells. */
+  descriptors?: number;
 }
 
 export type HistoryLine =
+  | HostileAccountLine
+  | HostileLine
+  | LetGoLine
+  | SlotsLine
+  | CensusLine
   | OrganizationLine
   | SentLine
   | RetriedLine

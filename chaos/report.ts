@@ -40,6 +40,7 @@ export function textOf({ seed, seconds, checks, violations, figures }: Report): 
         recoveryMs === null ? '–' : whole(recoveryMs.worst),
       ]),
     ),
+    ...(figures.hostile === undefined ? [] : hostileLines(figures.hostile)),
     '',
     `Answers: ${Object.entries(byStatus)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -48,9 +49,57 @@ export function textOf({ seed, seconds, checks, violations, figures }: Report): 
   ].join('\n');
 }
 
+function hostileLines({ kinds, speed, census }: NonNullable<Figures['hostile']>): string[] {
+  const ms = (value: number | undefined) => (value === undefined ? '–' : value.toFixed(1));
+  const megabytes = (bytes: number | undefined) => (bytes === undefined ? '–' : whole(bytes / 1_048_576));
+  const before = (process: string) => census.find((line) => line.when === 'before' && line.process === process);
+  const pair = (from: string | undefined, to: string) => `${from ?? '–'} → ${to}`;
+  return [
+    '',
+    markdown(
+      ['hostile clients', 'turns', 'acts', 'MB sent', 'events accepted', 'answers'],
+      kinds.map(({ kind, turns, acts, bytes, accepted, statuses }) => [
+        kind,
+        whole(turns),
+        whole(acts),
+        megabytes(bytes),
+        whole(accepted),
+        Object.entries(statuses)
+          .map(([status, count]) => `${status}: ${whole(count)}`)
+          .join(', '),
+      ]),
+    ),
+    '',
+    markdown(
+      ['tracking by the honest', 'requests', 'p50 ms', 'p99 ms'],
+      [
+        ['without hostile clients', whole(speed.calm?.count ?? 0), ms(speed.calm?.p50Ms), ms(speed.calm?.p99Ms)],
+        [
+          'beside hostile clients',
+          whole(speed.hostile?.count ?? 0),
+          ms(speed.hostile?.p50Ms),
+          ms(speed.hostile?.p99Ms),
+        ],
+      ],
+    ),
+    '',
+    markdown(
+      ['before → after', 'MB in use', 'MB in all', 'open files'],
+      census
+        .filter(({ when }) => when === 'after')
+        .map(({ process, usedBytes, residentBytes, descriptors }) => [
+          process,
+          pair(megabytes(before(process)?.usedBytes), megabytes(usedBytes)),
+          pair(megabytes(before(process)?.residentBytes), megabytes(residentBytes)),
+          pair(before(process)?.descriptors?.toString(), descriptors?.toString() ?? '–'),
+        ]),
+    ),
+  ];
+}
+
 function markdown(head: string[], rows: string[][]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)));
-  const isNumber = (column: number) => column > 0 && rows.every((row) => /^[\d,–]+$/.test(row[column] ?? ''));
+  const isNumber = (column: number) => column > 0 && rows.every((row) => /^[\d,.–]+$/.test(row[column] ?? ''));
   const line = (cells: string[]) =>
     `| ${cells.map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join(' | ')} |`;
   const rule = `|${widths.map((width, column) => (isNumber(column) ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2))).join('|')}|`;

@@ -54,3 +54,17 @@ test('a build that writes claims before it stages events is found out', async ()
   expect(held?.violations).toBeGreaterThan(0);
   expect(code).toBe(1);
 }, 180_000);
+
+test('hostile clients beside the honest leave every event counted, and slots that a broken build loses are found', async () => {
+  const options = ['--minutes', '0.1', '--seed', '11', '--hostile', '--faults', 'none', '--broken', 'leaking-slots'];
+  const { code, out, report } = await runChaos('hostile', ...options);
+  const violationsOf = (...names: string[]) =>
+    report.checks.filter(({ name, violations }) => names.includes(name) && violations > 0);
+  expect(
+    violationsOf('accepted', 'held', 'refused', 'rollups', 'acknowledged sums', 'drained', 'hostile events'),
+    out,
+  ).toEqual([]);
+  expect(report.checks.find(({ name }) => name === 'hostile events')?.examined).toBeGreaterThan(0);
+  expect(violationsOf('slots')).toHaveLength(1);
+  expect(code).toBe(1);
+}, 300_000);

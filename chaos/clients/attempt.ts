@@ -39,11 +39,14 @@ export class Door {
   });
   readonly #host: string;
   readonly #port: string;
+  readonly #localAddress: string | undefined;
 
-  constructor(url: string) {
+  /** `localAddress`: where its connections come from. */
+  constructor(url: string, localAddress?: string) {
     const { hostname, port } = new URL(url);
     this.#host = hostname;
     this.#port = port;
+    this.#localAddress = localAddress;
   }
 
   /** Sends a message and waits for its answer, for at most `timeoutMs`. Never throws. */
@@ -62,6 +65,7 @@ export class Door {
         method: message.method,
         path: message.path,
         headers,
+        ...(this.#localAddress !== undefined && { localAddress: this.#localAddress }),
       });
       const timer = setTimeout(() => {
         isLate = true;

@@ -5,8 +5,9 @@ import type { Ground } from '../ground/ground.ts';
 import type { History } from '../history.ts';
 import type { Random } from '../random.ts';
 import { Door } from './attempt.ts';
+import { Metronome } from './metronome.ts';
 import { Mix } from './mix.ts';
-import { makeOrganizations } from './organizations.ts';
+import { makeOrganizations, type Organization } from './organizations.ts';
 import { probe } from './probe.ts';
 import { Sender } from './sender.ts';
 
@@ -24,15 +25,21 @@ const STALL_MS = 150;
 
 export interface TrafficOptions {
   requestsPerSecond: number;
+  /** How many of them track one event at a moment that was fixed before, to measure how long that takes. */
+  measuredPerSecond: number;
   random: Random;
   history: History;
 }
 
 export interface Traffic {
+  organizations: readonly Organization[];
   /** Milliseconds since a client was last refused for now, or left without an answer. */
   calmMs(): number;
   /** Sends one new event and resolves when its receipt says that it is recorded. */
   probe(signal: AbortSignal): Promise<void>;
+  /** Begins nothing new, and waits until every request has its definite answer and no connection is left. */
+  pause(): Promise<void>;
+  resume(): void;
   /**
    * Begins nothing new, and waits until every request has its definite answer. Those that get none in two minutes are given
    * up; the judge finds them. Rejects when the clients themselves broke.
@@ -42,7 +49,8 @@ export interface Traffic {
 
 /** Makes the organizations, which takes a system that is whole, and lets the requests begin. */
 export async function openTraffic(ground: Ground, options: TrafficOptions): Promise<Traffic> {
-  const { history, requestsPerSecond } = options;
+  const { history, measuredPerSecond } = options;
+  const requestsPerSecond = options.requestsPerSecond - measuredPerSecond;
   const [first] = ground.apis;
   if (first === undefined) throw new RangeError('there is no API to send requests to');
   const door = new Door(first.url);
@@ -52,6 +60,10 @@ export async function openTraffic(ground: Ground, options: TrafficOptions): Prom
   const urls = ground.apis.map(({ url }) => url);
   const sender = new Sender(urls, history, options.random.fork());
   const mix = new Mix(sender, organizations, options.random.fork());
+  const metronome =
+    measuredPerSecond === 0
+      ? undefined
+      : new Metronome(sender, organizations, { history, random: options.random.fork(), perSecond: measuredPerSecond });
   const unsettled = new Set<Promise<unknown>>();
   const abort = new AbortController();
   let failure: unknown;
@@ -62,16 +74,32 @@ export async function openTraffic(ground: Ground, options: TrafficOptions): Prom
 
   let lastTick = performance.now();
   let due = 0;
+  let isPaused = false;
   const timer = setInterval(() => {
+    if (isPaused) return;
     const now = performance.now();
     const elapsed = now - lastTick;
     lastTick = now;
     if (elapsed > STALL_MS) history.write({ type: 'stall', at: history.now(), ms: Math.round(elapsed) });
     due = Math.min(due + (elapsed * requestsPerSecond) / 1_000, (BURST_MS * requestsPerSecond) / 1_000);
     for (; due >= 1 && sender.hasRoom && unsettled.size < UNSETTLED_MAX; due -= 1) follow(mix.next(abort.signal));
+    // These are sent whether there is room or not: a measure that waits for the measured would say that all is well.
+    for (const request of metronome?.next(abort.signal) ?? []) follow(request);
   }, TICK_MS);
 
   return {
+    organizations,
+    async pause() {
+      isPaused = true;
+      const deadline = performance.now() + SETTLE_SECONDS_MAX * 1_000;
+      while (unsettled.size > 0 && performance.now() < deadline) await delay(50);
+      await delay(IDLE_MS);
+    },
+    resume() {
+      lastTick = performance.now();
+      metronome?.begin();
+      isPaused = false;
+    },
     calmMs: () => sender.calmMs,
     probe: (signal) => probe(sender, organizations, options.random.fork(), signal),
     async stop() {
@@ -82,6 +110,9 @@ export async function openTraffic(ground: Ground, options: TrafficOptions): Prom
     },
   };
 }
+
+/** A connection on which nothing is asked is closed by then; see attempt.ts. */
+const IDLE_MS = 500;
 
 /** After this a system that is whole again should have answered whatever it was asked. */
 const SETTLE_SECONDS_MAX = 120;

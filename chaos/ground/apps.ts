@@ -12,6 +12,8 @@ export interface AppPlan {
   name: string;
   app: 'api' | 'worker';
   env: Record<string, string>;
+  /** Modules that are loaded before it at every start. */
+  imports: string[];
   logPath: string;
   log: (line: string) => void;
   signal: AbortSignal;
@@ -26,7 +28,7 @@ export function launchApp(plan: AppPlan, variant: Variant, onLaunch: (server: Se
       program: process.execPath,
       args: [
         ...NODE_OPTIONS,
-        ...(variant.imports ?? []).flatMap((module) => ['--import', module]),
+        ...[...plan.imports, ...(variant.imports ?? [])].flatMap((module) => ['--import', module]),
         `${ROOT}apps/${plan.app}/dist/main.js`,
       ],
       env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...plan.env, ...variant.env },

@@ -38,6 +38,11 @@ export class Child {
     this.#plan = plan;
   }
 
+  /** 0 while it does not run. */
+  get pid(): number {
+    return this.#server?.pid ?? 0;
+  }
+
   /** Starts it, and resolves when it is ready. A start that fails is written down and made again. */
   start(variant: Variant = {}): Promise<void> {
     this.#isWanted = true;

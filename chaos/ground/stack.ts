@@ -11,6 +11,7 @@ import { Closer } from '@weir/shared/closer';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { launchApp, type AppPlan } from './apps.ts';
+import { censusModule } from './census.ts';
 import { Child, type ChildPlan, type Variant } from './child.ts';
 import { Edge, type Healing } from './edge.ts';
 import type { Ground, ProcessRecord } from './ground.ts';
@@ -24,6 +25,10 @@ export interface StackOptions {
   programs: string;
   /** What every start of an API has that is not Weir's own. */
   apiVariant: Variant;
+  /** Settings of the APIs other than those that every run has. */
+  apiEnv?: Record<string, string>;
+  /** Whether the processes can be asked what they use; see census.ts. */
+  takesCensus?: boolean;
   keeper: Keeper;
   log: (line: string) => void;
   signal: AbortSignal;
@@ -48,13 +53,15 @@ export interface Stack extends Ground {
 
 const APIS = ['api-0', 'api-1'];
 const WORKERS = ['worker-0', 'worker-1'];
+/** The processes of Weir. */
+export const APPS: readonly string[] = [...APIS, ...WORKERS];
 const STORES = ['redis', 'postgres'];
 const QUEUE_PREFIX = '{weir}';
 
 /** Every edge, as `caller>called`. */
 const EDGES = [
   ...APIS.map((api) => `client>${api}`),
-  ...[...APIS, ...WORKERS].flatMap((app) => STORES.map((store) => `${app}>${store}`)),
+  ...APPS.flatMap((app) => STORES.map((store) => `${app}>${store}`)),
 ];
 
 export async function openStack(options: StackOptions): Promise<Stack> {
@@ -105,6 +112,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
           REDIS_URL: withPort(redis.redisUrl, ports(`${name}>redis`)),
           ...env,
         },
+        imports: options.takesCensus === true ? [censusModule(folder, name)] : [],
         logPath: logPathOf(name),
         log,
         signal,
@@ -117,7 +125,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       await add(name, launch).start(app === 'api' ? options.apiVariant : {});
     };
     await Promise.all([
-      ...APIS.map((name) => startApp('api', name, { PORT: String(ports(name)), SIGNUP: 'open' })),
+      ...APIS.map((name) => startApp('api', name, { PORT: String(ports(name)), SIGNUP: 'open', ...options.apiEnv })),
       ...WORKERS.map((name) => startApp('worker', name, { WORKER_PORT: String(ports(name)) })),
     ]);
 

@@ -1,6 +1,19 @@
 // What the history says, put together: per key what was sent and what was answered, and per attempt how long it took.
 
-import type { FaultLine, Operation, OrganizationLine, SentEvent, StallLine } from '../history.ts';
+import type {
+  CensusLine,
+  FaultLine,
+  HostileAccountLine,
+  HostileLine,
+  LetGoLine,
+  Operation,
+  OrganizationLine,
+  Phase,
+  PhaseLine,
+  SentEvent,
+  SlotsLine,
+  StallLine,
+} from '../history.ts';
 
 /** An answer that names an event: accepted (201), held by it already (409), or held by it with another payload (422). */
 export interface Said {
@@ -71,6 +84,21 @@ export interface Flaw {
   subject?: string | undefined;
 }
 
+/** A request that was to be sent at a certain moment, and when it had its definite answer. */
+interface Measured {
+  due: number;
+  at: number;
+}
+
+/** What is known of hostile clients and of what they left behind. All of it is empty in a run without them. */
+interface HostileFacts {
+  accounts: HostileAccountLine[];
+  turns: HostileLine[];
+  letGo: LetGoLine[];
+  slots: SlotsLine[];
+  census: CensusLine[];
+}
+
 export interface Facts {
   organizations: OrganizationLine[];
   stories: Map<string, Story>;
@@ -84,6 +112,9 @@ export interface Facts {
   /** Those among them that made Redis forget. */
   memoryLosses: FaultLine[];
   stalls: StallLine[];
+  phases: PhaseLine[];
+  measured: Measured[];
+  hostile: HostileFacts;
   /** Answers with a status that the request must not get. */
   unexpected: Flaw[];
   /** Answers whose form is not that of the interface. */
@@ -109,10 +140,20 @@ export function emptyFacts(): Facts {
     faults: [],
     memoryLosses: [],
     stalls: [],
+    phases: [],
+    measured: [],
+    hostile: { accounts: [], turns: [], letGo: [], slots: [], census: [] },
     unexpected: [],
     malformed: [],
     unsettled: [],
   };
+}
+
+/** When a phase began and when the next one did; undefined when there was none. */
+export function phaseOf({ phases }: Facts, phase: Phase): { from: number; until: number } | undefined {
+  const index = phases.findIndex((line) => line.phase === phase);
+  const line = phases[index];
+  return line && { from: line.at, until: phases[index + 1]?.at ?? Infinity };
 }
 
 /** Whether Redis may have forgotten a claim that was made by `since` when an answer came at `at`. */

@@ -1,4 +1,6 @@
+import type { CensusLine } from '../history.ts';
 import type { Facts } from './facts.ts';
+import { speedIn, type Speed } from './hostile.ts';
 
 /** How much there was of everything. */
 export interface Figures {
@@ -9,6 +11,25 @@ export interface Figures {
   accepted: number;
   byStatus: Record<string, number>;
   faults: FaultFigures[];
+  /** Of a run with hostile clients. */
+  hostile?: HostileFigures;
+}
+
+interface HostileFigures {
+  kinds: HostileKindFigures[];
+  /** How long single tracking requests of the honest took, without and beside hostile clients. */
+  speed: { calm?: Speed; hostile?: Speed };
+  census: Pick<CensusLine, 'when' | 'process' | 'usedBytes' | 'residentBytes' | 'descriptors'>[];
+}
+
+interface HostileKindFigures {
+  kind: string;
+  turns: number;
+  acts: number;
+  bytes: number;
+  /** Events that were answered 201. */
+  accepted: number;
+  statuses: Record<string, number>;
 }
 
 interface FaultFigures {
@@ -18,7 +39,8 @@ interface FaultFigures {
   recoveryMs: { median: number; worst: number } | null;
 }
 
-export function figuresOf({ attempts, stories, faults }: Facts): Figures {
+export function figuresOf(facts: Facts): Figures {
+  const { attempts, stories, faults } = facts;
   const byStatus: Record<string, number> = {};
   for (const { status, why } of attempts) {
     const outcome = status === 0 ? (why ?? 'no answer') : String(status);
@@ -41,6 +63,28 @@ export function figuresOf({ attempts, stories, faults }: Facts): Figures {
         recoveryMs: recoveryOf(ofKind.flatMap(({ recoveredAfter }) => recoveredAfter ?? [])),
       };
     }),
+    ...(facts.hostile.accounts.length > 0 && { hostile: hostileFiguresOf(facts) }),
+  };
+}
+
+function hostileFiguresOf(facts: Facts): HostileFigures {
+  const { turns, census } = facts.hostile;
+  const [calm, hostile] = [speedIn(facts, 'calm'), speedIn(facts, 'hostile')];
+  const kinds = new Map<string, HostileKindFigures>();
+  for (const { kind, acts, bytes, accepted, statuses } of turns) {
+    const figures = kinds.get(kind) ?? { kind, turns: 0, acts: 0, bytes: 0, accepted: 0, statuses: {} };
+    kinds.set(kind, figures);
+    figures.turns += 1;
+    figures.acts += acts;
+    figures.bytes += bytes;
+    figures.accepted += Object.values(accepted).reduce((sum, count) => sum + count, 0);
+    for (const [status, count] of Object.entries(statuses))
+      figures.statuses[status] = (figures.statuses[status] ?? 0) + count;
+  }
+  return {
+    kinds: [...kinds.values()].toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
+    speed: { ...(calm !== undefined && { calm }), ...(hostile !== undefined && { hostile }) },
+    census: census.map(({ type: _type, at: _at, ...rest }) => rest),
   };
 }
 

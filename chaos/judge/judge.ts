@@ -14,13 +14,16 @@ import {
 import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
 import { storyName, type Facts } from './facts.ts';
 import { figuresOf, type Figures } from './figures.ts';
+import { hostileIsCounted, readersAreServed, trackingStaysQuick } from './hostile.ts';
 import { organizationsAreApart } from './isolation.ts';
 import { processesAreSound, readLogs } from './logs.ts';
+import { connectionsAreLetGo, noSlotIsMissing, nothingElseIsMissing } from './missing.ts';
 import { claimsAreHeld, recordedIsWhatWasSent } from './one-key.ts';
 import { queueIsDrained, readQueue, untilDrained } from './queue.ts';
 import { readAcross, readReceipts, readUsage } from './readings.ts';
 import { readHistory } from './read-history.ts';
-import { findStored, readState, readTotals } from './read-state.ts';
+import { readHostile } from './read-hostile.ts';
+import { findStored, readState, readTotals, type Sight } from './read-state.ts';
 import { receiptsHold, receiptsTellTheState, replaysAreCounted } from './receipts.ts';
 import { replayChangesNothing, sendAgain, type Replayed } from './replay.ts';
 import { StateIndex } from './state.ts';
@@ -44,7 +47,11 @@ export interface Judgement {
 export async function judge(ground: Ground, historyPath: string): Promise<Judgement> {
   const facts = await readHistory(historyPath);
   const queue = await readQueue(ground);
-  const state = await readState(ground.databaseUrl, facts.organizations);
+  const { databaseUrl } = ground;
+  const { organizations } = facts;
+  const hostile = facts.hostile.accounts.map(({ id }) => id);
+  const sight: Sight = { databaseUrl, organizations, hostile };
+  const state = await readState(sight);
   const index = new StateIndex(state, (event) => storyName(event.organization, event));
   const questions = new Questions(ground);
   try {
@@ -73,18 +80,33 @@ export async function judge(ground: Ground, historyPath: string): Promise<Judgem
       answersAreInTime(facts),
       rollingRestartsDropNothing(facts),
     ];
-    checks.push(replayChangesNothing(facts, state, index, await replay(ground, questions, facts, index)));
+    checks.push(replayChangesNothing(facts, state, index, await replay(ground, sight, questions, { facts, index })));
     checks.push(processesAreSound(ground.processes, await readLogs(ground)));
+    if (hostile.length > 0) {
+      checks.push(
+        hostileIsCounted(facts, await readHostile(databaseUrl, hostile)),
+        trackingStaysQuick(facts),
+        readersAreServed(facts),
+        connectionsAreLetGo(facts),
+        noSlotIsMissing(facts),
+        nothingElseIsMissing(facts),
+      );
+    }
     return { checks, figures: figuresOf(facts) };
   } finally {
     questions.close();
   }
 }
 
-async function replay(ground: Ground, questions: Questions, facts: Facts, index: StateIndex): Promise<Replayed> {
+async function replay(
+  ground: Ground,
+  sight: Sight,
+  questions: Questions,
+  { facts, index }: { facts: Facts; index: StateIndex },
+): Promise<Replayed> {
   const answers = await sendAgain(questions, facts, index);
   await untilDrained(ground, DRAIN_SECONDS_MAX);
   const accepted = answers.flatMap(({ status, id }) => (status === 201 && id !== undefined ? [id] : []));
-  const stored = await findStored(ground.databaseUrl, facts.organizations, accepted);
-  return { answers, ...stored, ...(await readTotals(ground.databaseUrl, facts.organizations)) };
+  const stored = await findStored(sight, accepted);
+  return { answers, ...stored, ...(await readTotals(sight)) };
 }

@@ -28,6 +28,7 @@ export interface Exchange {
   subject?: string;
   expect?: number[];
   retryAfter?: string;
+  due?: number;
 }
 
 /** An id whose time of receipt is the start of the hour of all these events, told apart by its last digits. */
@@ -67,12 +68,20 @@ export class MadeUpRun {
 
   /** A request and how it went, one after another unless `at` says when. */
   exchange(events: SentEvent[], exchange: Exchange): this {
-    const { organization = 0, api = 0, operation = 'track', tookMs = 5, expect = [201, 409, 422], subject } = exchange;
+    const {
+      organization = 0,
+      api = 0,
+      operation = 'track',
+      tookMs = 5,
+      expect = [201, 409, 422],
+      subject,
+      due,
+    } = exchange;
     this.#requests += 1;
     const request = this.#requests;
     const at = exchange.at ?? (this.#clock += 10);
     const sent = { type: 'sent', at, request, api, organization, operation, events, expect } as const;
-    this.#lines.push(subject === undefined ? sent : { ...sent, subject });
+    this.#lines.push({ ...sent, ...(subject !== undefined && { subject }), ...(due !== undefined && { due }) });
     const { status, body, retryAfter, why, connection = 'kept' } = exchange;
     const end = { at: at + tookMs, request, attempt: 1 };
     if (why !== undefined) this.#lines.push({ type: 'unanswered', ...end, why, connection });
@@ -86,6 +95,12 @@ export class MadeUpRun {
   /** An event that is accepted with this id. */
   accept(event: SentEvent, id: string, organization = 0): this {
     return this.exchange([event], { status: 201, body: { id }, organization });
+  }
+
+  /** Anything else that a history may hold. */
+  line(line: HistoryLine): this {
+    this.#lines.push(line);
+    return this;
   }
 
   fault(fault: Partial<FaultLine>): this {

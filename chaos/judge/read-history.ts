@@ -63,6 +63,22 @@ export class FactReader {
         this.#facts.stalls.push(line);
         return;
       case 'phase':
+        this.#facts.phases.push(line);
+        return;
+      case 'hostile-account':
+        this.#facts.hostile.accounts.push(line);
+        return;
+      case 'hostile':
+        this.#facts.hostile.turns.push(line);
+        return;
+      case 'let go':
+        this.#facts.hostile.letGo.push(line);
+        return;
+      case 'slots':
+        this.#facts.hostile.slots.push(line);
+        return;
+      case 'census':
+        this.#facts.hostile.census.push(line);
         return;
     }
   }
@@ -119,8 +135,11 @@ export class FactReader {
     attempt.status = line.status;
     this.#examine(open.sent, line);
     this.#tell(open, attempt, line);
+    if (line.status >= 500) return;
     // A definite answer is the last one.
-    if (line.status < 500) this.#open.delete(line.request);
+    this.#open.delete(line.request);
+    const { due } = open.sent;
+    if (due !== undefined) this.#facts.measured.push({ due, at: line.at });
   }
 
   #tell(open: Open, attempt: Attempt, line: AnsweredLine): void {

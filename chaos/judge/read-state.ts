@@ -2,6 +2,7 @@
 
 import pg from 'pg';
 import type { OrganizationLine } from '../history.ts';
+import { hideOthers } from './read-hostile.ts';
 import { ALL_CUSTOMERS, emptyState, rollupName, type Rollup, type State, type StoredEvent } from './state.ts';
 
 const PAGE = 20_000;
@@ -9,8 +10,16 @@ const MICROS = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 
 type Row = (string | null)[];
 
-export async function readState(databaseUrl: string, organizations: OrganizationLine[]): Promise<State> {
-  const reader = new StateReader(databaseUrl, organizations);
+/** What is read, and of whom. */
+export interface Sight {
+  databaseUrl: string;
+  organizations: OrganizationLine[];
+  /** Organizations whose rows are left out; what they may have is another matter. */
+  hostile?: string[];
+}
+
+export async function readState(sight: Sight): Promise<State> {
+  const reader = new StateReader(sight);
   try {
     return await reader.read();
   } finally {
@@ -19,11 +28,8 @@ export async function readState(databaseUrl: string, organizations: Organization
 }
 
 /** The rollups alone, and how many events there are: what a replay of the history must not change. */
-export async function readTotals(
-  databaseUrl: string,
-  organizations: OrganizationLine[],
-): Promise<{ rollups: Map<string, Rollup>; events: number }> {
-  const reader = new StateReader(databaseUrl, organizations);
+export async function readTotals(sight: Sight): Promise<{ rollups: Map<string, Rollup>; events: number }> {
+  const reader = new StateReader(sight);
   try {
     return { rollups: await reader.readRollups(), events: await reader.countEvents() };
   } finally {
@@ -33,11 +39,10 @@ export async function readTotals(
 
 /** What became of a few events, by their ids. */
 export async function findStored(
-  databaseUrl: string,
-  organizations: OrganizationLine[],
+  sight: Sight,
   ids: string[],
 ): Promise<{ recorded: Map<string, StoredEvent>; rejected: Set<string>; duplicates: Map<string, string> }> {
-  const reader = new StateReader(databaseUrl, organizations);
+  const reader = new StateReader(sight);
   try {
     return await reader.find(ids);
   } finally {
@@ -61,10 +66,12 @@ class StateReader {
   readonly #client: pg.Client;
   readonly #organizations: Map<string, number>;
   readonly #meters: Map<string, number>;
+  readonly #hostile: string[];
   #connected: Promise<unknown> | undefined;
 
-  constructor(databaseUrl: string, organizations: OrganizationLine[]) {
+  constructor({ databaseUrl, organizations, hostile = [] }: Sight) {
     this.#client = new pg.Client({ connectionString: databaseUrl, options: '-c timezone=UTC' });
+    this.#hostile = hostile;
     this.#organizations = new Map(organizations.map(({ id, index }) => [id, index]));
     this.#meters = new Map(
       organizations.flatMap(({ meters }) => meters.map(({ id }, index): [string, number] => [id, index])),
@@ -159,7 +166,7 @@ class StateReader {
   }
 
   async #connect(): Promise<void> {
-    await (this.#connected ??= this.#client.connect());
+    await (this.#connected ??= this.#client.connect().then(() => hideOthers(this.#client, this.#hostile)));
   }
 
   /** Gives every row of a query, as texts, to `take`. */
