@@ -76,7 +76,7 @@ test('events with and without key and metadata are recorded, read and reconciled
   expect(usage.body).toMatchObject({ total_usage: '1.5', event_count: 1 });
 
   // And one more time after Redis has lost the claim.
-  await weir.redis.unlink(weir.keys.claim(tenant.id, 'NULL'));
+  await weir.redis.unlink(await weir.claim(tenant.id, 'NULL'));
   const again = await track({ idempotency_key: 'NULL' });
   await weir.drained();
   expect((await read(`/events/${again.body.id}`)).body).toMatchObject({ status: 'duplicate', duplicate_of: ids[2] });
