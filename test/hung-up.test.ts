@@ -176,6 +176,16 @@ test('a client that takes nothing of its answers and hangs up holds no slot', as
   await expectNothingHeld();
 });
 
+test('a client that hangs up while a file is opened for it holds no slot', async () => {
+  // In whichever of the steps, of which there are several turns of the event loop: it is tried often enough to meet each.
+  for (let round = 0; round < 40; round += 1) {
+    const gone = await clients(`GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\n${host}\r\n`);
+    for (let turn = 0; turn < round % 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (const socket of gone) socket.resetAndDestroy();
+  }
+  await expectNothingHeld();
+});
+
 test('who hung up before his password was looked at has nothing hashed, and keeps nobody waiting', async () => {
   const slow = await weir.startApi();
   const guess = async (email: string): Promise<number> => {

@@ -142,6 +142,29 @@ test('batches that are sent over one connection without waiting for answers take
   expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
 });
 
+test('one organization cannot take the room of the others, also not by bodies that never come', async () => {
+  const roomy = await weir.startApi({
+    BODIES_BYTES_MAX: String(2 * BYTES_MAX),
+    BATCH_BODY_BYTES_MAX: String(BYTES_MAX),
+  });
+  const other = await signUp(weir);
+  const theirs = { apiKey: await other.createKey(), token: (await other.createMeter('SUM')).token };
+  const batch = (key: string, meterToken: string) =>
+    weir.request('POST', '/api/v1/sdk/track/batch', {
+      baseUrl: roomy.url,
+      apiKey: key,
+      raw: batchOf(LARGE).replace(token, meterToken),
+    });
+  const socket = connectTo(roomy.url);
+  sockets.push(socket);
+  socket.write(head([`Content-Length: ${LARGE}`]));
+  await until(async () => (await batch(apiKey, token)).status === 503, 'one organization holds its share');
+  expectNoRoom(await batch(apiKey, token));
+  expect((await batch(theirs.apiKey, theirs.token)).status).toBe(201);
+  socket.destroy();
+  await roomy.close();
+});
+
 test('who is not known may send as much as a form has, and is not read any further', async () => {
   const login = (password: string) =>
     weir.request('POST', '/api/v1/auth/login', { baseUrl: api.url, body: { email: 'nobody@example.com', password } });

@@ -266,9 +266,9 @@ describe('SIGTERM', () => {
     agent.destroy();
   });
 
-  test('does not wait for longer than DRAIN_TIMEOUT_MS for a request that never arrives in full', async () => {
+  test('does not wait for a request that never arrives in full, of which nothing was begun, and ends with code 0', async () => {
     const apiKey = await (await signUp(weir)).createKey();
-    const api = await weir.spawnApi({ DRAIN_TIMEOUT_MS: '500' });
+    const api = await weir.spawnApi({ DRAIN_TIMEOUT_MS: '2000' });
     const { hostname, port } = new URL(api.url);
     const half = connect(Number(port), hostname);
     half.on('error', () => {});
@@ -278,7 +278,7 @@ describe('SIGTERM', () => {
     // An answer over another connection says that the process has read what came before it.
     expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
     await api.stop('SIGTERM');
-    expect(api.child.exitCode).toBe(1);
+    expect(api.child.exitCode).toBe(0);
     half.destroy();
   });
 

@@ -117,7 +117,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
     onShed: (reason) => metrics.shed.inc({ reason }),
   });
   const bodies = boundBodies(app, connections, {
-    bytesMax: Math.max(settings.BODIES_BYTES_MAX, settings.BATCH_BODY_BYTES_MAX, settings.BODY_BYTES_MAX),
+    bytesMax: settings.BODIES_BYTES_MAX,
+    largestBytes: Math.max(settings.BATCH_BODY_BYTES_MAX, settings.BODY_BYTES_MAX),
     onShed: () => metrics.shed.inc({ reason: 'bodies' }),
   });
   addGauges(metrics.registry, [

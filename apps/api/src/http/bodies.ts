@@ -15,8 +15,10 @@ declare module 'fastify' {
 }
 
 export interface BodyOptions {
-  /** Bytes that all bodies together may have. At least as many as the largest body that a route takes. */
+  /** Bytes that all bodies together may have. */
   bytesMax: number;
+  /** Bytes of the largest body that a route takes. One of these is taken whatever `bytesMax` is. */
+  largestBytes: number;
   onShed: () => void;
 }
 
@@ -31,6 +33,9 @@ export interface Bodies {
  */
 const SMALL_BYTES = 16_384;
 
+/** What one organization may hold of it. */
+const SHARE_MAX = 0.5;
+
 /** Whether there is a body, and it has not come in whole. */
 export function hasBodyToCome({ raw }: FastifyRequest): boolean {
   if (raw.complete) return false;
@@ -40,20 +45,33 @@ export function hasBodyToCome({ raw }: FastifyRequest): boolean {
 
 /** Bounds the bodies. Runs after the guards, so that nobody takes room by what he only says of himself. */
 export function boundBodies(app: FastifyInstance, connections: Connections, options: BodyOptions): Bodies {
+  const bytesMax = Math.max(options.bytesMax, options.largestBytes);
+  // Room is held by what a body is said to have: one organization must not take all of it with bodies that never come.
+  const shareMax = Math.max(bytesMax * SHARE_MAX, options.largestBytes);
+  const shares = new Map<string, number>();
   let held = 0;
   /** The refusal of a body for which there is no room; without one it is held. */
   const hold = (request: FastifyRequest, bytes: number): Refusal | undefined => {
-    if (held + bytes > options.bytesMax) {
+    const { organizationId } = request.caller;
+    const share = (shares.get(organizationId) ?? 0) + bytes;
+    if (held + bytes > bytesMax || share > shareMax) {
       options.onShed();
       return noRoom();
     }
+    shares.set(organizationId, share);
     held += bytes;
     request.bodyBytes += bytes;
     return undefined;
   };
   app.decorateRequest('bodyBytes', 0);
   connections.onOver((request) => {
-    held -= request.bodyBytes;
+    const { bodyBytes } = request;
+    if (bodyBytes === 0) return;
+    const { organizationId } = request.caller;
+    const share = (shares.get(organizationId) ?? 0) - bodyBytes;
+    if (share > 0) shares.set(organizationId, share);
+    else shares.delete(organizationId);
+    held -= bodyBytes;
     request.bodyBytes = 0;
   });
 

@@ -20,7 +20,7 @@ export interface ConnectionLimitOptions {
   onShed: () => void;
 }
 
-/** Idle connections take some 15 kB each, so that these take 150 MB. */
+/** Each may hold the 16 kB of headers that a client may send: 160 MB for all of them. */
 const CONNECTIONS_MAX = 10_000;
 
 /** For Redis, for the log, for modules that are loaded late, for what Node has open itself: some 40, and as many to spare. */

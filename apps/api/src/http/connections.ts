@@ -5,6 +5,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether its answer was made, and nobody works on it any more. */
+    hasAnswer: boolean;
+  }
+}
+
 export interface Connection {
   readonly socket: Socket;
   /**
@@ -52,7 +59,7 @@ export function watchConnections(app: FastifyInstance): Connections {
   const end = (reply: FastifyReply, isHungUp: boolean) => {
     for (const listener of onEnd) listener(reply.request, reply, isHungUp);
     // A password that is hashed, or a statement that runs, goes on without the client, and takes as much.
-    if (isHungUp && !reply.raw.headersSent) abandoned.add(reply.request);
+    if (isHungUp && !reply.request.hasAnswer) abandoned.add(reply.request);
     else over(reply.request);
   };
 
@@ -79,7 +86,10 @@ export function watchConnections(app: FastifyInstance): Connections {
     requests.set(raw, reply);
     done();
   });
+  // Not when headers are sent: those of a file wait until it is read.
+  app.decorateRequest('hasAnswer', false);
   app.addHook('onSend', (request, _reply, payload, done) => {
+    request.hasAnswer = true;
     if (abandoned.size > 0 && abandoned.delete(request)) over(request);
     done(null, payload);
   });

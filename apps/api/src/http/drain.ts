@@ -5,7 +5,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { Server } from 'node:net';
-import { nextReply, type Connections } from './connections.ts';
+import { isAnswered, nextReply, type Connections } from './connections.ts';
 
 /** What sends new connections elsewhere once it is told does so within this time; then nobody is left in the door. */
 const QUIET_MS = 100;
@@ -62,13 +62,14 @@ export function useDrain(app: FastifyInstance, connections: Connections, timeout
 
 /**
  * Closes connections over which nothing ever came: for Node they are not idle. And once it is late those on which nobody here
- * works: whose request is not begun, whose body is not needed any more, or whose answer is not taken.
+ * works: whose request has not come in whole, whose body is not needed any more, or whose answer is not taken.
  */
 function closeForNobody(connections: Connections, isLate: boolean): void {
   for (const connection of connections.open()) {
     const { socket, requests } = connection;
     const isSilent = requests.size === 0 && socket.bytesRead === 0;
-    if (isSilent || (isLate && nextReply(connection)?.raw.headersSent !== false)) socket.destroy();
+    const isForNobody = isAnswered(connection) || nextReply(connection)?.raw.headersSent !== false;
+    if (isSilent || (isLate && isForNobody)) socket.destroy();
   }
 }
 
