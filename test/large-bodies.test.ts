@@ -26,7 +26,8 @@ beforeAll(async () => {
   api = await weir.startApi({
     BODIES_BYTES_MAX: String(BYTES_MAX),
     BATCH_BODY_BYTES_MAX: String(BYTES_MAX),
-    BODY_BYTES_MAX: '100000',
+    // What stands beside the events of a batch may have as many characters.
+    BODY_BYTES_MAX: String(BYTES_MAX),
   });
 });
 afterAll(() => weir.close());
@@ -146,6 +147,7 @@ test('one organization cannot take the room of the others, also not by bodies th
   const roomy = await weir.startApi({
     BODIES_BYTES_MAX: String(2 * BYTES_MAX),
     BATCH_BODY_BYTES_MAX: String(BYTES_MAX),
+    BODY_BYTES_MAX: String(BYTES_MAX),
   });
   const other = await signUp(weir);
   const theirs = { apiKey: await other.createKey(), token: (await other.createMeter('SUM')).token };

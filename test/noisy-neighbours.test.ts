@@ -136,11 +136,15 @@ describe('while Postgres does not answer for a table', () => {
 });
 
 describe('a caller that reads', () => {
+  beforeAll(() => weir.startWorker());
   const chart = (query: string, token: string): Promise<Answer> =>
     weir.request('GET', `/api/v1/widget/meters/${meters.noisy.id}/usage?${query}`, {
       headers: { authorization: `Bearer ${token}` },
     });
+  /** A widget shows a customer only what it has used. */
   async function widgetToken(customer: string): Promise<string> {
+    expect((await track('noisy', { customer_external_id: customer })).status).toBe(201);
+    await weir.drained();
     const answer = await weir.request('POST', '/api/v1/widget/token', {
       apiKey: keys.noisy,
       body: { customer_external_id: customer },

@@ -131,6 +131,9 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
       poolOf('features').push(meter.featureId);
       poolOf('meters').push(meter.id);
       poolOf('meter_token').push(meter.token);
+      // A customer's widget shows only what that customer has used.
+      await post('sdk/track', { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 });
+      await weir.drained();
     }
   }
   /** A feature in a plan. */
