@@ -50,7 +50,11 @@ export const threeKills: FaultKind = {
           await running.end('SIGKILL');
           dead.add(running);
           if (kills === KILLS - 1) break;
+          // A worker takes no jobs before it has seen whose queue it is, for which it has to ask Postgres.
+          const edge = edges[(kills + 1) % 2]!;
+          await edge.heal('reset');
           await next.start();
+          edge.silence(['forth', 'back']);
           dead.delete(next);
           await until(async () => (await queue.getActiveCount()) === 0, 'the job has come back to the queue', 30);
           await queue.resume();
