@@ -3,7 +3,10 @@
 import type pg from 'pg';
 import { tryPostgres, withRedis, type FaultKind } from './fault.ts';
 
-/** Redis has no memory left: it refuses every write, those of the workers too. */
+/** After memory is there again an API makes no claims until it has looked, which one that was paused does late. */
+const UNTIL_SEEN = 5;
+
+/** Redis has no memory left: it refuses every write, those of the workers too, and claims give way. */
 const redisFull: FaultKind = {
   name: 'memory full',
   lane: 'stores',
@@ -21,7 +24,8 @@ const redisFull: FaultKind = {
       } finally {
         await redis.config('SET', 'maxmemory', limit);
       }
-      return { detail: `${used} bytes` };
+      await hold(UNTIL_SEEN * seconds);
+      return { detail: `${used} bytes`, losesClaims: true };
     }),
 };
 
