@@ -33,7 +33,7 @@ export const apiSettings = z.object({
   RATE_LIMIT_REQUESTS_PER_KEY: wholeNumber(0, 1_000_000_000).default(0),
   RATE_LIMIT_REQUESTS_PER_ADDRESS: wholeNumber(0, 1_000_000_000).default(0),
   RATE_LIMIT_SIGNUPS_PER_ADDRESS: wholeNumber(0, 1_000_000_000).default(20),
-  READS_IN_FLIGHT_PER_CALLER: wholeNumber(1, 1_000).default(4),
+  READS_IN_FLIGHT_PER_CALLER: wholeNumber(1, 1_000).default(2),
   READ_BUCKETS_PER_CALLER: wholeNumber(100, 1_000_000_000).default(20_000),
   REDIS_COMMAND_TIMEOUT_MS: wholeNumber(50, 60_000).default(900),
   QUEUE_PREFIX: z

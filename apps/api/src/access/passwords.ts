@@ -1,6 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { Refusal } from '@weir/shared/errors';
 import { charactersOf, text } from '@weir/shared/text';
+import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
 // What OWASP recommends for argon2id: 19 MiB, two passes, one thread. About 20 ms here, and no use to a graphics card.
@@ -19,7 +20,10 @@ export const newPassword = text(CHARACTERS_MIN, 256)
   })
   .meta({ format: 'password' });
 
-/** Hashing takes a whole core. One at a time leaves the others to tracking, and is still some 50 logins a second. */
+/**
+ * Hashing takes a whole core. One at a time, and a rest of as long after each, leaves the others and half of that one to
+ * tracking, also where there are as many processes as cores. It is still some 25 logins a second.
+ */
 const oneAtATime = pLimit(1);
 
 /**
@@ -55,8 +59,15 @@ function prepared(password: string): string {
 }
 
 function inTurn<Value>(isGone: () => boolean, hashing: () => Promise<Value>): Promise<Value> {
-  return oneAtATime(() => {
-    if (isGone()) throw new Refusal('unavailable', 'The connection was closed before the password was looked at.');
-    return hashing();
+  return new Promise((resolve, reject) => {
+    void oneAtATime(async () => {
+      if (isGone()) {
+        reject(new Refusal('unavailable', 'The connection was closed before the password was looked at.'));
+        return;
+      }
+      const begun = performance.now();
+      await hashing().then(resolve, reject);
+      await delay(performance.now() - begun);
+    });
   });
 }

@@ -28,7 +28,7 @@ const REQUEST_COST = 100;
 const SAVED_SECONDS = 2.5;
 
 /** For each request that is worked on this many may wait: a page may ask for all of its charts at once. */
-const WAITING_FACTOR = 10;
+const WAITING_FACTOR = 20;
 
 /** Nobody looks at a page for longer than this while nothing comes. */
 const WAIT_MS_MAX = 5_000;
