@@ -101,9 +101,9 @@ test('a flush of large events holds fewer of them', async () => {
   const { buffer, flushes, flushAt } = openBuffer();
   const large = (id: string): Candidate => ({ ...candidate(id), event: 'x'.repeat(8_192) });
   const answered = Array.from({ length: 300 }, (_, index) => submit(buffer, large(String(index))));
-  for (const index of [0, 1, 2, 3, 4, 5, 6]) (await flushAt(index)).answer();
+  for (const index of [0, 1, 2]) (await flushAt(index)).answer();
   await Promise.all(answered);
-  expect(flushes.map(({ ids }) => ids.length)).toEqual([48, 48, 48, 48, 48, 48, 12]);
+  expect(flushes.map(({ ids }) => ids.length)).toEqual([128, 128, 44]);
 });
 
 test('a flush that fails is told to each of its events, and the next flush goes on', async () => {

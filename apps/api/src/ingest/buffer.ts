@@ -8,10 +8,10 @@ import type { Admission, Candidate } from './admit.ts';
 import { WaitingEvents, type Waiting } from './waiting.ts';
 
 /**
- * One flush: enough events to share an fsync well, and not so many that Redis, which takes some 5 µs for each and longer to
- * write large ones to its log, keeps others waiting. A thousand ordinary events have some 300,000 characters.
+ * One flush: enough events to share an fsync well, and not so many that Redis, which takes some 5 µs for each and a few
+ * milliseconds for a megabyte, keeps others waiting.
  */
-const FLUSH_MAX = { events: 1_000, characters: 393_216 };
+const FLUSH_MAX = { events: 1_000, characters: 1_048_576 };
 
 /** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering here. */
 const FLUSHES_IN_FLIGHT_MAX = 2;
