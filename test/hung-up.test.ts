@@ -21,7 +21,12 @@ beforeAll(async () => {
   weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
-  api = await weir.startApi({ REQUESTS_IN_FLIGHT_MAX: String(SLOTS), REQUEST_TIMEOUT_MS: '1000' });
+  api = await weir.startApi({
+    REQUESTS_IN_FLIGHT_MAX: String(SLOTS),
+    // One caller may take all of them: here it is not its share that is looked at.
+    READS_IN_FLIGHT_PER_CALLER: String(SLOTS + 1),
+    REQUEST_TIMEOUT_MS: '1000',
+  });
 });
 afterAll(() => weir.close());
 
