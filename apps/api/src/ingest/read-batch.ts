@@ -2,7 +2,7 @@
 // for which others do not wait. Meters that are not known are looked up all together. Next: buffer.ts.
 
 import type { Refusal } from '@weir/shared/errors';
-import { trackBody, type TrackBody } from '@weir/shared/event';
+import { trackBody } from '@weir/shared/event';
 import type { FastifyRequest } from 'fastify';
 import { parseJson } from '../http/json.ts';
 import { spansOfMembers } from '../http/json-spans.ts';
@@ -12,7 +12,7 @@ import type { Sender } from './admit.ts';
 import type { BatchText } from './batch-body.ts';
 import { ofOrganization, type KnownMeter, type KnownMeters } from './known-meters.ts';
 import { asRefusal } from './refusals.ts';
-import { readEvent, type ReadEvent, type ReadOptions } from './read-event.ts';
+import { readEvent, type EventFields, type ReadEvent, type ReadOptions } from './read-event.ts';
 
 export interface ReadItemsParts {
   meters: KnownMeters;
@@ -23,9 +23,9 @@ export interface ReadItemsParts {
 /** Characters of a batch that are read between two looks at the clock: less than a millisecond's work of the hardest. */
 const UNTIMED_CHARACTERS = 16_384;
 
-/** An item whose meter has to be looked up. */
+/** An item whose meter has to be looked up. A whole batch of them is kept meanwhile, so without what is not needed. */
 interface Unread {
-  body: TrackBody;
+  body: EventFields;
   start: number;
 }
 
@@ -50,7 +50,8 @@ export async function readItems(
   const items = await inSlices(turns, starts, (start, index): Item => {
     const result = trackBody.safeParse(parseJson(text.slice(start, ends[index]), `item events[${index}]`));
     if (!result.success) return invalidRequest(result.error);
-    const item = { body: result.data, start };
+    const { metadata: _, ...body } = result.data;
+    const item = { body, start };
     const token = item.body.meter_token;
     const meter = lookUps.has(token) ? undefined : meters.get(token);
     if (meter instanceof Promise) lookUps.set(token, settled(meter));
