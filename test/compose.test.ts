@@ -56,7 +56,7 @@ describe.each([
     const described = Object.fromEntries([...rows].map(([, setting = '', byDefault]) => [setting, byDefault]));
     const defaults = names.map((setting) => {
       const { success, data } = settings.safeParse({ ...addresses, [setting]: undefined });
-      return [setting, success ? String((data as Record<string, unknown>)[setting] ?? 'unset') : 'required'];
+      return [setting, success ? String((data as Record<string, string | number>)[setting] ?? 'unset') : 'required'];
     });
     expect(described).toMatchObject(Object.fromEntries(defaults));
   });
