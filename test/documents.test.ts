@@ -1,4 +1,4 @@
-// The documents lead to what is there: files, headings and paths.
+// The documents lead to what is there: files, headings, paths and commands.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -54,7 +54,15 @@ test('every relative link leads to a file that is there, and to a heading that i
   expect(missing(/\]\((?![a-z]+:)([^)\s]+)\)/g, isThere)).toEqual([]);
 });
 
-test('every path of a source file that a document names is there', () => {
-  const paths = /`((?:apps|packages|services|test|bench|chaos|docs|deploy)\/[\w./-]+\.(?:ts|mjs|lua|sql|md|cfg|sh))`/g;
-  expect(missing(paths, (_document, path) => existsSync(join(root, path)))).toEqual([]);
+test('every path that a document names is there, or is built from what is there', () => {
+  // A path in a link begins at its document; the test above follows it.
+  const paths =
+    /(?<![./(\w-])((?:apps|packages|services|test|bench|chaos|docs|deploy)\/[\w./-]+\.(?:ts|js|mjs|lua|sql|md|cfg|sh))\b/g;
+  const sourceOf = (path: string): string => path.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
+  expect(missing(paths, (_document, path) => existsSync(join(root, sourceOf(path))))).toEqual([]);
+});
+
+test('every npm script that a document names is there', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
+  expect(missing(/`?npm run ([a-z-]+)/g, (_document, script) => Object.hasOwn(scripts, script))).toEqual([]);
 });
