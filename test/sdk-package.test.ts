@@ -27,8 +27,10 @@ beforeAll(async () => {
 
   project = await mkdtemp(join(tmpdir(), 'weir-sdk-'));
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  await run('npm', ['pack', '--workspace', '@weir/sdk', '--pack-destination', project], { cwd: root, env: plain });
-  await run('npm', ['install', '--offline', './weir-sdk-0.1.0.tgz'], { cwd: project, env: plain });
+  const pack = ['pack', '--workspace', '@weir/sdk', '--pack-destination', project];
+  const packed = await run('npm', pack, { cwd: root, env: plain });
+  const file = packed.stdout.trim().split('\n').at(-1) ?? '';
+  await run('npm', ['install', '--offline', `./${file}`], { cwd: project, env: plain });
   const readme = await readFile(join(project, 'node_modules/@weir/sdk/README.md'), 'utf8');
   examples = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code ?? '');
 });
