@@ -1,5 +1,7 @@
 // What Prometheus reads: series that are there before anything happens, and the age of what waits.
 
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp, startWeir, until, type Weir } from './harness.ts';
 
@@ -32,6 +34,17 @@ test('every counter has its series from the start, at 0, so that its first count
     expect.arrayContaining(['event_loop', 'memory', 'requests', 'database']),
   );
   expect(values('weir_events_total')).toEqual(['recorded', 'duplicates', 'rejected']);
+});
+
+test('every metric is described in docs/operations.md, and no other', async () => {
+  const worker = await weir.startWorker();
+  const texts = await Promise.all([metricsOf(), metricsOf(worker.url)]);
+  await worker.close();
+  const names = texts.flatMap((text) => [...text.matchAll(/^# TYPE (weir_\S+)/gm)].map(([, name]) => name));
+  const operations = readFileSync(fileURLToPath(new URL('../docs/operations.md', import.meta.url)), 'utf8');
+  const rows = [...operations.matchAll(/^\| (`weir_.*?) \|/gm)].map(([, cell]) => cell).join();
+  const described = [...rows.matchAll(/`(weir_[a-z_]+)/g)].map(([, name]) => name);
+  expect(described.toSorted()).toEqual(names.toSorted());
 });
 
 test('the age of the oldest waiting event is shown, and is never negative', async () => {

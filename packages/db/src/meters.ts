@@ -61,7 +61,7 @@ export async function findMeter(db: Queries, organizationId: string, id: string)
     .executeTakeFirst();
 }
 
-/** Changes what is given, of which there must be at least one thing, and answers the meter if there is such a one. */
+/** Changes what is given, of which there must be at least one thing, and returns the meter if there is such a one. */
 export async function updateMeter(
   db: Queries,
   organizationId: string,
@@ -77,7 +77,7 @@ export async function updateMeter(
     .executeTakeFirst();
 }
 
-/** Changes the unit of the meter behind a feature. Answers whether there is a meter behind it. */
+/** Changes the unit of the meter behind a feature. Returns whether there is a meter behind it. */
 export async function updateUnitOfFeature(
   db: Queries,
   organizationId: string,

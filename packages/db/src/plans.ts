@@ -79,7 +79,7 @@ export async function lockPlan(transaction: Queries, organizationId: string, id:
   return found !== undefined;
 }
 
-/** Changes what is given, of which there must be at least one thing, and answers the plan if there is such a one. */
+/** Changes what is given, of which there must be at least one thing, and returns the plan if there is such a one. */
 export async function updatePlan(
   db: Queries,
   organizationId: string,
@@ -95,7 +95,7 @@ export async function updatePlan(
     .executeTakeFirst();
 }
 
-/** Answers whether there was such a plan. What it said about features goes with it; the features stay. */
+/** Returns whether there was such a plan. What it said about features goes with it; the features stay. */
 export async function deletePlan(db: Queries, organizationId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('plans')

@@ -53,7 +53,7 @@ export async function deleteSession(db: Queries, tokenHash: Buffer): Promise<voi
   await db.deleteFrom('sessions').where('token_hash', '=', tokenHash).execute();
 }
 
-/** Removes what is left of the sessions that have ended, and answers how many there were. */
+/** Removes what is left of the sessions that have ended, and returns how many there were. */
 export async function deleteExpiredSessions(db: Queries): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')

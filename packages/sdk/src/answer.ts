@@ -17,7 +17,7 @@ export interface Tracked {
   duplicate: boolean;
 }
 
-/** Rejects like `response.text()` when the connection breaks before the end of the body. */
+/** Reads an answer whole. Rejects like `response.text()` when the connection breaks before the end of the body. */
 export async function readAnswer(response: Response): Promise<Answer> {
   const body = parseObject(await response.text());
   return {
@@ -28,7 +28,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   };
 }
 
-/** The answers to the single events of a batch, in the order sent; a WeirError unless there is one for each. */
+/** Returns the answers to the single events of a batch, in the order sent. Throws a WeirError unless there is one for each. */
 export function splitAnswer(answer: Answer, idempotencyKeys: readonly string[]): Answer[] {
   if (answer.status !== 201 && answer.status !== 207) throw refusal(answer, idempotencyKeys);
   const items = Array.isArray(answer.body.data) ? answer.body.data.filter(isObject) : [];
@@ -36,7 +36,7 @@ export function splitAnswer(answer: Answer, idempotencyKeys: readonly string[]):
   return items.map((body) => ({ ...answer, status: Number(body.status), body }));
 }
 
-/** The event's place in the service; a WeirError when the event was not kept. */
+/** Returns which event the service keeps. Throws a WeirError when it did not keep this one. */
 export function settle(answer: Answer, idempotencyKey: string): Tracked {
   const id = text(answer.body.id);
   const duplicate = answer.status === 409 && answer.body.code === 'duplicate_event';
@@ -44,7 +44,7 @@ export function settle(answer: Answer, idempotencyKey: string): Tracked {
   throw refusal(answer, [idempotencyKey]);
 }
 
-/** A success that cannot be read counts as no answer: whether the events were kept is found out by sending them again. */
+/** A success that cannot be read counts as no answer. To send the events again finds out whether they were kept. */
 function refusal(answer: Answer, idempotencyKeys: readonly string[]): WeirError {
   const { status, body, requestId, retryAfterMs } = answer;
   const refused = status >= 300;

@@ -1,5 +1,5 @@
-// The client for services that report usage: every attempt has a time limit, is repeated while that can help, and
-// carries a key for each event, so that repeating never counts twice.
+// The client for services that report usage. Every attempt has a time limit, and is retried while that can help. It carries
+// a key for each event, so that a retry never counts twice.
 
 import { readAnswer, settle, splitAnswer, type Answer, type Tracked } from './answer.ts';
 import { WeirError } from './error.ts';
@@ -13,11 +13,11 @@ export interface WeirClientOptions {
   apiKey: string;
   /** The limit of one attempt, in milliseconds; default 5000. */
   timeoutMs?: number;
-  /** How often a call is repeated after its first attempt; default 4, some 4 s of waiting at most unless the service asks for more. */
+  /** Retries after the first attempt; default 4, which is less than 4 s of waiting unless the service asks for more. */
   retries?: number;
-  /** Told of each failed attempt that will be repeated, before the wait. */
+  /** Called with each failure that will be retried, before the wait. */
   onRetry?: (error: WeirError, delayMs: number) => void;
-  /** Instead of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: typeof fetch;
 }
 
@@ -26,7 +26,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What became of one event of a batch: it is kept, or `error` says why it is not. */
+/** What became of one event of a batch: Weir keeps it, or `error` says why not. */
 export type BatchOutcome = Tracked | { error: WeirError };
 
 export class WeirClient {
@@ -48,18 +48,18 @@ export class WeirClient {
   }
 
   /**
-   * Resolves once the service has the event on disk. Rejects with a WeirError when it refused the event or stayed
-   * unreachable through all retries, and with a RangeError when the quantity is no number.
+   * Resolves once the service has the event on disk. Rejects with a WeirError when the service refuses the event, or stays
+   * out of reach through all retries. Rejects with a RangeError when the quantity is no number.
    */
   async track(event: UsageEvent, options: CallOptions = {}): Promise<Tracked> {
     const { key, json } = prepare(event);
-    return await this.#repeat(options, async () => settle(await this.#post('/sdk/track', json, [key], options), key));
+    return await this.#retry(options, async () => settle(await this.#post('/sdk/track', json, [key], options), key));
   }
 
   /**
-   * Sends 1 to 1000 events in one request and resolves to their outcomes in the same order. Events that the service
-   * cannot take at the moment are sent again, without those that are settled. Rejects like `track`, but only while no
-   * event has an answer of its own.
+   * Sends 1 to 1000 events in one request, and resolves to their outcomes in the same order. Events that the service cannot
+   * take now are sent again without those that are settled. Rejects like `track`, but only while no event has an answer of
+   * its own.
    */
   async trackBatch(events: readonly UsageEvent[], options: CallOptions = {}): Promise<BatchOutcome[]> {
     const outcomes: BatchOutcome[] = [];
@@ -84,7 +84,7 @@ export class WeirClient {
     };
 
     try {
-      await this.#repeat(options, attempt);
+      await this.#retry(options, attempt);
     } catch (error) {
       // Once the events have answers of their own, the unsettled ones keep the error of their last one.
       if (!(error instanceof WeirError) || outcomes.length === 0) throw error;
@@ -92,7 +92,7 @@ export class WeirClient {
     return outcomes;
   }
 
-  async #repeat<T>(options: CallOptions, attempt: () => Promise<T>): Promise<T> {
+  async #retry<T>(options: CallOptions, attempt: () => Promise<T>): Promise<T> {
     return await withRetries(attempt, {
       retries: this.#retries,
       onRetry: this.#onRetry,
@@ -100,7 +100,7 @@ export class WeirClient {
     });
   }
 
-  /** One attempt; any answer is a result, none a WeirError of status 0. */
+  /** Makes one attempt. Returns any answer; throws a WeirError of status 0 when none comes. */
   async #post(path: string, body: string, idempotencyKeys: string[], { signal }: CallOptions): Promise<Answer> {
     // A listener that is taken off again, since the caller's signal may outlive millions of requests.
     const limit = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * A call that was not answered with success. `transient` says whether the same call may succeed later; sending it
- * again is safe with the same keys: put `idempotencyKeys[i]` into the i-th event of the call.
+ * A call that did not succeed. `transient` says whether the same call may succeed later. To send it again is safe with the same
+ * keys: put `idempotencyKeys[i]` into the i-th event of the call.
  */
 export class WeirError extends Error {
   override readonly name = 'WeirError';
@@ -10,7 +10,7 @@ export class WeirError extends Error {
   readonly code: string;
   /** A sentence a person can act on. */
   readonly detail: string;
-  /** The service's name for the request, to look it up in its logs. */
+  /** The service's id of the request, as in its logs. */
   readonly requestId: string | undefined;
   readonly transient: boolean;
   /** How long the service asked to wait, in milliseconds. */
@@ -38,7 +38,7 @@ export class WeirError extends Error {
   }
 }
 
-/** Whether the same request may succeed later: no (readable) answer, too slow, too many, or trouble inside the service. */
+/** Returns whether the same request may succeed later: no answer to read, too slow, too many, or a fault of the service. */
 export function isTransient(status: number): boolean {
   return status === 0 || status === 408 || status === 429 || status >= 500;
 }

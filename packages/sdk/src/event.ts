@@ -21,8 +21,8 @@ export interface UsageEvent {
 export type KeyedEvent = UsageEvent & { idempotency_key: string };
 
 /**
- * The event as JSON text. The text is put together here because `JSON.stringify` cannot write a number that a double
- * does not hold. Throws a RangeError when the quantity is no JSON number.
+ * Returns the event as JSON text. It is put together here, since `JSON.stringify` cannot write a number that a double does not
+ * hold. Throws a RangeError when the quantity is no JSON number.
  */
 export function encodeEvent(event: KeyedEvent): string {
   const { quantity, ...rest } = event;

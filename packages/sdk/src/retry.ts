@@ -3,7 +3,7 @@ import { WeirError } from './error.ts';
 
 const delayFirstMs = 250;
 const delayMaxMs = 10_000;
-/** A service that asks for more patience than this gets its caller to decide. */
+/** When the service asks for a longer wait than this, the caller decides. */
 const retryAfterMaxMs = 60_000;
 
 export interface RetryPolicy {
@@ -13,8 +13,8 @@ export interface RetryPolicy {
 }
 
 /**
- * Runs `attempt` until it succeeds, waiting between tries. Throws what `attempt` threw when that is not transient, when
- * the retries are used up or when the service asks for more than a minute; throws the signal's reason once aborted.
+ * Runs `attempt` until it succeeds, and waits between tries. Throws what `attempt` threw when that is not transient, when the
+ * retries are used up, or when the service asks for more than a minute. Throws the signal's reason once aborted.
  */
 export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
   for (let tries = 0; ; tries++) {
@@ -32,12 +32,12 @@ export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPol
   }
 }
 
-/** Full jitter: any time up to the exponential limit, so that clients stopped together do not come back together. */
+/** Returns any time up to the exponential limit (full jitter), so that clients which were stopped together come back apart. */
 export function backoffMs(tries: number): number {
   return Math.random() * Math.min(delayMaxMs, delayFirstMs * 2 ** tries);
 }
 
-/** The header's wait in milliseconds: whole seconds or an HTTP date; undefined when absent or unreadable. */
+/** Returns the wait of a Retry-After header in milliseconds; undefined unless it is seconds or an HTTP date. */
 export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header) * 1000;

@@ -30,7 +30,7 @@ export function plainDecimal(literal: string): string {
 }
 
 /**
- * Reads the quantity of an event from the literal that was sent and the number that JSON made of it. Answers the exact
+ * Reads the quantity of an event from the literal that was sent and the number that JSON made of it. Returns the exact
  * decimal, or says in a sentence why it is none.
  */
 export function parseQuantity(literal: string, value: number): { decimal: string } | { problem: string } {

@@ -11,7 +11,7 @@ const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
 /**
  * Reads an ISO 8601 date and time with an offset. Digits past the microsecond are cut, never rounded, so an event never
- * moves into the next period. Answers the instant, or says in a sentence what is wrong.
+ * moves into the next period. Returns the instant, or says in a sentence what is wrong.
  */
 export function parseInstant(text: string): Instant | { problem: string } {
   const epochMsOfText = readMilliseconds(text);
