@@ -20,7 +20,7 @@ const QUESTIONS_MAX = 2;
 /** Beyond this many names that wait for a question, which would be for seconds, no more are taken. */
 const WAITING_MAX = 20_000;
 
-export interface KnownOptions<Value> {
+export interface LookupCacheOptions<Value> {
   /** What is remembered, for the log: `API key`. */
   what: string;
   /** Asks Postgres for all of some names in one go; returns those that there are. */
@@ -53,8 +53,8 @@ interface LookUp<Value> {
  * seen. Those that are asked for at the same time share a question, so that a thousand unknown names cost little more than one.
  * While Postgres is away, tracking goes on with those in use.
  */
-export class Known<Value> {
-  readonly #options: KnownOptions<Value>;
+export class LookupCache<Value> {
+  readonly #options: LookupCacheOptions<Value>;
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry<Value>>();
   /** Names that nothing has, and until when that is taken for granted. */
@@ -65,7 +65,7 @@ export class Known<Value> {
   #questions = 0;
   #isScheduled = false;
 
-  constructor(options: KnownOptions<Value>) {
+  constructor(options: LookupCacheOptions<Value>) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
   }
@@ -98,7 +98,7 @@ export class Known<Value> {
       return await Promise.race([this.#lookUp(name), tooLate]);
     } catch (error) {
       entry.lookUpAgainAt = this.#now() + RETRY_MS;
-      this.#options.log.warn({ err: error }, `a known ${this.#options.what} could not be looked up again`);
+      this.#options.log.warn({ err: error }, `a cached ${this.#options.what} could not be looked up again`);
       return entry.value;
     } finally {
       clearTimeout(timer);

@@ -1,23 +1,24 @@
 -- Admits the events of one flush, all in one step: nobody ever sees a claim without its event, or an event that was not counted.
 --
--- KEYS  1 the batch's list, 2 the sorted set of staged batches, 3 the tally, 4 the mark of this memory, 5 the bytes that wait
---       of each organization, then the tombstone of each sender's API key, then the claim of each event that has one.
--- ARGV  1 the batch's id, 2 now in milliseconds, 3 seconds that a claim lives (0: none is written), 4 the id of a tally that
---       begins here, 5 how many senders, 6 how many runs; then three for each sender: the field of the tally that counts its
---       events, the mark that the memory had when its API key was looked up, and its organization; then three for each run of
---       events of one sender: the number of the sender (0: they are replayed, and were counted before), how many they are, and
---       their bytes, two more for each than its text has; then what the claim of each event is to hold, all of the same length
---       and one right after the other, blank for an event without a claim; then that length; then the events, a comma and a
---       line break between them and no other line break. As one text they are what is staged, if all of them are.
--- Answers two for each event that is not staged: its place, from 1, and 'revoked', 'unsure' when a tombstone may be lost, or
--- what the claim on its idempotency key holds.
+-- KEYS  1 the batch's list, 2 the sorted set of staged batches, 3 the counts of accepted events, 4 the epoch of this Redis,
+--       5 the bytes that wait of each organization, then the revoked mark of each sender's API key, then the claim of each
+--       event that has one.
+-- ARGV  1 the batch's id, 2 now in milliseconds, 3 seconds that a claim lives (0: none is written), 4 the id of counts that
+--       begin here, 5 how many senders, 6 how many runs; then three for each sender: the field that counts its events, the
+--       epoch in which its API key was looked up, and its organization; then three for each run of events of one sender: the
+--       number of the sender (0: they are replayed, and were counted before), how many they are, and their bytes, two more for
+--       each than its text has; then what the claim of each event is to hold, all of the same length and one right after the
+--       other, blank for an event without a claim; then that length; then the events, a comma and a line break between them
+--       and no other line break. As one text they are what is staged, if all of them are.
+-- Returns two for each event that is not staged: its place, from 1, and 'revoked', 'unsure' when the mark of a revoked key may
+-- be lost, or what the claim on its idempotency key holds.
 local senders, runs = tonumber(ARGV[5]), tonumber(ARGV[6])
-local memory = redis.call('GET', KEYS[4])
+local epoch = redis.call('GET', KEYS[4])
 local refused, accepted, waiting = {}, {}, {}
 for s = 1, senders do
   if redis.call('EXISTS', KEYS[5 + s]) == 1 then
     refused[s] = 'revoked'
-  elseif memory ~= ARGV[5 + 3 * s] then
+  elseif epoch ~= ARGV[5 + 3 * s] then
     refused[s] = 'unsure'
   end
   accepted[s], waiting[s] = 0, 0
@@ -90,7 +91,7 @@ if staged > 0 then
   redis.call('RPUSH', KEYS[1], events)
   redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
   for s = 1, senders do
-    -- The first count of a field may be the first of the whole tally, which then gets its id.
+    -- The first count of a field may be the first of all of them, which then get their id.
     if accepted[s] > 0 and redis.call('HINCRBY', KEYS[3], ARGV[4 + 3 * s], accepted[s]) == accepted[s] then
       redis.call('HSETNX', KEYS[3], 'id', ARGV[4])
     end

@@ -1,23 +1,23 @@
 // The moment of truth: after this step an event is on disk in Redis together with its claim, or it never was.
 // The same step counts it, which is what `npm run reconcile` holds the rest against. What the script says is the whole
-// answer to the client; the job that follows (enqueue.ts) only makes it quick.
+// answer to the client; the job that follows (record-jobs.ts) only makes it quick.
 
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Refusal, errorCodeOf } from '@weir/shared/errors';
+import { DIGEST_LENGTH } from '@weir/shared/hash';
 import { epochMsOfId, newId } from '@weir/shared/ids';
-import { DIGEST_LENGTH, type QueueKeys } from '@weir/shared/queue';
-import { STAGED_SEPARATOR, stagedBytes } from '@weir/shared/staged';
-import { monthOf, tallyField } from '@weir/shared/tally';
-import type { Redis } from 'ioredis';
+import { monthOf } from '@weir/shared/month-counts';
+import { acceptedField } from './accepted-counts.ts';
+import type { QueueConnection } from './connection.ts';
+import type { QueueKeys } from './keys.ts';
+import { loadScript } from './script.ts';
+import { STAGED_SEPARATOR, stagedBytes } from './staged.ts';
 
 /** Who sends an event. */
 export interface Sender {
   organizationId: string;
   apiKeyId: string;
-  /** What the memory of Redis was known by when the API key was looked up; see known-keys.ts. Its claims are made of it. */
-  memory: string;
+  /** The epoch of Redis when the API key was looked up. Its claims are made of it. */
+  epoch: string;
 }
 
 /** An event at the door: judged by nobody yet. */
@@ -33,8 +33,8 @@ export interface Candidate {
 }
 
 /**
- * What became of a candidate. `held`: its idempotency key belongs to the event `id`. `unsure`: Redis lost its memory since the
- * API key was looked up, so that nobody knows whether it was deleted meanwhile.
+ * What became of a candidate. `held`: its idempotency key belongs to the event `id`. `unsure`: Redis has another epoch than
+ * when the API key was looked up, so that nobody knows whether it was deleted meanwhile.
  */
 export type Admission =
   | { outcome: 'staged' }
@@ -42,9 +42,7 @@ export type Admission =
   | { outcome: 'revoked' }
   | { outcome: 'unsure' };
 
-// From `src` and from `dist` alike: the compiler does not carry the script along.
-const LUA = readFileSync(fileURLToPath(new URL('../../src/ingest/admit.lua', import.meta.url)), 'utf8');
-const SHA = createHash('sha1').update(LUA).digest('hex');
+const admitFlush = loadScript<(number | string)[]>('admit');
 
 const UUID_LENGTH = 36;
 /** What a claim holds: the id of its event and the fingerprint. */
@@ -54,19 +52,13 @@ const STAGED: Admission = { outcome: 'staged' };
 const REVOKED: Admission = { outcome: 'revoked' };
 const UNSURE: Admission = { outcome: 'unsure' };
 
-/** Makes the script known to Redis, so that the first flush after a restart needs no second round trip. */
-export async function loadAdmitScript(redis: Redis): Promise<void> {
-  await redis.script('LOAD', LUA);
-}
-
 /**
  * Admits the candidates of one flush under the batch's id; the answers are in their order. When Redis does not answer,
  * throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
  * With `claimSeconds` 0 no claim is kept: events of this flush are held against those before it and each other, later ones are not.
  */
 export async function admit(
-  redis: Redis,
-  keys: QueueKeys,
+  { redis, keys }: QueueConnection,
   batch: string,
   candidates: readonly Candidate[],
   claimSeconds: number,
@@ -75,9 +67,9 @@ export async function admit(
   if (redis.status !== 'ready') throw notAccepted();
   let exceptions: (number | string)[];
   try {
-    exceptions = await evaluate(redis, keyArgs, valueArgs);
+    exceptions = await admitFlush(redis, keyArgs, valueArgs);
   } catch (error) {
-    throw refusalOf(error);
+    throw unanswered(error);
   }
   const admissions = candidates.map((): Admission => STAGED);
   for (let at = 0; at < exceptions.length; at += 2) {
@@ -87,18 +79,8 @@ export async function admit(
   return admissions;
 }
 
-async function evaluate(redis: Redis, keyArgs: string[], valueArgs: (string | number)[]): Promise<(number | string)[]> {
-  try {
-    return (await redis.evalsha(SHA, keyArgs.length, ...keyArgs, ...valueArgs)) as (number | string)[];
-  } catch (error) {
-    // Redis forgets scripts when it restarts. Nothing of this one has run then.
-    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return (await redis.eval(LUA, keyArgs.length, ...keyArgs, ...valueArgs)) as (number | string)[];
-  }
-}
-
 function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candidate[], claimSeconds: number) {
-  const tombstones: string[] = [];
+  const revoked: string[] = [];
   const claims: string[] = [];
   const perSender: string[] = [];
   const perRun: number[] = [];
@@ -110,11 +92,11 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
     const month = monthOf(epochMsOfId(id));
     if (last !== undefined && last.sender === sender && last.month === month) return last.number;
     // A flush at the turn of a month has its sender twice, once for each month.
-    const name = sender.apiKeyId + sender.memory + month;
+    const name = sender.apiKeyId + sender.epoch + month;
     const number = senders.get(name) ?? senders.size + 1;
     if (number > senders.size) {
-      tombstones.push(keys.revoked(sender.apiKeyId));
-      perSender.push(tallyField(sender.organizationId, month), sender.memory, sender.organizationId);
+      revoked.push(keys.revoked(sender.apiKeyId));
+      perSender.push(acceptedField(sender.organizationId, month), sender.epoch, sender.organizationId);
       senders.set(name, number);
     }
     last = { sender, month, number };
@@ -144,10 +126,10 @@ function argumentsOf(keys: QueueKeys, batch: string, candidates: readonly Candid
     throw new Error('a fingerprint is not of the length of a digest');
   perRun.push(current, count, bytes);
   const events = candidates.map(({ event }) => event).join(STAGED_SEPARATOR);
-  // A batch may go on in the next tally, which needs another id than the one before.
+  // A batch may go on in the next counts, which need another id than those before.
   const head = [batch, Date.now(), claimSeconds, newId(), senders.size, perRun.length / 3];
   return {
-    keyArgs: [keys.batch(batch), keys.staged, keys.tally, keys.memory, keys.waiting, ...tombstones, ...claims],
+    keyArgs: [keys.batch(batch), keys.staged, keys.accepted, keys.epoch, keys.waiting, ...revoked, ...claims],
     valueArgs: [...head, ...perSender, ...perRun, claimed, CLAIM_LENGTH, events],
   };
 }
@@ -166,7 +148,7 @@ function exceptionOf(answer: string, candidate: Candidate | undefined): Admissio
 // asked once for a whole script, so OOM never comes in its middle.)
 const REFUSED_BY_REDIS = /^(OOM|LOADING|BUSY|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|NOAUTH|NOPERM|CLUSTERDOWN)\b/;
 
-function refusalOf(error: unknown): Refusal {
+function unanswered(error: unknown): Refusal {
   const message = error instanceof Error ? error.message : String(error);
   const neverSent = message.includes("Stream isn't writeable") || errorCodeOf(error) === 'ECONNREFUSED';
   if (neverSent || REFUSED_BY_REDIS.test(message)) return notAccepted(error);

@@ -1,8 +1,8 @@
 import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
-import type { QueueKeys } from '@weir/shared/queue';
-import { stagedBeginning, stagedEvents } from '@weir/shared/staged';
-import type { Redis } from 'ioredis';
+import type { QueueConnection } from './connection.ts';
+import { loadScript } from './script.ts';
+import { stagedBeginning, stagedEvents } from './staged.ts';
 
 /** An event is staged at most this long after it got its id: the client has given up long before. */
 const STAGED_WITHIN_MS = 30_000;
@@ -19,17 +19,13 @@ const PAGE = 10;
 /** Clocks of several API machines differ; the batch's time is from the same machine as the id, so a little is enough. */
 const CLOCK_SLACK_MS = 1_000;
 
-const FIND = `
-for _, flush in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
-  if string.find(flush, ARGV[1], 1, true) then return flush end
-end
-return nil`;
+const findFlush = loadScript<string | null>('find-flush');
 
 /**
  * The event with this id, if it waits in the queue. There is no index for this: the id holds the time of receipt, and
  * only the few batches that were staged right after it can hold the event.
  */
-export async function findStagedEvent(redis: Redis, keys: QueueKeys, id: string): Promise<StagedEvent | undefined> {
+export async function findStagedEvent({ redis, keys }: QueueConnection, id: string): Promise<StagedEvent | undefined> {
   const receivedAt = epochMsOfId(id);
   const [from, to] = [receivedAt - CLOCK_SLACK_MS, receivedAt + STAGED_WITHIN_MS];
   // All ids at one moment: workers take batches off meanwhile, and a second look by position would skip some.
@@ -40,9 +36,9 @@ export async function findStagedEvent(redis: Redis, keys: QueueKeys, id: string)
   });
   for (let at = 0; at < batches.length; at += PAGE) {
     const page = batches.slice(at, at + PAGE);
-    const found = await Promise.all(page.map((batch) => redis.eval(FIND, 1, keys.batch(batch), stagedBeginning(id))));
-    const flush = found.find((each) => typeof each === 'string');
-    if (flush !== undefined) return stagedEvents([flush]).find((event) => event.id === id);
+    const found = await Promise.all(page.map((batch) => findFlush(redis, [keys.batch(batch)], [stagedBeginning(id)])));
+    const flush = found.find((each) => each !== null);
+    if (typeof flush === 'string') return stagedEvents([flush]).find((event) => event.id === id);
   }
   return undefined;
 }

@@ -1,11 +1,11 @@
-// Lets go of claims that are older than claims may get now (see room.ts), so that what waits to be recorded finds room. One API
+// Lets go of claims that are older than claims may get now (see room.ts of the API), so that what waits to be recorded finds room. One API
 // does it at a time, in steps between which Redis serves the others. Which claims go follows from the clocks of those that
 // made them: a clock that is wrong makes it too many or too few of them, and never anything else.
 
 import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
-import type { QueueKeys } from '@weir/shared/queue';
-import type { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { QueueConnection } from './connection.ts';
+import { loadScript } from './script.ts';
 
 /**
  * Keys that a step looks at: a millisecond or two of Redis, after which it is left to others for as long. When memory is so short
@@ -21,23 +21,7 @@ const LOCK_MS = 20_000;
 /** Greater than any id, whatever the clock that made it. */
 const AFTER_ALL_IDS = 'z';
 
-// Answers where to go on, how many it let go of, and the smallest id of those that it kept.
-const LET_GO = `
-local scanned = redis.call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3])
-local keys, old, oldest = scanned[2], {}, ''
-if #keys > 0 then
-  local values = redis.call('MGET', unpack(keys))
-  for c = 1, #keys do
-    local id = values[c] and string.sub(values[c], 1, 36)
-    if id and id < ARGV[4] then
-      old[#old + 1] = keys[c]
-    elseif id and (oldest == '' or id < oldest) then
-      oldest = id
-    end
-  end
-  if #old > 0 then redis.call('UNLINK', unpack(old)) end
-end
-return { scanned[1], #old, oldest }`;
+const letGo = loadScript<[cursor: string, letGo: number, oldest: string]>('let-go');
 
 /**
  * Goes through all claims once and lets go of those that are older than `seconds` says, which is asked at each step; of all of them
@@ -45,8 +29,7 @@ return { scanned[1], #old, oldest }`;
  * away.
  */
 export async function letGoOfClaims(
-  redis: Redis,
-  keys: QueueKeys,
+  { redis, keys }: QueueConnection,
   seconds: () => number,
   isStopped: () => boolean,
 ): Promise<number | undefined> {
@@ -61,10 +44,9 @@ export async function letGoOfClaims(
     const due = seconds();
     const step = due === 0 ? URGENT_STEP : STEP;
     const cut = due === 0 ? AFTER_ALL_IDS : firstIdAt(now - due * 1000);
-    const answer = await redis.eval(LET_GO, 0, cursor, keys.allClaims, step.keys, cut);
-    const [next, letGo, kept] = answer as [cursor: string, letGo: number, oldest: string];
+    const [next, gone, kept] = await letGo(redis, [], [cursor, keys.allClaims, step.keys, cut]);
     cursor = next;
-    count += letGo;
+    count += gone;
     if (kept !== '' && (oldest === '' || kept < oldest)) oldest = kept;
     if (cursor === '0') break;
     if (isStopped()) return count;

@@ -1,27 +1,27 @@
 // Whose queue it is. The prefix in Redis holds the mark of its database: another Weir on the same Redis, or a copy of the
 // database, must neither take what waits here nor add to it. And whether that database still has all that it had: after a
 // restore, or a failover that lost commits, the claims here hold keys of events that are nowhere. They count for nothing then,
-// since their keys in Redis are made of the value that its memory is known by, which is renewed.
+// since their keys in Redis are made of its epoch, which is renewed.
 
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
-import { Refusal, errorCodeOf } from './errors.ts';
-import type { Logger } from './log.ts';
-import type { QueueKeys } from './queue.ts';
-import { SettingsError } from './settings.ts';
-import { withinMs } from './within.ts';
+import { Refusal, errorCodeOf } from '@weir/shared/errors';
+import type { Logger } from '@weir/shared/log';
+import { SettingsError } from '@weir/shared/settings';
+import { withinMs } from '@weir/shared/within';
+import type { QueueConnection } from './connection.ts';
+import { loadScript } from './script.ts';
 
 /** What Postgres says of itself; see installation.ts of packages/db. */
 export interface DatabaseFacts {
   mark: string;
   timeline: number;
-  hasFolded: boolean;
+  hasDrained: boolean;
 }
 
 /** How Postgres is asked; both throw a SettingsError for a database that will not do, and else what Postgres says. */
 export interface DatabaseQuestions {
   requireSchema(): Promise<void>;
-  identify(folded: string | undefined): Promise<DatabaseFacts>;
+  identify(drained: string | undefined): Promise<DatabaseFacts>;
 }
 
 const TAKE_OVER_COMMAND = 'npm run take-over';
@@ -31,35 +31,9 @@ const NOT_SEEN = 'The database has not been seen yet: check DATABASE_URL, and th
 /** A whole look takes no longer, even where Redis or Postgres is silent. */
 const LOOK_MS_MAX = 5_000;
 
-// The value of the memory comes with the mark in one step: whoever has it had it from a queue of its own.
-const CLAIM_QUEUE = `
-local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[1] then return {owner} end
-if not owner then redis.call('SET', KEYS[1], ARGV[1]) end
-local memory = redis.call('GET', KEYS[2])
-if not memory then
-  memory = ARGV[2]
-  redis.call('SET', KEYS[2], memory)
-end
-return {ARGV[1], memory}`;
-
-// Several processes find it out at once; the first one renews.
-const RENEW = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if (redis.call('GET', KEYS[3]) or '') ~= ARGV[2] or (redis.call('GET', KEYS[4]) or '') ~= ARGV[3] then return 0 end
-redis.call('SET', KEYS[2], ARGV[4])
-redis.call('SET', KEYS[5], '1')
-redis.call('UNLINK', KEYS[3])
-if ARGV[5] ~= '0' then redis.call('SET', KEYS[4], ARGV[5]) end
-return 1`;
-
-// All in one step, and the mark last: a log that is torn in the middle leaves a queue that is to be taken over again.
-const TAKE_OVER = `
-redis.call('SET', KEYS[2], ARGV[2])
-redis.call('SET', KEYS[5], '1')
-redis.call('UNLINK', KEYS[3])
-redis.call('SET', KEYS[4], ARGV[3])
-redis.call('SET', KEYS[1], ARGV[1])`;
+const ownQueue = loadScript<[owner: string, epoch?: string]>('own-queue');
+const renewEpoch = loadScript<number>('renew-epoch');
+const takeOverQueue = loadScript<null>('take-over');
 
 /** This queue is not, or not yet, one that this process may touch. It is worth another try. */
 export class NotOurQueue extends Error {}
@@ -68,10 +42,15 @@ export class NotOurQueue extends Error {}
  * Takes the queue for this database, whoever it belonged to. What waits in it stays; claims made before count for nothing.
  * Returns the mark that it had; undefined when it had none, or this one already.
  */
-export async function takeOver(redis: Redis, keys: QueueKeys, facts: DatabaseFacts): Promise<string | undefined> {
-  const former = (await redis.get(keys.database)) ?? undefined;
-  await redis.eval(TAKE_OVER, 5, ...keysOf(keys), facts.mark, randomUUID(), facts.timeline);
+export async function takeOver(queue: QueueConnection, facts: DatabaseFacts): Promise<string | undefined> {
+  const former = await readOwner(queue);
+  await takeOverQueue(queue.redis, keysOf(queue), [facts.mark, randomUUID(), facts.timeline]);
   return former === facts.mark ? undefined : former;
+}
+
+/** The mark of the database that the queue belongs to; undefined where it has none. */
+export async function readOwner({ redis, keys }: QueueConnection): Promise<string | undefined> {
+  return (await redis.get(keys.database)) ?? undefined;
 }
 
 /** Whether two marks are of one Weir: of its database, and of a copy of it. */
@@ -79,13 +58,12 @@ export function isSameWeir(mark: string, other: string): boolean {
   return mark.split(':')[0] === other.split(':')[0];
 }
 
-function keysOf(keys: QueueKeys): string[] {
-  return [keys.database, keys.memory, keys.lastFolded, keys.timeline, keys.countsAhead];
+function keysOf({ keys }: QueueConnection): string[] {
+  return [keys.database, keys.epoch, keys.lastDrained, keys.timeline, keys.countsAhead];
 }
 
 export interface OwnershipOptions {
-  redis: Redis;
-  keys: QueueKeys;
+  queue: QueueConnection;
   database: DatabaseQuestions;
   log: Logger;
   /** How often it is looked. */
@@ -110,7 +88,7 @@ export class Ownership {
     this.#options = options;
     this.#timer = setInterval(() => void this.look(), options.intervalMs);
     // A connection that comes again may lead to another Redis.
-    options.redis.on('ready', this.#onReady);
+    options.queue.redis.on('ready', this.#onReady);
   }
 
   /** Why the queue must not be touched, for the operator; undefined when it may. Costs nothing to ask. */
@@ -134,23 +112,21 @@ export class Ownership {
     if (error !== undefined) throw new SettingsError(`Cannot start: ${error.message}`);
   }
 
-  /** What the memory of this queue is known by. Throws the refusal where the queue is not ours, and what Redis says. */
-  async memory(): Promise<string> {
+  /** The epoch of this queue. Throws the refusal where the queue is not ours, and what Redis says. */
+  async epoch(): Promise<string> {
     if (this.#mark === undefined) await this.look();
     const mark = this.#mark;
     if (mark === undefined || this.#unfit !== undefined) throw this.refusal() ?? new NotOurQueue(NOT_SEEN);
-    const { redis, keys } = this.#options;
-    const [owner, memory] = await claimQueue(redis, keys, mark);
-    this.#judge(owner);
-    if (owner !== mark || memory === undefined) throw this.refusal() ?? new NotOurQueue(NOT_SEEN);
-    return memory;
+    const [owner, epoch] = await own(this.#options.queue, mark);
+    this.#seeOwner(owner);
+    if (owner !== mark || epoch === undefined) throw this.refusal() ?? new NotOurQueue(NOT_SEEN);
+    return epoch;
   }
 
   /** Throws a NotOurQueue unless the queue is ours at this moment. */
   async check(): Promise<void> {
     const mark = this.#mark;
-    const { redis, keys } = this.#options;
-    const owner = mark === undefined ? null : await redis.get(keys.database);
+    const owner = mark === undefined ? undefined : await readOwner(this.#options.queue);
     if (mark !== undefined && owner === mark) return;
     await this.look();
     const problem = this.problem();
@@ -170,36 +146,37 @@ export class Ownership {
 
   close(): void {
     clearInterval(this.#timer);
-    this.#options.redis.off('ready', this.#onReady);
+    this.#options.queue.redis.off('ready', this.#onReady);
   }
 
   async #look(): Promise<void> {
-    const { redis, keys, database } = this.#options;
+    const { queue, database } = this.#options;
+    const { redis, keys } = queue;
     if (redis.status !== 'ready') {
       // Postgres may be told of all the same: a fresh process learns its mark.
       await this.#identify(undefined, database);
       return;
     }
-    const [folded, timeline] = await redis.mget(keys.lastFolded, keys.timeline);
+    const [drained, timeline] = await redis.mget(keys.lastDrained, keys.timeline);
     let facts: DatabaseFacts | undefined;
     try {
-      facts = await this.#identify(folded ?? undefined, database);
+      facts = await this.#identify(drained ?? undefined, database);
     } catch (error) {
       // Postgres is away. Redis may belong to somebody else by now.
-      if (this.#mark !== undefined) this.#judge(await redis.get(keys.database));
+      if (this.#mark !== undefined) this.#seeOwner(await readOwner(queue));
       throw error;
     }
     if (facts === undefined) return;
-    const [owner] = await claimQueue(redis, keys, facts.mark);
-    if (owner === facts.mark) await this.#compareTime(facts, folded ?? '', timeline ?? '');
-    this.#judge(owner);
+    const [owner] = await own(queue, facts.mark);
+    if (owner === facts.mark) await this.#compareTime(facts, drained ?? '', timeline ?? '');
+    this.#seeOwner(owner);
   }
 
   /** Undefined where the database will not do; why is kept. */
-  async #identify(folded: string | undefined, database: DatabaseQuestions): Promise<DatabaseFacts | undefined> {
+  async #identify(drained: string | undefined, database: DatabaseQuestions): Promise<DatabaseFacts | undefined> {
     try {
       if (this.#unfit !== undefined) await database.requireSchema();
-      const facts = await database.identify(folded);
+      const facts = await database.identify(drained);
       // Another database than before has to be looked at as a whole.
       if (this.#mark !== undefined && this.#mark !== facts.mark) await database.requireSchema();
       this.#mark = facts.mark;
@@ -218,28 +195,28 @@ export class Ownership {
     }
   }
 
-  /** Renews the value of the memory where Postgres does not have any more what it had. */
-  async #compareTime(facts: DatabaseFacts, folded: string, timeline: string): Promise<void> {
-    const { redis, keys, log } = this.#options;
+  /** Begins a new epoch where Postgres does not have any more what it had. */
+  async #compareTime(facts: DatabaseFacts, drained: string, timeline: string): Promise<void> {
+    const { queue, log } = this.#options;
+    const { redis, keys } = queue;
     if (timeline === '' && facts.timeline > 0) await redis.set(keys.timeline, facts.timeline, 'NX');
     // A lower one is told by an old primary that does not know yet that another one took its place.
     const isLater = timeline !== '' && facts.timeline > Number(timeline);
-    if (facts.hasFolded && !isLater) return;
-    const values = [facts.mark, folded, timeline, randomUUID(), facts.timeline];
-    const isRenewed = await redis.eval(RENEW, 5, ...keysOf(keys), ...values);
-    if (isRenewed !== 1) return;
+    if (facts.hasDrained && !isLater) return;
+    const values = [facts.mark, drained, timeline, randomUUID(), facts.timeline];
+    if ((await renewEpoch(redis, keysOf(queue), values)) !== 1) return;
     log.error(
       { timeline: facts.timeline, before: timeline },
-      facts.hasFolded
+      facts.hasDrained
         ? 'another Postgres took over: idempotency keys are judged by Postgres alone from now on; npm run reconcile says whether events are missing'
         : 'Postgres went back in time: what was recorded since is not there. Clients can send it again; npm run reconcile says what is missing',
     );
   }
 
-  #judge(owner: string | null): void {
+  #seeOwner(owner: string | undefined): void {
     if (this.#mark === undefined) return;
     // Without a mark Redis lost its memory: the next look, or the next key that is looked up, sets it again.
-    const foreign = owner === null ? undefined : foreignQueue(this.#mark, owner);
+    const foreign = owner === undefined ? undefined : foreignQueue(this.#mark, owner);
     this.#tell(this.#foreign, foreign);
     this.#foreign = foreign;
   }
@@ -259,8 +236,8 @@ export class Ownership {
   }
 }
 
-async function claimQueue(redis: Redis, keys: QueueKeys, mark: string): Promise<[owner: string, memory?: string]> {
-  return (await redis.eval(CLAIM_QUEUE, 2, keys.database, keys.memory, mark, randomUUID())) as [string, string?];
+function own({ redis, keys }: QueueConnection, mark: string): Promise<[owner: string, epoch?: string]> {
+  return ownQueue(redis, [keys.database, keys.epoch], [mark, randomUUID()]);
 }
 
 /** What is wrong when the queue has another mark than the database; undefined when it is the same. */

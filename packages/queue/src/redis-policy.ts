@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
-import { SettingsError } from './settings.ts';
+import { SettingsError } from '@weir/shared/settings';
+import type { QueueConnection } from './connection.ts';
 
 /** What is wrong with how a Redis is set up: `refuse` must stop the process, `warn` must be told to the operator. */
 export interface RedisPolicy {
@@ -7,15 +7,23 @@ export interface RedisPolicy {
   warn?: string;
 }
 
+/** Memory of a Redis, in bytes. `limit` is its `maxmemory`, 0 without one. */
+export interface RedisMemory {
+  used: number;
+  limit: number;
+}
+
 const SETTINGS = ['maxmemory-policy', 'appendonly', 'appendfsync', 'no-appendfsync-on-rewrite'] as const;
 
 /**
- * Reads how a Redis is set up, and what its `INFO memory` says, in one round trip. A policy that evicts keys would drop
+ * Reads how a Redis is set up, and its memory, in one round trip. A policy that evicts keys would drop
  * accepted events without a word; a lazy fsync only weakens what a 201 means when the machine itself dies. Where a hosted
  * Redis does not answer `CONFIG GET`, that is said as a warning, since only the policy can be known then. Throws while
  * Redis is away.
  */
-export async function readRedisPolicy(redis: Redis): Promise<{ policy: RedisPolicy; memory: string }> {
+export async function readRedisPolicy({
+  redis,
+}: QueueConnection): Promise<{ policy: RedisPolicy; memory: RedisMemory }> {
   const [server, memory, config] = await Promise.all([
     redis.info('server'),
     redis.info('memory'),
@@ -24,7 +32,7 @@ export async function readRedisPolicy(redis: Redis): Promise<{ policy: RedisPoli
       throw error;
     }),
   ]);
-  return { policy: policyOf(server, memory, config), memory };
+  return { policy: policyOf(server, memory, config), memory: memoryOf(memory) };
 }
 
 function policyOf(server: string, memory: string, config: object): RedisPolicy {
@@ -57,6 +65,14 @@ function policyOf(server: string, memory: string, config: object): RedisPolicy {
   return {};
 }
 
+/** What a Redis says of its memory in `INFO memory`. */
+export function memoryOf(info: string): RedisMemory {
+  return {
+    used: Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0),
+    limit: Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0),
+  };
+}
+
 /** The answer to CONFIG GET is an object, or a flat list of names and values, as the protocol has it. */
 function pairsOf(config: object): Map<string, string> {
   if (!Array.isArray(config)) return new Map(Object.entries(config as Record<string, string>));
@@ -65,8 +81,8 @@ function pairsOf(config: object): Map<string, string> {
 }
 
 /** Throws a SettingsError for a Redis that would lose events. Returns what else an operator should be told of it. */
-export async function requireRedisPolicy(redis: Redis): Promise<string | undefined> {
-  const { refuse, warn } = (await readRedisPolicy(redis)).policy;
+export async function requireRedisPolicy(queue: QueueConnection): Promise<string | undefined> {
+  const { refuse, warn } = (await readRedisPolicy(queue)).policy;
   if (refuse !== undefined) throw new SettingsError(`Cannot start: ${refuse}.`);
   return warn;
 }

@@ -1,12 +1,14 @@
 // The text of an event between the door and Postgres, as the list of its batch holds it.
 
-import type { StagedEvent } from './event.ts';
-import { newId } from './ids.ts';
+import type { StagedEvent } from '@weir/shared/event';
+import { newId } from '@weir/shared/ids';
+import type { AggregationType } from '@weir/shared/meter';
 
 type Values = [
   id: string,
   organizationId: string,
   meterId: string,
+  aggregation: AggregationType,
   customer: string,
   quantity: string,
   timestamp: string,
@@ -32,6 +34,7 @@ export function stagedText(event: StagedEvent): string {
     event.id,
     event.organization_id,
     event.meter_id,
+    event.aggregation,
     event.customer_external_id,
     event.quantity,
     event.timestamp,
@@ -99,16 +102,17 @@ export function stagedEvents(flushes: readonly string[]): StagedEvent[] {
 }
 
 function eventOf(values: Values): StagedEvent {
-  const [idempotencyKey, metadata] = [values[6], values[7]];
+  const [idempotencyKey, metadata] = [values[7], values[8]];
   return {
     id: values[0],
     organization_id: values[1],
     meter_id: values[2],
-    customer_external_id: values[3],
-    quantity: values[4],
-    timestamp: values[5],
+    aggregation: values[3],
+    customer_external_id: values[4],
+    quantity: values[5],
+    timestamp: values[6],
     ...(idempotencyKey !== null && { idempotency_key: idempotencyKey }),
     ...(metadata !== null && { metadata }),
-    ...(values[8] === true && { replayed: true }),
+    ...(values[9] === true && { replayed: true }),
   };
 }

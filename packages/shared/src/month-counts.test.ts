@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { monthOf } from './tally.ts';
+import { monthOf } from './month-counts.ts';
 
 test('an event is counted in the month in which it was received, in UTC, to the millisecond', () => {
   const monthAt = (time: string) => monthOf(Date.parse(time));

@@ -1,22 +1,14 @@
 import { isUnavailable, type Database } from '@weir/db/database';
-import { findMetersByToken } from '@weir/db/events';
+import { findMetersByToken, type MeterOfToken } from '@weir/db/events';
 import { Refusal } from '@weir/shared/errors';
-import type { MeterStatus } from '@weir/shared/meter';
 import type { FastifyBaseLogger } from 'fastify';
-import { Known } from '../known.ts';
-
-/** What the door has to know of a meter. */
-export interface KnownMeter {
-  id: string;
-  organizationId: string;
-  status: MeterStatus;
-}
+import { LookupCache } from '../lookup-cache.ts';
 
 /** Meters by token. An archived meter is closed within 5 seconds, by every process. About 25 MB at most. */
-export type KnownMeters = Known<KnownMeter>;
+export type MeterCache = LookupCache<MeterOfToken>;
 
-export function buildKnownMeters(database: Database, log: FastifyBaseLogger): KnownMeters {
-  return new Known({
+export function buildMeterCache(database: Database, log: FastifyBaseLogger): MeterCache {
+  return new LookupCache({
     what: 'meter',
     find: (tokens) => findMeters(database, tokens),
     freshMs: 5_000,
@@ -26,7 +18,7 @@ export function buildKnownMeters(database: Database, log: FastifyBaseLogger): Kn
   });
 }
 
-async function findMeters(database: Database, tokens: readonly string[]): Promise<Map<string, KnownMeter>> {
+async function findMeters(database: Database, tokens: readonly string[]): Promise<Map<string, MeterOfToken>> {
   try {
     return await findMetersByToken(database, tokens);
   } catch (error) {
@@ -37,7 +29,7 @@ async function findMeters(database: Database, tokens: readonly string[]): Promis
 }
 
 /** A meter that was found, if it is the organization's; throws a Refusal otherwise. */
-export function ofOrganization(meter: KnownMeter | undefined, organizationId: string): KnownMeter {
+export function ofOrganization(meter: MeterOfToken | undefined, organizationId: string): MeterOfToken {
   if (meter?.organizationId === organizationId) return meter;
   throw new Refusal(
     'meter_not_found',
