@@ -152,7 +152,7 @@ describe('the events', () => {
       get: (real, name) => (name === 'pipeline' ? () => late(real.pipeline()) : Reflect.get(real, name).bind(real)),
     });
     const expected = { accepted: 5, recorded: 5, duplicate: 0, rejected: 0, queued: 0 };
-    await expectBalance({ ...weir, redis }, database, tenant.id, expected);
+    await expectBalance({ ...weir, queue: { redis, keys: weir.keys } }, database, tenant.id, expected);
   });
 
   test('an event that is deleted from Postgres is found missing, and nothing is repaired over it', async () => {

@@ -25,7 +25,7 @@ export function openMaintenance<Task extends string>(
 ): JobWorker {
   const { redis, keys } = queue;
   const onError = (error: Error) => log.warn({ err: error }, 'maintenance met an error');
-  const tasks = new Queue<unknown, unknown, string>(MAINTENANCE_QUEUE, { connection: redis, prefix: keys.prefix });
+  const tasks = new Queue(MAINTENANCE_QUEUE, { connection: redis, prefix: keys.prefix });
   tasks.on('error', onError);
   const worker = openJobWorker<unknown>(queue, MAINTENANCE_QUEUE, {}, async ({ name }) => perform(name as Task), {
     onFailed: (error, job) => log.error({ err: error, task: job?.name }, 'maintenance failed; it will be done again'),
@@ -46,7 +46,7 @@ export function openMaintenance<Task extends string>(
   };
 }
 
-async function scheduleAll(queue: Queue<unknown, unknown, string>, tasks: Record<string, number>): Promise<void> {
+async function scheduleAll(queue: Queue, tasks: Record<string, number>): Promise<void> {
   const opts = { removeOnComplete: true, removeOnFail: true };
   for (const [name, every] of Object.entries(tasks)) {
     // A machine whose clock was ahead has put the next time so far off that it would not come for as long.

@@ -64,7 +64,7 @@ export class Ingest {
     const refusal = this.#deps.refusal(candidate.sender?.organizationId ?? null, 1);
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      this.#gather(candidate, (error) => (error === undefined ? resolve() : reject(error as Error)));
+      this.#gather(candidate, (error) => (error === undefined ? resolve() : reject(error)));
     });
   }
 
