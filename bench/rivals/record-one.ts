@@ -1,4 +1,4 @@
-import type { StagedEvent } from '@weir/shared/event';
+import type { UsageEvent } from '@weir/shared/event';
 import type pg from 'pg';
 
 // The same rows in the same tables as Weir's own statement writes for many events, as small as it gets for one.
@@ -49,7 +49,7 @@ by_quarter AS (
 SELECT count(*)::int AS recorded FROM recorded`;
 
 /** Writes one event with its key and its rollups in one transaction; false when the key was taken. */
-export async function recordOne(pool: pg.Pool, event: StagedEvent, keyHash: string): Promise<boolean> {
+export async function recordOne(pool: pg.Pool, event: UsageEvent, keyHash: string): Promise<boolean> {
   const { rows } = await pool.query<{ recorded: number }>({
     name: 'record-one',
     text: RECORD_ONE,

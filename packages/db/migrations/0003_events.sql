@@ -1,6 +1,5 @@
 -- Usage. What a worker writes for one batch lies in these tables, all of it in one statement.
--- No foreign key leads to meters: checking one for every event costs more than the rest of the insert, and the worker
--- has looked the meter up anyway.
+-- No foreign key leads from events to meters: checking one for every event costs more than the rest of the insert.
 
 CREATE TABLE events (
   id uuid NOT NULL,

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { Turns } from '../http/turns.ts';
 import { readBatch } from './batch-body.ts';
-import type { KnownMeters } from './known-meters.ts';
+import type { MeterCache } from './meter-cache.ts';
 import { readItems } from './read-batch.ts';
 
 setFlagsFromString('--expose-gc');
@@ -39,8 +39,8 @@ test('a batch whose meters are looked up keeps nothing of what its metadata was 
       lookUp.emit(token);
       return found;
     },
-  } as unknown as KnownMeters;
-  const sender = { organizationId: '1', apiKeyId: '2', memory: '3' };
+  } as unknown as MeterCache;
+  const sender = { organizationId: '1', apiKeyId: '2', epoch: '3' };
   const read = { timestampAheadSeconds: 3_600 } as Parameters<typeof readItems>[0]['read'];
   const before = heapBytes();
   const reading = readItems({ meters, turns: new Turns(), read }, request, request.batch, sender);
