@@ -4,7 +4,7 @@
 import { ROLLUPS } from '@weir/db/rollups';
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
-import { readMeterUsage } from '@weir/db/usage';
+import { readMeterUsage } from '@weir/db/usage/read-usage';
 import { newId } from '@weir/shared/ids';
 import { GROUPINGS, planWindow } from '@weir/shared/window';
 import fc from 'fast-check';
@@ -131,7 +131,7 @@ test('in any window, zone and grouping, as many values are read as a count of th
     });
     const inWindow = events.filter(({ at }) => at >= start && at < end);
     expect(usage.total).toEqual({ usage: usersOf(inWindow), event_count: inWindow.length });
-    expect(usage.buckets.map((bucket) => bucket.usage)).toEqual(
+    expect(window.periods.map((_, index) => usage.ofBucket(index).usage)).toEqual(
       periodsOf(start, end, timezone, grouping).map((period) =>
         usersOf(inWindow.filter(({ at }) => periodOf(at, timezone, grouping).start === period.start)),
       ),

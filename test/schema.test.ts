@@ -49,7 +49,8 @@ ORDER BY kind, name, definition`;
 
 test('the schema that lies in the repository is what the migrations make', async () => {
   const { rows } = await client.query<{ definition: string }>(DUMP);
-  const head = '-- What all migrations make, for reading: a test writes it and keeps it true. Nothing is made from it.\n';
+  const head =
+    '-- What all migrations make, for reading: a test writes it and keeps it true. Nothing is made from it.\n';
   const text = [head, ...rows.map(({ definition }) => `${definition.trim()}\n`)].join('\n');
   await expect(text).toMatchFileSnapshot(fileURLToPath(new URL('../packages/db/schema.sql', import.meta.url)));
 });

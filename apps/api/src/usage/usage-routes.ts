@@ -1,81 +1,24 @@
-// Reading what was counted: of one meter as a chart, of its customers as a ranking, and of one customer on all meters.
-// Which instants a request means is planned in @weir/shared/window; the sums are made by Postgres, in @weir/db/usage.
+// Reading what was counted: of one meter as a chart, of its customers as a ranking, and of one customer on all meters. A read is
+// a window of time (usage-query.ts), its rows (@weir/db/usage/read-usage), and an answer (usage-answer.ts).
 
 import { findCustomer } from '@weir/db/customers';
 import type { Database } from '@weir/db/database';
-import { findMetersByToken } from '@weir/db/events';
-import { findMeter, type Meter } from '@weir/db/meters';
-import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage';
+import type { Meter } from '@weir/db/meters';
+import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage/read-usage';
 import { Refusal } from '@weir/shared/errors';
+import { isoOf } from '@weir/shared/instant';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
-import { BUCKETS_MAX, GROUPINGS, planningWindow, type Window, type WindowQuery } from '@weir/shared/window';
+import { BUCKETS_MAX, type Grouping, type WindowQuery } from '@weir/shared/window';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import type { Turns } from '../http/turns.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { answerPage, idInPath, oneOf, pageQuery, pageSchema, readCodes, time } from '../http/fields.ts';
-import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-
-const DATES = 'ISO 8601 with an offset (write + as %2B), or a bare date in the time zone.';
-
-export const windowQuery = {
-  start_date: z
-    .string()
-    .optional()
-    .meta({ description: `Usage counts from this instant on. ${DATES} Default: 30 days before the end.` }),
-  end_date: z
-    .string()
-    .optional()
-    .meta({
-      description: `Usage counts until before this instant; a bare date includes that day. ${DATES} Default: now.`,
-    }),
-  timezone: z.string().default('UTC').meta({ description: 'A time zone of the IANA database, such as Europe/Berlin.' }),
-};
-
-/** A window that is divided into calendar periods. */
-export const chartQuery = {
-  ...windowQuery,
-  group_by: oneOf(GROUPINGS).default('day').meta({ description: 'Weeks are those of ISO 8601: they begin on Monday.' }),
-};
-
-const usageQuery = z.strictObject({
-  ...chartQuery,
-  customer_id: z
-    .guid('must be the id of a customer record')
-    .toLowerCase()
-    .optional()
-    .meta({ description: 'The id of the record.' }),
-  customer_external_id: text(1, 255).optional().meta({ description: 'Your own identifier; no record is needed.' }),
-});
-
-export const usage = z.string().nullable().meta({
-  description: 'An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.',
-});
-
-export const meterUsage = z
-  .object({
-    meter_id: z.uuid(),
-    aggregation_type: z.enum(AGGREGATION_TYPES),
-    unit: z.string().nullable(),
-    total_usage: usage,
-    event_count: z.int(),
-    unique_customers: z.int(),
-    period_start: time,
-    period_end: time.meta({ description: 'The first instant that does not count any more.' }),
-    grouped_data: z.array(
-      z.object({
-        period: z.string().meta({
-          description: '2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00.',
-        }),
-        period_start: time.meta({ description: 'Where the calendar period begins; the window may begin later.' }),
-        usage,
-        event_count: z.int(),
-      }),
-    ),
-  })
-  .meta({ id: 'MeterUsage' });
+import { answerPage, idInPath, pageQuery, pageSchema, readCodes, time } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { meterUsage, usage, writingUsage } from './usage-answer.ts';
+import { externalIdOf, getMeter, getMeterByToken, usageQuery, windowOf, windowQuery } from './usage-query.ts';
 
 const customerOfMeter = z
   .object({
@@ -104,15 +47,15 @@ const security = [{ session: [] }, { apiKey: [] }];
 const EXACT =
   'What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.';
 
-export interface UsageParts {
+export interface UsageDeps {
   database: Database;
   guards: Guards;
   /** For windows of thousands of buckets, which take long to plan and to answer. */
   turns: Turns;
 }
 
-export function usageRoutes(app: App, parts: UsageParts): void {
-  const { database, guards } = parts;
+export function usageRoutes(app: App, deps: UsageDeps): void {
+  const { database, guards, turns } = deps;
   const problems = problemResponses(...readCodes, 'not_found', 'invalid_request');
 
   app.get(
@@ -130,8 +73,10 @@ export function usageRoutes(app: App, parts: UsageParts): void {
       },
     },
     async (request) => {
-      const meter = await getMeter(database, request.caller.organizationId, request.params.id);
-      return await answerMeterUsage(parts, request, meter, await questionOf(parts, request, request.query));
+      const { caller, query } = request;
+      const meter = await getMeter(database, caller.organizationId, request.params.id);
+      const customer = await externalIdOf(database, caller.organizationId, query);
+      return await answerMeterUsage(deps, request, meter, query, customer);
     },
   );
 
@@ -152,8 +97,10 @@ export function usageRoutes(app: App, parts: UsageParts): void {
       },
     },
     async (request) => {
-      const meter = await getMeterByToken(database, request.caller.organizationId, request.query.meter_token);
-      return await answerMeterUsage(parts, request, meter, await questionOf(parts, request, request.query));
+      const { caller, query } = request;
+      const meter = await getMeterByToken(database, caller.organizationId, query.meter_token);
+      const customer = await externalIdOf(database, caller.organizationId, query);
+      return await answerMeterUsage(deps, request, meter, query, customer);
     },
   );
 
@@ -177,14 +124,14 @@ export function usageRoutes(app: App, parts: UsageParts): void {
     async (request) => {
       const { caller, params, query } = request;
       const { organizationId } = caller;
-      const window = await windowOf(parts, request, query);
+      const window = await windowOf(turns, request, query);
       const meter = await getMeter(database, organizationId, params.id);
       const question = { organizationId, meterId: meter.id, aggregation: meter.aggregation_type, window };
       const { rows, total } = await readUsageByCustomer(database.pool, question, query);
       return {
         meter_id: meter.id,
-        period_start: window.start,
-        period_end: window.end,
+        period_start: isoOf(window.start),
+        period_end: isoOf(window.end),
         ...answerPage({ rows: rows.map(asTotal), total }, query),
       };
     },
@@ -216,7 +163,7 @@ export function usageRoutes(app: App, parts: UsageParts): void {
     async (request) => {
       const { caller, params, query } = request;
       const { organizationId } = caller;
-      const window = await windowOf(parts, request, query);
+      const window = await windowOf(turns, request, query);
       const customer = await findCustomer(database.kysely, organizationId, params.id);
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       const question = { organizationId, customerExternalId: customer.external_id, window };
@@ -224,109 +171,33 @@ export function usageRoutes(app: App, parts: UsageParts): void {
       return {
         customer_id: customer.id,
         customer_external_id: customer.external_id,
-        period_start: window.start,
-        period_end: window.end,
+        period_start: isoOf(window.start),
+        period_end: isoOf(window.end),
         data: meters.map(asTotal),
       };
     },
   );
 }
 
-/** The usage of one meter, of all its customers or of one, as it is answered. */
+/** The usage of one meter, of all its customers or of one, by the period. */
 export async function answerMeterUsage(
-  { database, turns }: UsageParts,
-  { caller: { organizationId } }: FastifyRequest,
+  { database, turns }: UsageDeps,
+  request: FastifyRequest,
   meter: Meter,
-  { window, customerExternalId }: { window: Window; customerExternalId: string | undefined },
+  query: WindowQuery & { group_by: Grouping },
+  customerExternalId: string | undefined,
 ): Promise<z.output<typeof meterUsage>> {
-  const { total, uniqueCustomers, buckets } = await readMeterUsage(database.pool, {
-    organizationId,
+  const window = await windowOf(turns, request, query);
+  const read = await readMeterUsage(database.pool, {
+    organizationId: request.caller.organizationId,
     meterId: meter.id,
     aggregation: meter.aggregation_type,
     customerExternalId,
     window,
   });
-  // What follows writes all of it as JSON, in one go.
-  if (turns.isOver()) await turns.next();
-  return {
-    meter_id: meter.id,
-    aggregation_type: meter.aggregation_type,
-    unit: meter.unit,
-    total_usage: total.usage,
-    event_count: total.event_count,
-    unique_customers: uniqueCustomers,
-    period_start: window.start,
-    period_end: window.end,
-    grouped_data: buckets,
-  };
-}
-
-/** What a query of an admin or a service means. */
-async function questionOf(parts: UsageParts, request: FastifyRequest, query: z.output<typeof usageQuery>) {
-  const customerExternalId = await externalIdOf(parts.database, request.caller.organizationId, query);
-  return { window: await windowOf(parts, request, query), customerExternalId };
+  return await inTurns(turns, writingUsage(meter, { window, grouping: query.group_by }, read));
 }
 
 function asTotal<Row extends { usage: string | null; event_count: number }>({ usage, event_count, ...row }: Row) {
   return { ...row, total_usage: usage, event_count };
-}
-
-/**
- * The window that a query means, planned between the turns of others and charged to the caller; throws a Refusal for a query
- * that means none.
- */
-export async function windowOf(
-  { turns }: Pick<UsageParts, 'turns'>,
-  request: FastifyRequest,
-  query: WindowQuery,
-): Promise<Window> {
-  const steps = planningWindow(query, Date.now());
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) {
-      if ('problem' in step.value) throw invalidFields([step.value.problem]);
-      request.pay(step.value.buckets.length);
-      return step.value;
-    }
-    if (turns.isOver()) await turns.next();
-  }
-}
-
-export async function getMeter(database: Database, organizationId: string, id: string): Promise<Meter> {
-  const meter = await findMeter(database.kysely, organizationId, id);
-  if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return meter;
-}
-
-async function getMeterByToken(database: Database, organizationId: string, token: string): Promise<Meter> {
-  const known = (await findMetersByToken(database, [token])).get(token);
-  const meter =
-    known?.organizationId === organizationId ? await findMeter(database.kysely, organizationId, known.id) : undefined;
-  if (meter === undefined) {
-    throw new Refusal('meter_not_found', 'Your organization has no meter with this meter_token: check the token.');
-  }
-  return meter;
-}
-
-/** The customer that a query asks for, by the identifier that usage is recorded under; undefined for all customers. */
-async function externalIdOf(
-  database: Database,
-  organizationId: string,
-  query: { customer_id?: string | undefined; customer_external_id?: string | undefined },
-): Promise<string | undefined> {
-  const { customer_id: id, customer_external_id: externalId } = query;
-  if (id === undefined) return externalId;
-  if (externalId !== undefined) {
-    throw invalidFields([
-      { path: 'customer_id', message: 'must not be sent together with customer_external_id: send one of them' },
-    ]);
-  }
-  const customer = await findCustomer(database.kysely, organizationId, id);
-  if (customer === undefined) {
-    throw new Refusal(
-      'not_found',
-      'Your organization has no customer with this customer_id: check the id, or send customer_external_id.',
-    );
-  }
-  return customer.external_id;
 }

@@ -1,0 +1,63 @@
+// The usage of a meter as it is answered: thousands of periods are written as text, and as JSON, between the turns of others.
+
+import type { Meter } from '@weir/db/meters';
+import type { MeterUsage as ReadUsage } from '@weir/db/usage/read-usage';
+import { isoOf } from '@weir/shared/instant';
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
+import { type Grouping, nameOf, type Window } from '@weir/shared/window';
+import { z } from 'zod';
+import { time } from '../http/fields.ts';
+
+export const usage = z.string().nullable().meta({
+  description: 'An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted.',
+});
+
+export const meterUsage = z
+  .object({
+    meter_id: z.uuid(),
+    aggregation_type: z.enum(AGGREGATION_TYPES),
+    unit: z.string().nullable(),
+    total_usage: usage,
+    event_count: z.int(),
+    unique_customers: z.int(),
+    period_start: time,
+    period_end: time.meta({ description: 'The first instant that does not count any more.' }),
+    grouped_data: z.array(
+      z.object({
+        period: z.string().meta({
+          description: '2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00.',
+        }),
+        period_start: time.meta({ description: 'Where the calendar period begins; the window may begin later.' }),
+        usage,
+        event_count: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'MeterUsage' });
+
+/** Periods that are written in one step. */
+const STEP = 250;
+
+/** Writes what was read. */
+export function* writingUsage(
+  meter: Meter,
+  { window, grouping }: { window: Window; grouping: Grouping },
+  { total, uniqueCustomers, ofBucket }: ReadUsage,
+): Generator<undefined, z.output<typeof meterUsage>, undefined> {
+  const grouped: z.output<typeof meterUsage>['grouped_data'] = [];
+  for (const [index, period] of window.periods.entries()) {
+    grouped.push({ period: nameOf(period, grouping), period_start: isoOf(period.at), ...ofBucket(index) });
+    if (grouped.length % STEP === 0) yield;
+  }
+  return {
+    meter_id: meter.id,
+    aggregation_type: meter.aggregation_type,
+    unit: meter.unit,
+    total_usage: total.usage,
+    event_count: total.event_count,
+    unique_customers: uniqueCustomers,
+    period_start: isoOf(window.start),
+    period_end: isoOf(window.end),
+    grouped_data: grouped,
+  };
+}
