@@ -70,6 +70,7 @@ export function firstInstantIn({ from, to, offset }: OffsetSpan, local: Micros):
 /** An offset as ISO 8601 writes it: `Z`, `+05:30`, and with seconds where a zone has them (Monrovia, until 1972). */
 export function offsetText(offset: Micros): string {
   if (offset === 0) return 'Z';
-  const clock = new Date(Math.abs(offset) / 1000).toISOString();
-  return (offset < 0 ? '-' : '+') + (offset % 60_000_000 === 0 ? clock.slice(11, 16) : clock.slice(11, 19));
+  const seconds = Math.abs(offset) / 1_000_000;
+  const parts = [seconds / 3600, (seconds / 60) % 60, ...(seconds % 60 === 0 ? [] : [seconds % 60])];
+  return (offset < 0 ? '-' : '+') + parts.map((part) => String(Math.floor(part)).padStart(2, '0')).join(':');
 }

@@ -35,29 +35,35 @@ export const meterUsage = z
   })
   .meta({ id: 'MeterUsage' });
 
-/** Periods that are written in one step. */
+type Answer = z.output<typeof meterUsage>;
+
+/** Periods that are written in one step, which takes about a millisecond. */
 const STEP = 250;
 
-/** Writes what was read. */
+/** Writes what was read as JSON. To write ten thousand periods in one go would stop the event loop for some 30 ms. */
 export function* writingUsage(
   meter: Meter,
   { window, grouping }: { window: Window; grouping: Grouping },
   { total, uniqueCustomers, ofBucket }: ReadUsage,
-): Generator<undefined, z.output<typeof meterUsage>, undefined> {
-  const grouped: z.output<typeof meterUsage>['grouped_data'] = [];
-  for (const [index, period] of window.periods.entries()) {
-    grouped.push({ period: nameOf(period, grouping), period_start: isoOf(period.at), ...ofBucket(index) });
-    if (grouped.length % STEP === 0) yield;
-  }
-  return {
+): Generator<undefined, string, undefined> {
+  const { start, end, periods } = window;
+  const head: Omit<Answer, 'grouped_data'> = {
     meter_id: meter.id,
     aggregation_type: meter.aggregation_type,
     unit: meter.unit,
     total_usage: total.usage,
     event_count: total.event_count,
     unique_customers: uniqueCustomers,
-    period_start: isoOf(window.start),
-    period_end: isoOf(window.end),
-    grouped_data: grouped,
+    period_start: isoOf(start),
+    period_end: isoOf(end),
   };
+  const written: string[] = [];
+  for (let from = 0; from < periods.length; from += STEP) {
+    const some: Answer['grouped_data'] = periods.slice(from, from + STEP).map((period, index) => {
+      return { period: nameOf(period, grouping), period_start: isoOf(period.at), ...ofBucket(from + index) };
+    });
+    written.push(JSON.stringify(some).slice(1, -1));
+    yield;
+  }
+  return `${JSON.stringify(head).slice(0, -1)},"grouped_data":[${written.join()}]}`;
 }

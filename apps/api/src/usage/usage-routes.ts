@@ -10,7 +10,7 @@ import { isoOf } from '@weir/shared/instant';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
 import { BUCKETS_MAX, type Grouping, type WindowQuery } from '@weir/shared/window';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -72,11 +72,11 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         response: { 200: meterUsage, ...problems },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { caller, query } = request;
       const meter = await getMeter(database, caller.organizationId, request.params.id);
-      const customer = await externalIdOf(database, caller.organizationId, query);
-      return await answerMeterUsage(deps, request, meter, query, customer);
+      const customerExternalId = await externalIdOf(database, caller.organizationId, query);
+      return await sendMeterUsage(deps, { request, reply, query }, { meter, customerExternalId });
     },
   );
 
@@ -96,11 +96,11 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { caller, query } = request;
       const meter = await getMeterByToken(database, caller.organizationId, query.meter_token);
-      const customer = await externalIdOf(database, caller.organizationId, query);
-      return await answerMeterUsage(deps, request, meter, query, customer);
+      const customerExternalId = await externalIdOf(database, caller.organizationId, query);
+      return await sendMeterUsage(deps, { request, reply, query }, { meter, customerExternalId });
     },
   );
 
@@ -179,14 +179,16 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
   );
 }
 
-/** The usage of one meter, of all its customers or of one, by the period. */
-export async function answerMeterUsage(
+/** Reads the usage of one meter, of all its customers or of one, by the period, and sends it. */
+export async function sendMeterUsage(
   { database, turns }: UsageDeps,
-  request: FastifyRequest,
-  meter: Meter,
-  query: WindowQuery & { group_by: Grouping },
-  customerExternalId: string | undefined,
-): Promise<z.output<typeof meterUsage>> {
+  {
+    request,
+    reply,
+    query,
+  }: { request: FastifyRequest; reply: FastifyReply; query: WindowQuery & { group_by: Grouping } },
+  { meter, customerExternalId }: { meter: Meter; customerExternalId: string | undefined },
+): Promise<FastifyReply> {
   const window = await windowOf(turns, request, query);
   const read = await readMeterUsage(database.pool, {
     organizationId: request.caller.organizationId,
@@ -195,7 +197,8 @@ export async function answerMeterUsage(
     customerExternalId,
     window,
   });
-  return await inTurns(turns, writingUsage(meter, { window, grouping: query.group_by }, read));
+  const json = await inTurns(turns, writingUsage(meter, { window, grouping: query.group_by }, read));
+  return reply.type('application/json; charset=utf-8').send(json);
 }
 
 function asTotal<Row extends { usage: string | null; event_count: number }>({ usage, event_count, ...row }: Row) {

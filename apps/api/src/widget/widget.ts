@@ -15,7 +15,7 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { meterUsage, usage } from '../usage/usage-answer.ts';
 import { chartQuery, getMeter, windowOf, windowQuery } from '../usage/usage-query.ts';
-import { answerMeterUsage, type UsageDeps } from '../usage/usage-routes.ts';
+import { sendMeterUsage, type UsageDeps } from '../usage/usage-routes.ts';
 
 const tokenAnswer = z
   .object({
@@ -126,13 +126,13 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { organizationId, customerExternalId } = customerOf(request.caller);
       const { id: meterId } = request.params;
       if (!(await isMeterUsedBy(database.pool, { organizationId, meterId, customerExternalId })))
         throw new Refusal('not_found', NO_SUCH_THING);
       const meter = await getMeter(database, organizationId, meterId);
-      return await answerMeterUsage(deps, request, meter, request.query, customerExternalId);
+      return await sendMeterUsage(deps, { request, reply, query: request.query }, { meter, customerExternalId });
     },
   );
 }

@@ -3,7 +3,7 @@ import { DAY, HOUR, QUARTER } from '@weir/shared/time-zone';
 import type { Window } from '@weir/shared/window';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { planCustomers, planMeter, planValues, type LastStretch, type Stretches } from './plan-read.ts';
+import { planCustomer, planCustomers, planMeter, planValues, type LastStretch, type Stretches } from './plan-read.ts';
 
 const at = (text: string): Micros => Date.parse(`2026-11-${text}Z`) * 1000;
 const floorTo = (time: Micros, size: Micros): Micros => Math.floor(time / size) * size;
@@ -61,17 +61,23 @@ function lastOf(instants: Micros[], sizes: Micros[]): LastStretch | null {
   return size === undefined ? null : { from: floorTo(end, size), size };
 }
 
-test('the days, hours and cut stretches of customers are the window, and none of their rows lies in two buckets', () => {
+test('the days, hours and cut stretches of a customer are the window, and none of their rows lies in two buckets', () => {
   fc.assert(
     fc.property(points, (instants) => {
-      const { days, hours, quarters, cut, last } = planCustomers(windowOf(instants));
+      const { days, hours, quarters, cut, last } = planCustomer(windowOf(instants));
       expectPartition(instants, [days, hours, cut], last);
       expectWhole(instants, days, DAY);
       expectWhole(instants, hours, HOUR);
-      expectWithinDays(hours);
       expectWithinDays(cut);
       expect(last).toEqual(lastOf(instants, [DAY, HOUR]));
       expect(quarters.from).toEqual([]);
+      // Of several customers the hours are found by the day; there is one bucket.
+      const ofAll = planCustomers(windowOf(instants));
+      const ends = instants.filter((_, index) => index % (instants.length - 1) === 0);
+      expectPartition(ends, [ofAll.days, ofAll.hours, ofAll.cut], ofAll.last);
+      expectWithinDays(ofAll.hours);
+      expect(ofAll.days).toEqual(planCustomer(windowOf(ends)).days);
+      expect(ofAll.last).toEqual(planCustomer(windowOf(ends)).last);
     }),
     { numRuns: 1000 },
   );
@@ -125,8 +131,8 @@ test('nothing is read more finely than it must be', () => {
           const edges = [from, ...instants.filter((point) => point > from && point < to), to];
           return edges.some((edge, index) => index > 0 && floorTo(edge, size) - size >= (edges[index - 1] ?? edge));
         });
-      expect(holdsWhole(planCustomers(window).hours, DAY)).toBe(false);
-      expect(holdsWhole(planCustomers(window).cut, HOUR)).toBe(false);
+      expect(holdsWhole(planCustomer(window).hours, DAY)).toBe(false);
+      expect(holdsWhole(planCustomer(window).cut, HOUR)).toBe(false);
       expect(holdsWhole(planMeter(window).cut, QUARTER)).toBe(false);
       expect(holdsWhole(planValues(window).cut, QUARTER)).toBe(false);
     }),
@@ -137,7 +143,7 @@ test('nothing is read more finely than it must be', () => {
 const none = { from: [], to: [] };
 
 test('a window over days is read by days, with hours and single events at its start, and its last day as one', () => {
-  expect(planCustomers(windowOf([at('01T10:20'), at('04T15:07')]))).toEqual({
+  expect(planCustomer(windowOf([at('01T10:20'), at('04T15:07')]))).toEqual({
     start: at('01T10:20'),
     end: at('04T15:07'),
     boundaries: [at('01T10:20')],
@@ -151,26 +157,26 @@ test('a window over days is read by days, with hours and single events at its st
 
 test('where buckets do not matter, the window is one', () => {
   const window = windowOf([at('01T10:00'), at('01T23:30'), at('02T23:30'), at('03T12:00')]);
-  const inAll = planCustomers(window, false);
+  const inAll = planCustomers(window);
   expect(inAll).toEqual(planCustomers(windowOf([at('01T10:00'), at('03T12:00')])));
   expect(inAll.days).toEqual({ from: [at('02T00:00')], to: [at('03T00:00')] });
   expect(planValues(window, false).boundaries).toEqual([at('01T10:00')]);
 });
 
 test('the last day or hour of a window counts as it is, also where the window begins with it', () => {
-  expect(planCustomers(windowOf([at('04T00:00'), at('04T15:07')])).last).toEqual({ from: at('04T00:00'), size: DAY });
-  expect(planCustomers(windowOf([at('04T00:01'), at('04T15:07')])).last).toEqual({ from: at('04T15:00'), size: HOUR });
+  expect(planCustomer(windowOf([at('04T00:00'), at('04T15:07')])).last).toEqual({ from: at('04T00:00'), size: DAY });
+  expect(planCustomer(windowOf([at('04T00:01'), at('04T15:07')])).last).toEqual({ from: at('04T15:00'), size: HOUR });
   expect(planMeter(windowOf([at('04T00:01'), at('04T15:07')])).last).toEqual({ from: at('04T15:00'), size: HOUR });
 });
 
 test('where a bucket begins within the last hour, its events are read one by one', () => {
-  const { cut, last } = planCustomers(windowOf([at('01T10:00'), at('01T11:30'), at('01T11:50')]));
+  const { cut, last } = planCustomer(windowOf([at('01T10:00'), at('01T11:30'), at('01T11:50')]));
   expect({ cut, last }).toEqual({ cut: { from: [at('01T11:00')], to: [at('01T11:50')] }, last: null });
 });
 
 test('by the hour in a zone that is half an hour off, all cut hours of a day are one stretch', () => {
   const halves = Array.from({ length: 26 }, (_, hour) => at('01T18:30') + hour * HOUR);
-  expect(planCustomers(windowOf(halves)).cut).toEqual({
+  expect(planCustomer(windowOf(halves)).cut).toEqual({
     from: [at('01T18:30'), at('02T00:00')],
     to: [at('02T00:00'), at('02T19:00')],
   });

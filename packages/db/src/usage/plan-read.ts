@@ -30,7 +30,7 @@ export interface ReadPlan {
   boundaries: Micros[];
   /** Whole UTC days, each in one bucket. */
   days: Stretches;
-  /** Whole UTC hours outside of those, each in one bucket; no stretch goes over midnight (UTC). */
+  /** Whole UTC hours outside of those, each in one bucket; of several customers, no stretch goes over midnight (UTC). */
   hours: Stretches;
   /** Whole UTC quarters of an hour, each in one bucket. */
   quarters: Stretches;
@@ -40,9 +40,14 @@ export interface ReadPlan {
   last: LastStretch | null;
 }
 
-/** Plans to read the usage of customers, each by itself, by bucket. Without `byBucket` the window is one bucket. */
-export function planCustomers(window: Window, byBucket = true): ReadPlan {
-  return plan(window, byBucket, { days: [DAY, add], hours: [HOUR, addWithinDays] }, [DAY, HOUR]);
+/** Plans to read the usage of one customer by bucket. */
+export function planCustomer(window: Window): ReadPlan {
+  return plan(window, true, { days: [DAY, add], hours: [HOUR, add] }, [DAY, HOUR]);
+}
+
+/** Plans to read the usage of customers, each by itself, in the whole window: it is one bucket. */
+export function planCustomers(window: Window): ReadPlan {
+  return plan(window, false, { days: [DAY, add], hours: [HOUR, addWithinDays] }, [DAY, HOUR]);
 }
 
 /** Plans to read the usage of a whole meter by bucket. */
@@ -52,7 +57,7 @@ export function planMeter(window: Window): ReadPlan {
 
 /**
  * Plans to read distinct values, which have their quarters of the hour by the day: each stretch of quarters lies in one bucket and
- * one UTC day.
+ * one UTC day. Without `byBucket` the window is one.
  */
 export function planValues(window: Window, byBucket = true): ReadPlan {
   return plan(window, byBucket, { quarters: [QUARTER, addByDays] }, [QUARTER]);
