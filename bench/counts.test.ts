@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { WrongCount, check, type Totals } from './counts.ts';
 
 function totals(events: number, quantity: number, change: Partial<Totals> = {}): Totals {
-  const rollups = { usage_rollups: { events, quantity } };
+  const rollups = { a_rollup: { events, quantity } };
   return { events, quantity, keys: events, rollups, ...change };
 }
 
@@ -20,8 +20,8 @@ test.each([
   ['an event is there twice', totals(111, 560)],
   ['a quantity is wrong', totals(110, 561)],
   ['a key is missing', totals(110, 560, { keys: 109 })],
-  ['a rollup misses an event', totals(110, 560, { rollups: { usage_rollups: { events: 109, quantity: 560 } } })],
-  ['a rollup has the wrong sum', totals(110, 560, { rollups: { usage_rollups: { events: 110, quantity: 559 } } })],
+  ['a rollup misses an event', totals(110, 560, { rollups: { a_rollup: { events: 109, quantity: 560 } } })],
+  ['a rollup has the wrong sum', totals(110, 560, { rollups: { a_rollup: { events: 110, quantity: 559 } } })],
 ])('it is told when %s', (_what, after) => {
   expect(checking(after, outcome(10, 60))).toThrow(WrongCount);
 });

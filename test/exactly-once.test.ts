@@ -1,6 +1,7 @@
 // Whatever dies: an event that was answered with 201 is counted exactly once. Each test ends by comparing the rollups with the
 // events.
 
+import { ROLLUPS } from '@weir/db/rollups';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { counted } from './counted.ts';
 import { signUp, startWeir, until, type Organization, type Weir } from './harness.ts';
@@ -36,7 +37,7 @@ test('workers that are killed while they record leave nothing out and count noth
 
   // The second is killed while Postgres works for it. Its statements are committed all the same, and nobody is told.
   const blocker = await weir.pool.connect();
-  await blocker.query('BEGIN; LOCK TABLE usage_rollups IN EXCLUSIVE MODE');
+  await blocker.query(`BEGIN; LOCK TABLE ${ROLLUPS.customerUsageHours.table} IN EXCLUSIVE MODE`);
   const second = await weir.spawnWorker();
   const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   await until(async () => ((await weir.pool.query(waiting)).rowCount ?? 0) > 1, 'the second worker is recording');

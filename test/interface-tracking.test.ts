@@ -1,5 +1,6 @@
 // What the interface document says about tracking, row by row and in its own order.
 
+import { ROLLUPS } from '@weir/db/rollups';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from './expect-problem.ts';
 import { signUp, startWeir, type Organization, type Weir } from './harness.ts';
@@ -154,7 +155,7 @@ describe('a usage event', () => {
     const without = await trackAndRecord(eventOf({ meter_token: users.token }));
     expect(without).toMatchObject({ status: 'rejected', reason: expect.stringContaining('user_id') });
     const { rows } = await weir.pool.query(
-      'SELECT count(DISTINCT value_hash)::int AS users FROM unique_values WHERE meter_id = $1',
+      `SELECT count(DISTINCT value_hash)::int AS users FROM ${ROLLUPS.customerValueDays.table} WHERE meter_id = $1`,
       [users.id],
     );
     expect(rows).toEqual([{ users: 2 }]);

@@ -1,6 +1,7 @@
 // What one organization does is no reason for another one to wait: heavy batches, names that do not exist, large reads.
 // Nothing here is measured in seconds. What counts is what others are answered while the heavy thing is still under way.
 
+import { ROLLUPS } from '@weir/db/rollups';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import pg from 'pg';
 import { expectProblem } from './expect-problem.ts';
@@ -120,7 +121,7 @@ describe('while Postgres does not answer for a table', () => {
   });
 
   test('the reads of one organization leave connections to the others', async () => {
-    await lock('usage_days');
+    await lock(ROLLUPS.customerUsageDays.table);
     const read = () =>
       weir.request('GET', `/api/v1/meters/${meters.noisy.id}/usage?customer_external_id=acme`, { apiKey: keys.noisy });
     const reads = Promise.all(Array.from({ length: 14 }, read));

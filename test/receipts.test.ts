@@ -1,6 +1,7 @@
 // What became of an event can always be read: queued, recorded, rejected with its reason, or a duplicate. A rejected event
 // can be corrected and replayed, and is counted at most once however often that is done.
 
+import { ROLLUPS } from '@weir/db/rollups';
 import { rejectEvents } from '@weir/db/record';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -44,8 +45,8 @@ async function trackRejected(customer: string, more: Record<string, unknown> = {
 async function countsOf(customer: string) {
   const { rows } = await weir.pool.query(
     `SELECT (SELECT count(*)::int FROM events WHERE customer_external_id = $1) AS events,
-            (SELECT coalesce(sum(event_count), 0)::int FROM usage_rollups WHERE customer_external_id = $1) AS rolled_up,
-            (SELECT count(*)::int FROM unique_values WHERE customer_external_id = $1) AS users`,
+            (SELECT coalesce(sum(event_count), 0)::int FROM ${ROLLUPS.customerUsageHours.table} WHERE customer_external_id = $1) AS rolled_up,
+            (SELECT count(*)::int FROM ${ROLLUPS.customerValueDays.table} WHERE customer_external_id = $1) AS users`,
     [customer],
   );
   return rows[0];

@@ -4,12 +4,19 @@
 import type { Database } from '@weir/db/database';
 import { recordEvents } from '@weir/db/record';
 import { rebuildUnit } from '@weir/db/rollup-check';
+import { ALL_ROLLUPS, ROLLUPS, rowsOfTable } from '@weir/db/rollups';
 import { newId } from '@weir/shared/ids';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startWeir, until, type Weir } from './harness.ts';
 import { makeTenant, openTestDatabase, reconcileHere, runReconcile, type Tenant } from './reconcile-ground.ts';
 import { expectRollupsToEqualEvents } from './rollups.ts';
+
+const HOURS = ROLLUPS.customerUsageHours.table;
+const DAYS = ROLLUPS.customerUsageDays.table;
+const QUARTERS = ROLLUPS.meterUsageQuarters.table;
+const VALUES = ROLLUPS.customerValueDays.table;
+const METER_VALUES = ROLLUPS.meterValueDays.table;
 
 let weir: Weir;
 let database: Database;
@@ -50,27 +57,18 @@ beforeEach(async () => {
   before = await contents();
 });
 
-/** The quarters with their parts added up: which worker wrote an event is not what a repair brings back. */
-const QUARTERS = `(SELECT organization_id, meter_id, quarter, sum(event_count), sum(quantity_sum), min(quantity_min), max(quantity_max),
-    max(last_timestamp), (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1],
-    (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1]
-  FROM meter_quarters GROUP BY 1, 2, 3)`;
-
 /** Everything in the tables, every column as Postgres writes it. */
 async function contents(): Promise<Record<string, string[]>> {
   const read = async (table: string) => {
     const { rows } = await weir.pool.query<{ row: string }>(`SELECT t::text AS row FROM ${table} AS t ORDER BY 1`);
     return rows.map(({ row }) => row);
   };
-  return {
-    usage_rollups: await read('usage_rollups'),
-    usage_days: await read('usage_days'),
-    meter_quarters: await read(QUARTERS),
-    unique_values: await read('unique_values'),
-    unique_days: await read('unique_days'),
-    meter_value_days: await read('meter_value_days'),
-    meter_value_quarters: await read('meter_value_quarters'),
-  };
+  const tables: Record<string, string[]> = {};
+  for (const rollup of ALL_ROLLUPS) {
+    // Which worker wrote a part is not what a repair brings back.
+    tables[rollup.table] = await read(rollup.isSplit === true ? `(${rowsOfTable(rollup, 'true')})` : rollup.table);
+  }
+  return tables;
 }
 
 const first = (table: string, more = 'true') =>
@@ -81,17 +79,17 @@ const damages: [string, { sql: string; table: string; found: Record<string, unkn
   [
     'a sum that was changed',
     {
-      sql: `UPDATE usage_rollups SET quantity_sum = quantity_sum + 0.001 WHERE ${first('usage_rollups')}`,
-      table: 'usage_rollups',
+      sql: `UPDATE ${HOURS} SET quantity_sum = quantity_sum + 0.001 WHERE ${first(HOURS)}`,
+      table: HOURS,
       found: { missing: 0, extra: 0, wrong: { quantity_sum: 1 }, off: { event_count: '0', quantity_sum: '0.001' } },
-      told: 'usage_rollups: quantity_sum wrong in 1 row, quantity_sum 0.001 too high in all. --repair rebuilds them.',
+      told: `${HOURS}: quantity_sum wrong in 1 row, quantity_sum 0.001 too high in all. --repair rebuilds them.`,
     },
   ],
   [
     'a row that is missing',
     {
-      sql: `DELETE FROM usage_rollups WHERE ${first('usage_rollups')}`,
-      table: 'usage_rollups',
+      sql: `DELETE FROM ${HOURS} WHERE ${first(HOURS)}`,
+      table: HOURS,
       found: { missing: 1, extra: 0, wrong: {} },
       told: '1 row missing, event_count ',
     },
@@ -99,9 +97,9 @@ const damages: [string, { sql: string; table: string; found: Record<string, unkn
   [
     'a row that nobody reported',
     {
-      sql: `INSERT INTO usage_rollups SELECT organization_id, meter_id, 'nobody', hour, 7, 7, 1, 1, last_timestamp, last_event_id, 1
-            FROM usage_rollups WHERE ${first('usage_rollups')}`,
-      table: 'usage_rollups',
+      sql: `INSERT INTO ${HOURS} SELECT organization_id, meter_id, 'nobody', hour, 7, 7, 1, 1, last_timestamp, last_event_id, 1
+            FROM ${HOURS} WHERE ${first(HOURS)}`,
+      table: HOURS,
       found: { missing: 0, extra: 1, wrong: {}, off: { event_count: '7', quantity_sum: '7' } },
       told: '1 row too many, event_count 7 too high in all, quantity_sum 7 too high in all',
     },
@@ -109,9 +107,9 @@ const damages: [string, { sql: string; table: string; found: Record<string, unkn
   [
     'a row of a meter without any event',
     {
-      sql: `INSERT INTO usage_rollups SELECT organization_id, gen_random_uuid(), 'nobody', hour, 1, 1, 1, 1, last_timestamp, last_event_id, 1
-            FROM usage_rollups WHERE ${first('usage_rollups')}`,
-      table: 'usage_rollups',
+      sql: `INSERT INTO ${HOURS} SELECT organization_id, gen_random_uuid(), 'nobody', hour, 1, 1, 1, 1, last_timestamp, last_event_id, 1
+            FROM ${HOURS} WHERE ${first(HOURS)}`,
+      table: HOURS,
       found: { missing: 0, extra: 1, wrong: {} },
       told: '1 row too many',
     },
@@ -119,105 +117,96 @@ const damages: [string, { sql: string; table: string; found: Record<string, unkn
   [
     'a last event that is another',
     {
-      sql: `UPDATE usage_rollups SET last_event_id = gen_random_uuid(), last_timestamp = last_timestamp - interval '1 microsecond'
-            WHERE ${first('usage_rollups', later)}`,
-      table: 'usage_rollups',
+      sql: `UPDATE ${HOURS} SET last_event_id = gen_random_uuid(), last_timestamp = last_timestamp - interval '1 microsecond'
+            WHERE ${first(HOURS, later)}`,
+      table: HOURS,
       found: { wrong: { last_event_id: 1, last_timestamp: 1 }, off: { event_count: '0', quantity_sum: '0' } },
       told: 'last_timestamp wrong in 1 row, last_event_id wrong in 1 row. --repair',
     },
   ],
   [
-    'a distinct value that is missing',
+    'a distinct value that nobody reported',
     {
-      sql: `DELETE FROM unique_values WHERE ${first('unique_values')}`,
-      table: 'unique_values',
-      found: { missing: 1, extra: 0 },
-      told: 'unique_values: 1 row missing. --repair',
+      sql: `INSERT INTO ${VALUES} SELECT organization_id, meter_id, customer_external_id, day, 'x', quarters FROM ${VALUES}
+            WHERE ${first(VALUES)}`,
+      table: VALUES,
+      found: { missing: 0, extra: 1 },
+      told: `${VALUES}: 1 row too many. --repair`,
     },
   ],
   [
-    'a distinct value that nobody reported',
+    'a quarter of an hour in which a customer did not have a distinct value',
     {
-      sql: `INSERT INTO unique_values SELECT organization_id, meter_id, customer_external_id, hour, 'x' FROM unique_values
-            WHERE ${first('unique_values', later)}`,
-      table: 'unique_values',
-      found: { missing: 0, extra: 1 },
-      told: 'unique_values: 1 row too many. --repair',
+      sql: `UPDATE ${VALUES} SET quarters = set_bit(quarters, 50, 1) WHERE ${first(VALUES)}`,
+      table: VALUES,
+      found: { missing: 0, extra: 0, wrong: { quarters: 1 } },
+      told: `${VALUES}: quarters wrong in 1 row. --repair`,
     },
   ],
   [
     'a day that is missing',
     {
-      sql: `DELETE FROM usage_days WHERE ${first('usage_days')}`,
-      table: 'usage_days',
+      sql: `DELETE FROM ${DAYS} WHERE ${first(DAYS)}`,
+      table: DAYS,
       found: { missing: 1, extra: 0, wrong: {} },
-      told: 'usage_days: 1 row missing, event_count ',
+      told: `${DAYS}: 1 row missing, event_count `,
     },
   ],
   [
     'a largest quantity of a day that was changed',
     {
-      sql: `UPDATE usage_days SET quantity_max = 1000 WHERE ${first('usage_days', `day >= '2026-10-01'`)}`,
-      table: 'usage_days',
+      sql: `UPDATE ${DAYS} SET quantity_max = 1000 WHERE ${first(DAYS, `day >= '2026-10-01'`)}`,
+      table: DAYS,
       found: { missing: 0, extra: 0, wrong: { quantity_max: 1 } },
-      told: 'usage_days: quantity_max wrong in 1 row',
+      told: `${DAYS}: quantity_max wrong in 1 row`,
     },
   ],
   [
     'a part of a quarter of an hour that nobody reported',
     {
-      sql: `INSERT INTO meter_quarters SELECT organization_id, meter_id, quarter, 100, 7, 7, 1, 1, last_timestamp, last_event_id, last_quantity
-            FROM meter_quarters WHERE ${first('meter_quarters')}`,
-      table: 'meter_quarters',
+      sql: `INSERT INTO ${QUARTERS} SELECT organization_id, meter_id, quarter, 100, 7, 7, 1, 1, last_timestamp, last_event_id, last_quantity
+            FROM ${QUARTERS} WHERE ${first(QUARTERS)}`,
+      table: QUARTERS,
       found: { missing: 0, extra: 0, off: { event_count: '7', quantity_sum: '7' } },
-      told: 'meter_quarters: event_count wrong in 1 row',
+      told: `${QUARTERS}: event_count wrong in 1 row`,
     },
   ],
   [
     'a quarter of an hour in which nothing happened',
     {
-      sql: `INSERT INTO meter_quarters SELECT organization_id, meter_id, quarter + interval '15 minutes', 0, 1, 1, 1, 1,
-              last_timestamp, last_event_id, 1 FROM meter_quarters WHERE ${first('meter_quarters')}`,
-      table: 'meter_quarters',
+      sql: `INSERT INTO ${QUARTERS} SELECT organization_id, meter_id, quarter + interval '15 minutes', 0, 1, 1, 1, 1,
+              last_timestamp, last_event_id, 1 FROM ${QUARTERS} WHERE ${first(QUARTERS)}`,
+      table: QUARTERS,
       found: { missing: 0, extra: 1, wrong: {} },
-      told: 'meter_quarters: 1 row too many',
+      told: `${QUARTERS}: 1 row too many`,
     },
   ],
   [
     'a distinct value of a day that is missing',
     {
-      sql: `DELETE FROM unique_days WHERE ${first('unique_days')}`,
-      table: 'unique_days',
+      sql: `DELETE FROM ${VALUES} WHERE ${first(VALUES)}`,
+      table: VALUES,
       found: { missing: 1, extra: 0 },
-      told: 'unique_days: 1 row missing. --repair',
+      told: `${VALUES}: 1 row missing. --repair`,
     },
   ],
   [
     'a distinct value of a meter that nobody reported',
     {
-      sql: `INSERT INTO meter_value_days SELECT organization_id, meter_id, day, 'x', quarters FROM meter_value_days
-            WHERE ${first('meter_value_days')}`,
-      table: 'meter_value_days',
+      sql: `INSERT INTO ${METER_VALUES} SELECT organization_id, meter_id, day, 'x', quarters FROM ${METER_VALUES}
+            WHERE ${first(METER_VALUES)}`,
+      table: METER_VALUES,
       found: { missing: 0, extra: 1, wrong: {} },
-      told: 'meter_value_days: 1 row too many. --repair',
+      told: `${METER_VALUES}: 1 row too many. --repair`,
     },
   ],
   [
     'a quarter of an hour in which a distinct value was not there',
     {
-      sql: `UPDATE meter_value_days SET quarters = set_bit(quarters, 50, 1) WHERE ${first('meter_value_days')}`,
-      table: 'meter_value_days',
+      sql: `UPDATE ${METER_VALUES} SET quarters = set_bit(quarters, 50, 1) WHERE ${first(METER_VALUES)}`,
+      table: METER_VALUES,
       found: { missing: 0, extra: 0, wrong: { quarters: 1 } },
-      told: 'meter_value_days: quarters wrong in 1 row. --repair',
-    },
-  ],
-  [
-    'a first event of a distinct value that is another',
-    {
-      sql: `UPDATE meter_value_quarters SET first_timestamp = first_timestamp + interval '1 microsecond' WHERE ${first('meter_value_quarters')}`,
-      table: 'meter_value_quarters',
-      found: { missing: 0, extra: 0, wrong: { first_timestamp: 1 } },
-      told: 'meter_value_quarters: first_timestamp wrong in 1 row. --repair',
+      told: `${METER_VALUES}: quarters wrong in 1 row. --repair`,
     },
   ],
 ];
@@ -241,7 +230,7 @@ test.each(damages)('%s is found, told, and made right bit by bit', async (_, { s
 });
 
 test('all rollups of an organization that are lost are made anew, bit by bit, and nothing else is touched', async () => {
-  const untouched = `SELECT ctid, xmin, organization_id FROM usage_rollups WHERE organization_id <> $1 ORDER BY 1`;
+  const untouched = `SELECT ctid, xmin, organization_id FROM ${HOURS} WHERE organization_id <> $1 ORDER BY 1`;
   const others = (await weir.pool.query(untouched, [tenant.id])).rows;
   expect(others.length).toBeGreaterThan(0);
   for (const table of Object.keys(before)) {
@@ -259,7 +248,7 @@ test('a repair waits for a worker that has written and not yet committed', async
   const unit = { organizationId: tenant.id, meterId: tenant.sum.id, month: now.slice(0, 7) };
   await tenant.track({ timestamp: now }, { timestamp: now });
   await weir.drained();
-  await weir.pool.query('DELETE FROM usage_rollups WHERE organization_id = $1 AND customer_external_id = $2', [
+  await weir.pool.query(`DELETE FROM ${HOURS} WHERE organization_id = $1 AND customer_external_id = $2`, [
     tenant.id,
     'acme',
   ]);
@@ -304,7 +293,7 @@ test('while workers record into the same rows, a repair loses nothing and counts
     const goal = sent + 20;
     await until(() => sent >= goal, 'more events come in');
     await weir.pool.query(
-      `UPDATE usage_rollups SET event_count = event_count + 1000, quantity_sum = quantity_sum / 2 WHERE organization_id = $1 AND customer_external_id = 'hot'`,
+      `UPDATE ${HOURS} SET event_count = event_count + 1000, quantity_sum = quantity_sum / 2 WHERE organization_id = $1 AND customer_external_id = 'hot'`,
       [tenant.id],
     );
     await rebuildUnit(database, unit);

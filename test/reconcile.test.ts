@@ -1,5 +1,6 @@
 // accepted = recorded + rejected + duplicate + queued: `npm run reconcile` proves it, and tells apart what broke it.
 
+import { ROLLUPS } from '@weir/db/rollups';
 import type { Database } from '@weir/db/database';
 import type { ChainableCommander } from 'ioredis';
 import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
@@ -171,7 +172,7 @@ describe('the events', () => {
     expect(repaired.out).toContain('Left alone: events are missing.');
     expect(repaired.code).toBe(1);
     const { rows } = await weir.pool.query(
-      `SELECT (SELECT sum(event_count)::int FROM usage_rollups WHERE organization_id = $1) AS counted,
+      `SELECT (SELECT sum(event_count)::int FROM ${ROLLUPS.customerUsageHours.table} WHERE organization_id = $1) AS counted,
               (SELECT count(*)::int FROM accepted_corrections WHERE organization_id = $1) AS corrections`,
       [tenant.id],
     );

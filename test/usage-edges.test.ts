@@ -1,5 +1,6 @@
 // Where a window ends in the middle of an hour, and reads must tell what lies before its end from what lies after it.
 
+import { ROLLUPS } from '@weir/db/rollups';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
@@ -158,7 +159,9 @@ test('parts of a quarter that several workers wrote add up', async () => {
   } finally {
     for (const client of clients) await client.end();
   }
-  const { rows } = await weir.pool.query('SELECT part FROM meter_quarters WHERE meter_id = $1', [meter.id]);
+  const { rows } = await weir.pool.query(`SELECT part FROM ${ROLLUPS.meterUsageQuarters.table} WHERE meter_id = $1`, [
+    meter.id,
+  ]);
   expect(rows.length).toBeGreaterThan(1);
   const day = { start_date: '2025-11-05', end_date: '2025-11-05', group_by: 'hour' };
   expect((await readAll(meter.id, day)).whole).toEqual(['45', 9, 1]);

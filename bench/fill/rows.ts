@@ -1,5 +1,7 @@
 // The statements that make rows, one for each table. What the product's own statement writes for an event, these write for
-// all of them: a table that is added there is added here.
+// all of them.
+
+import { ALL_ROLLUPS, insertInto, PARTS, rowsOfEvents } from '@weir/db/rollups';
 
 /**
  * Some events, evenly over the span: $1 organization, $2 meters, $3 customers, $4 the first event and $5 the one after the
@@ -29,77 +31,25 @@ FROM events
 WHERE organization_id = $1 AND meter_id = ANY ($2::uuid[]) AND idempotency_key LIKE 'fill-%'
 ORDER BY 1`;
 
-/** By their ids, since these hold when they happened and have an index. */
-const OF_DAY = `organization_id = $1 AND meter_id = ANY ($2::uuid[]) AND id >= $3::uuid AND id < $4::uuid`;
+/**
+ * A rollup is made of the events of one day (UTC) at a time: $1 organization, $2 meters, $3 and $4 the ids of the day. By their
+ * ids, since these hold when they happened and have an index.
+ */
+const OF_DAY = `events WHERE organization_id = $1 AND meter_id = ANY ($2::uuid[]) AND id >= $3::uuid AND id < $4::uuid`;
+const VALUES_OF_DAY = `(SELECT organization_id, meter_id, customer_external_id, "timestamp", unique_value_hash(metadata) AS value_hash
+  FROM ${OF_DAY} AND meter_id IN (
+    SELECT m.id FROM meters m WHERE m.organization_id = $1 AND m.aggregation_type = 'UNIQUE_COUNT')) AS valued`;
 
-const WITH_VALUE = `${OF_DAY} AND meter_id IN (SELECT m.id FROM meters m WHERE m.organization_id = $1 AND m.aggregation_type = 'UNIQUE_COUNT')`;
-
-const AMOUNTS = 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity';
-const OF_EVENTS = `count(*), sum(quantity), min(quantity), max(quantity),
-  (array_agg("timestamp" ORDER BY "timestamp" DESC, id DESC))[1],
-  (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1],
-  (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1]`;
-
-const HOUR = `date_trunc('hour', "timestamp", 'UTC')`;
-const DAY = `date_trunc('day', "timestamp", 'UTC')`;
-const QUARTER = `date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z')`;
+/** In all parts that workers would have written to, which is the most there is to read. */
+const ANY_PART = `(uuid_hash(id) & ${PARTS - 1})::smallint`;
 
 /**
  * By the first event of each row, as the workers write them: the rows of one customer, or meter, then lie far apart, each among
  * others of its hour. In the order of their keys they would lie side by side, and be read several times as fast as they are.
  */
-const AS_THEY_CAME = 'ORDER BY min("timestamp")';
+const AS_THEY_CAME = 'min("timestamp")';
 
-/** A table that is made of the events of one day (UTC) at a time: $1 organization, $2 meters, $3 and $4 the ids of the day. */
-export interface DailyTable {
-  table: string;
-  insert: string;
-}
-
-/** Rows of meter, customer and a stretch of time. */
-function ofCustomers(table: string, stretch: string, start: string): DailyTable {
-  const insert = `
-INSERT INTO ${table} (organization_id, meter_id, customer_external_id, ${stretch}, ${AMOUNTS})
-SELECT organization_id, meter_id, customer_external_id, ${start}, ${OF_EVENTS}
-FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ${AS_THEY_CAME}`;
-  return { table, insert };
-}
-
-/** Rows of meter, customer, a stretch of time and a distinct value. */
-function ofValues(table: string, stretch: string, start: string): DailyTable {
-  const insert = `
-INSERT INTO ${table} (organization_id, meter_id, customer_external_id, ${stretch}, value_hash)
-SELECT organization_id, meter_id, customer_external_id, ${start}, unique_value_hash(metadata)
-FROM events WHERE ${WITH_VALUE} GROUP BY 1, 2, 3, 4, 5 ${AS_THEY_CAME}`;
-  return { table, insert };
-}
-
-/** Rows of meter, a stretch of time and a distinct value, with what of the events. */
-function ofMeterValues(
-  table: string,
-  [stretch, start]: [string, string],
-  [column, what]: [string, string],
-): DailyTable {
-  const insert = `
-INSERT INTO ${table} (organization_id, meter_id, ${stretch}, value_hash, ${column})
-SELECT organization_id, meter_id, ${start}, unique_value_hash(metadata), ${what}
-FROM events WHERE ${WITH_VALUE} GROUP BY 1, 2, 3, 4 ${AS_THEY_CAME}`;
-  return { table, insert };
-}
-
-export const DAILY_TABLES: readonly DailyTable[] = [
-  ofCustomers('usage_rollups', 'hour', HOUR),
-  ofCustomers('usage_days', 'day', DAY),
-  {
-    table: 'meter_quarters',
-    // In all parts that workers would have written to, which is the most there is to read.
-    insert: `
-INSERT INTO meter_quarters (organization_id, meter_id, quarter, part, ${AMOUNTS})
-SELECT organization_id, meter_id, ${QUARTER}, (uuid_hash(id) & 3)::smallint, ${OF_EVENTS}
-FROM events WHERE ${OF_DAY} GROUP BY 1, 2, 3, 4 ${AS_THEY_CAME}`,
-  },
-  ofValues('unique_values', 'hour', HOUR),
-  ofValues('unique_days', 'day', DAY),
-  ofMeterValues('meter_value_days', ['day', DAY], ['quarters', 'bit_or(quarter_bit("timestamp"))']),
-  ofMeterValues('meter_value_quarters', ['quarter', QUARTER], ['first_timestamp', 'min("timestamp")']),
-];
+export const DAILY_TABLES = ALL_ROLLUPS.map((rollup) => {
+  const rows = rowsOfEvents(rollup, rollup.keeps === 'values' ? VALUES_OF_DAY : OF_DAY, ANY_PART, AS_THEY_CAME);
+  return { table: rollup.table, insert: `${insertInto(rollup)} ${rows}` };
+});

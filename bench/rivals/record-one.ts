@@ -1,5 +1,8 @@
+import { ROLLUPS } from '@weir/db/rollups';
 import type { UsageEvent } from '@weir/shared/event';
 import type pg from 'pg';
+
+const { customerUsageHours, customerUsageDays, meterUsageQuarters } = ROLLUPS;
 
 // The same rows in the same tables as Weir's own statement writes for many events, as small as it gets for one.
 const AMOUNTS = `event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity`;
@@ -31,17 +34,17 @@ recorded AS (
   RETURNING id, organization_id, meter_id, customer_external_id, quantity, "timestamp"
 ),
 by_hour AS (
-  INSERT INTO usage_rollups AS u (organization_id, meter_id, customer_external_id, hour, ${AMOUNTS})
+  INSERT INTO ${customerUsageHours.table} AS u (organization_id, meter_id, customer_external_id, hour, ${AMOUNTS})
   SELECT organization_id, meter_id, customer_external_id, date_trunc('hour', "timestamp", 'UTC'), ${OF_EVENT} FROM recorded
   ${addTo('organization_id, meter_id, customer_external_id, hour')}
 ),
 by_day AS (
-  INSERT INTO usage_days AS u (organization_id, meter_id, customer_external_id, day, ${AMOUNTS})
+  INSERT INTO ${customerUsageDays.table} AS u (organization_id, meter_id, customer_external_id, day, ${AMOUNTS})
   SELECT organization_id, meter_id, customer_external_id, date_trunc('day', "timestamp", 'UTC'), ${OF_EVENT} FROM recorded
   ${addTo('organization_id, meter_id, customer_external_id, day')}
 ),
 by_quarter AS (
-  INSERT INTO meter_quarters AS u (organization_id, meter_id, quarter, part, ${AMOUNTS})
+  INSERT INTO ${meterUsageQuarters.table} AS u (organization_id, meter_id, quarter, part, ${AMOUNTS})
   SELECT organization_id, meter_id, date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z'), pg_backend_pid() % 4, ${OF_EVENT}
   FROM recorded
   ${addTo('organization_id, meter_id, quarter, part')}

@@ -45,9 +45,9 @@ export async function addAcceptedCounts(
 async function add(transaction: Queries, { id, counts }: AcceptedCounts): Promise<Drain> {
   const events = counts.reduce((sum, count) => sum + count.events, 0);
   const inserted = await sql`
-    INSERT INTO folded_tallies (id, events) VALUES (${id}, ${events}) ON CONFLICT DO NOTHING`.execute(transaction);
+    INSERT INTO drained_counts (id, events) VALUES (${id}, ${events}) ON CONFLICT DO NOTHING`.execute(transaction);
   if (inserted.numAffectedRows === 0n) {
-    const { rows } = await sql<{ events: string }>`SELECT events FROM folded_tallies WHERE id = ${id}`.execute(
+    const { rows } = await sql<{ events: string }>`SELECT events FROM drained_counts WHERE id = ${id}`.execute(
       transaction,
     );
     const more = events - Number(rows[0]?.events ?? events);
@@ -61,8 +61,8 @@ async function add(transaction: Queries, { id, counts }: AcceptedCounts): Promis
     ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`.execute(transaction);
   const forgotten = firstIdAt(Date.now() - REMEMBERED_MS);
   // By Postgres's clock as well: one that is ahead would forget what Redis says was drained a moment ago.
-  await sql`DELETE FROM folded_tallies
-    WHERE id < ${forgotten} AND folded_at < now() - ${REMEMBERED_MS} * interval '1 millisecond'`.execute(transaction);
+  await sql`DELETE FROM drained_counts
+    WHERE id < ${forgotten} AND drained_at < now() - ${REMEMBERED_MS} * interval '1 millisecond'`.execute(transaction);
   return { outcome: 'drained', id, events, totals: await readTotals(transaction, counts, true) };
 }
 

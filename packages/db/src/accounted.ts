@@ -85,7 +85,7 @@ function lookOf(session: Queries, filter: CountFilter): Look {
         ) AS accepted WHERE ${within(filter, sql`month`)} GROUP BY 1, 2`),
     async drained(ids) {
       const { rows } = await sql<{ id: string }>`
-        SELECT id FROM folded_tallies WHERE id = ANY (${ids}::uuid[])`.execute(session);
+        SELECT id FROM drained_counts WHERE id = ANY (${ids}::uuid[])`.execute(session);
       return new Set(rows.map(({ id }) => id));
     },
     async takeBack() {

@@ -2,7 +2,7 @@
 // them as well, but looks at the type of every value and escapes each of them, also where nothing needs it.
 
 /** An array of values that need no quotes: numbers, times, UUIDs and booleans. Not for what anybody may have written. */
-export function plainArray(values: readonly (string | boolean | null)[]): string {
+export function plainArray(values: readonly (string | number | boolean | null)[]): string {
   // join would write nothing for null.
   return `{${values.includes(null) ? values.map(String).join(',') : values.join(',')}}`;
 }

@@ -4,6 +4,7 @@ import { sql, type Selectable, type SqlBool } from 'kysely';
 import { textArray } from './array-text.ts';
 import type { Database } from './database.ts';
 import { EVENT_JSON } from './event-json.ts';
+import { ROLLUPS } from './rollups.ts';
 import type { Tables } from './schema.ts';
 
 /** What the track path knows of a meter. */
@@ -140,7 +141,7 @@ function daysOf(organizationId: string, { meterId, customerExternalId }: Whose) 
   const ofCustomer =
     customerExternalId === undefined ? sql`true` : sql`customer_external_id = ${customerExternalId}::text`;
   return sql`meters CROSS JOIN LATERAL (
-      SELECT * FROM usage_days WHERE organization_id = ${organizationId}::uuid AND meter_id = meters.id AND ${ofCustomer} OFFSET 0
+      SELECT * FROM ${sql.table(ROLLUPS.customerUsageDays.table)} WHERE organization_id = ${organizationId}::uuid AND meter_id = meters.id AND ${ofCustomer} OFFSET 0
     ) AS days WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
 }
 

@@ -73,7 +73,7 @@ async function readIdentity({ pool }: Database, drained: string | null): Promise
   const read = async (ofTheServer: string): Promise<IdentityRow | undefined> => {
     const { rows } = await pool.query<IdentityRow>(
       `SELECT id, ${WHERE_IT_LIES}, ${ofTheServer},
-         $1::uuid IS NULL OR EXISTS (SELECT FROM folded_tallies WHERE folded_tallies.id = $1::uuid) AS has_drained
+         $1::uuid IS NULL OR EXISTS (SELECT FROM drained_counts WHERE drained_counts.id = $1::uuid) AS has_drained
        FROM installation`,
       [drained],
     );

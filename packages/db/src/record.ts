@@ -6,6 +6,7 @@ import type { StagedEvent, UsageEvent } from '@weir/shared/event';
 import { plainArray, textArray } from './array-text.ts';
 import { settleHeld, type HeldEvent, type ReusedKey } from './held-keys.ts';
 import { hash128 } from '@weir/shared/hash';
+import { addTo, ALL_ROLLUPS, PARTS, rowsOfEvents, rowsOfFiner, type Rollup } from './rollups.ts';
 import pg from 'pg';
 
 /** An event that a meter takes, with what its meter adds to it. */
@@ -23,32 +24,16 @@ export interface Recorded {
   reused: ReusedKey[];
 }
 
-/** Into so many parts the sums of a whole meter are split: so many connections can write to a busy one at the same time. */
-const PARTS = 4;
-
-// What a rollup keeps of single events, and of the rows of a finer one.
-const OF_EVENTS = `count(*) AS event_count, sum(quantity) AS quantity_sum, min(quantity) AS quantity_min, max(quantity) AS quantity_max,
-    (array_agg("timestamp" ORDER BY "timestamp" DESC, id DESC))[1] AS last_timestamp,
-    (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1] AS last_event_id,
-    (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1] AS last_quantity`;
-const OF_ROLLUPS = `sum(event_count), sum(quantity_sum), min(quantity_min), max(quantity_max),
-    (array_agg(last_timestamp ORDER BY last_timestamp DESC, last_event_id DESC))[1],
-    (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1],
-    (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1]`;
-const AMOUNTS = 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity';
-
-/** Adds rows to a rollup: `kept` is what the row that is there already is called. */
-function addTo(key: string): string {
-  return `ON CONFLICT (${key}) DO UPDATE SET
-    event_count = kept.event_count + excluded.event_count,
-    quantity_sum = kept.quantity_sum + excluded.quantity_sum,
-    quantity_min = least(kept.quantity_min, excluded.quantity_min),
-    quantity_max = greatest(kept.quantity_max, excluded.quantity_max),
-    (last_timestamp, last_event_id, last_quantity) = (
-      SELECT CASE WHEN newer THEN excluded.last_timestamp ELSE kept.last_timestamp END,
-             CASE WHEN newer THEN excluded.last_event_id ELSE kept.last_event_id END,
-             CASE WHEN newer THEN excluded.last_quantity ELSE kept.last_quantity END
-      FROM (SELECT (excluded.last_timestamp, excluded.last_event_id) > (kept.last_timestamp, kept.last_event_id) AS newer) AS n)`;
+/** The parts that add what was recorded to a rollup. */
+function addRecorded(rollup: Rollup): string {
+  const { table, keeps, madeOf } = rollup;
+  const events = keeps === 'values' ? 'valued' : 'recorded';
+  const rows =
+    madeOf === undefined
+      ? rowsOfEvents(rollup, events, `pg_backend_pid() % ${PARTS}`)
+      : rowsOfFiner(rollup, madeOf, `made_${madeOf.table}`);
+  return `made_${table} AS (${rows}),
+added_${table} AS (${addTo(rollup, `SELECT * FROM made_${table}`)})`;
 }
 
 // The order of the parts is the promise:
@@ -62,8 +47,7 @@ function addTo(key: string): string {
 // - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
 //   answered as unsettled, and settled by running the statement again, which then sees that key.
 // - valued: values are made of their events once, for all that keep them.
-// - valued_by_meter_day, valued_by_meter_quarter: a value that is there already, in these quarters or with an earlier first
-//   event, as nearly all are, is left out before the insert, which would lock its row for the other workers.
+// - made_…, added_…: the rows of each rollup, and how they are added to it, in the order of their keys.
 const RECORD = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[],
@@ -90,71 +74,12 @@ recorded AS (
   ON CONFLICT DO NOTHING
   RETURNING id, organization_id, meter_id, customer_external_id, quantity, "timestamp", metadata
 ),
-hours AS MATERIALIZED (
-  SELECT organization_id, meter_id, customer_external_id, date_trunc('hour', "timestamp", 'UTC') AS hour, ${OF_EVENTS}
-  FROM recorded GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-),
-by_hour AS (
-  INSERT INTO usage_rollups AS kept (organization_id, meter_id, customer_external_id, hour, ${AMOUNTS})
-  SELECT organization_id, meter_id, customer_external_id, hour, ${AMOUNTS} FROM hours
-  ${addTo('organization_id, meter_id, customer_external_id, hour')}
-),
-by_day AS (
-  INSERT INTO usage_days AS kept (organization_id, meter_id, customer_external_id, day, ${AMOUNTS})
-  SELECT organization_id, meter_id, customer_external_id, date_trunc('day', hour, 'UTC'), ${OF_ROLLUPS}
-  FROM hours GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-  ${addTo('organization_id, meter_id, customer_external_id, day')}
-),
-by_quarter AS (
-  INSERT INTO meter_quarters AS kept (organization_id, meter_id, quarter, part, ${AMOUNTS})
-  SELECT organization_id, meter_id, date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z'), pg_backend_pid() % ${PARTS}, ${OF_EVENTS}
-  FROM recorded GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-  ${addTo('organization_id, meter_id, quarter, part')}
-),
 valued AS MATERIALIZED (
   SELECT r.organization_id, r.meter_id, r.customer_external_id, r."timestamp", unique_value_hash(r.metadata) AS value_hash
   FROM recorded r JOIN input i USING (id)
   WHERE i.counts_unique_values
 ),
-valued_by_hour AS (
-  INSERT INTO unique_values (organization_id, meter_id, customer_external_id, hour, value_hash)
-  SELECT DISTINCT organization_id, meter_id, customer_external_id, date_trunc('hour', "timestamp", 'UTC'), value_hash
-  FROM valued ORDER BY 1, 2, 3, 4, 5
-  ON CONFLICT DO NOTHING
-),
-valued_by_day AS (
-  INSERT INTO unique_days (organization_id, meter_id, customer_external_id, day, value_hash)
-  SELECT DISTINCT organization_id, meter_id, customer_external_id, date_trunc('day', "timestamp", 'UTC'), value_hash
-  FROM valued ORDER BY 1, 2, 3, 4, 5
-  ON CONFLICT DO NOTHING
-),
-valued_by_meter_day AS (
-  INSERT INTO meter_value_days AS kept (organization_id, meter_id, day, value_hash, quarters)
-  SELECT * FROM (
-    SELECT organization_id, meter_id, date_trunc('day', "timestamp", 'UTC') AS day, value_hash, bit_or(quarter_bit("timestamp")) AS quarters
-    FROM valued GROUP BY 1, 2, 3, 4
-  ) AS v
-  WHERE NOT EXISTS (SELECT FROM meter_value_days AS m
-    WHERE (m.organization_id, m.meter_id, m.day, m.value_hash) = (v.organization_id, v.meter_id, v.day, v.value_hash)
-      AND m.quarters & v.quarters = v.quarters)
-  ORDER BY 1, 2, 3, 4
-  ON CONFLICT (organization_id, meter_id, day, value_hash) DO UPDATE
-  SET quarters = kept.quarters | excluded.quarters WHERE kept.quarters & excluded.quarters <> excluded.quarters
-),
-valued_by_meter_quarter AS (
-  INSERT INTO meter_value_quarters AS kept (organization_id, meter_id, quarter, value_hash, first_timestamp)
-  SELECT * FROM (
-    SELECT organization_id, meter_id, date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS quarter, value_hash,
-      min("timestamp") AS first_timestamp
-    FROM valued GROUP BY 1, 2, 3, 4
-  ) AS v
-  WHERE NOT EXISTS (SELECT FROM meter_value_quarters AS m
-    WHERE (m.organization_id, m.meter_id, m.quarter, m.value_hash) = (v.organization_id, v.meter_id, v.quarter, v.value_hash)
-      AND m.first_timestamp <= v.first_timestamp)
-  ORDER BY 1, 2, 3, 4
-  ON CONFLICT (organization_id, meter_id, quarter, value_hash) DO UPDATE
-  SET first_timestamp = excluded.first_timestamp WHERE excluded.first_timestamp < kept.first_timestamp
-)
+${ALL_ROLLUPS.map(addRecorded).join(',\n')}
 SELECT
   (SELECT count(*)::int FROM recorded) AS recorded,
   ARRAY(SELECT ARRAY[id, holder]::text[] FROM held WHERE holder <> id) AS held,
@@ -176,7 +101,7 @@ interface RecordRow {
 export async function recordEvents(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<Recorded> {
   if (events.length === 0) return { recorded: 0, duplicates: 0, reused: [] };
   const [row] = await record(pool, events);
-  if (row === undefined) throw new Error('the record statement answers one row, and answered none');
+  if (row === undefined) throw new Error('the record statement returns one row, and returned none');
   const { recorded, held, unsettled } = row;
   if (held.length === 0 && unsettled.length === 0) return { recorded, duplicates: 0, reused: [] };
   const holders = new Map(held);

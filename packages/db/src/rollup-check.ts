@@ -1,113 +1,33 @@
 // Whether the rollups are what the events give, and making them so. The unit is one meter in one month of the events' own
 // time (UTC): its events are copied out once, and every table is compared with the copy in the same snapshot, so that events
-// and rollups agree in it however many workers write. A table that is made of events, and is new, needs an entry in ROLLUPS
-// and nothing else.
+// and rollups agree in it however many workers write.
 //
 // No index leads to the events of a meter: each unit reads through all events of its organization once.
 
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from './database.ts';
 import type { CountFilter } from './accounted.ts';
+import {
+  ALL_ROLLUPS,
+  amountsOf,
+  columnsOf,
+  insertInto,
+  keyOf,
+  ROLLUPS,
+  rowsOfEvents,
+  rowsOfTable,
+  type Rollup,
+} from './rollups.ts';
 import type { Tables } from './schema.ts';
 
-/** A table that the record statement keeps equal to what the events give. */
-interface Rollup {
-  table: string;
-  /** What a row is found by, after organization and meter. `time` is among it. */
-  key: readonly string[];
-  /** The column that says when the events of a row were, by its beginning. */
-  time: string;
-  values: readonly string[];
-  /** Columns whose sums are told when they are off. */
-  amounts: readonly string[];
-  /** The key and the values, of the copied events. */
-  ofEvents: string;
-  /** The same of the rows that are kept, where several of them add up to one; they are $1 organization, $2 meter, $3 to $4. */
-  ofKept?: string;
+/** The rows of a unit; see `run`. */
+const ofUnit = ({ grain }: Rollup): string =>
+  `organization_id = $1 AND meter_id = $2 AND ${grain} >= $3 AND ${grain} < $4`;
+
+/** The rows that the copied events give. */
+function madeRows(rollup: Rollup): string {
+  return rowsOfEvents(rollup, rollup.keeps === 'values' ? 'unit_events WHERE value_hash IS NOT NULL' : 'unit_events');
 }
-
-const HOUR = `date_trunc('hour', "timestamp", 'UTC') AS hour`;
-const DAY = `date_trunc('day', "timestamp", 'UTC') AS day`;
-const QUARTER = `date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z') AS quarter`;
-
-const AMOUNTS = [
-  'event_count',
-  'quantity_sum',
-  'quantity_min',
-  'quantity_max',
-  'last_timestamp',
-  'last_event_id',
-  'last_quantity',
-];
-const OF_EVENTS = `count(*) AS event_count, sum(quantity) AS quantity_sum, min(quantity) AS quantity_min, max(quantity) AS quantity_max,
-  (array_agg("timestamp" ORDER BY "timestamp" DESC, id DESC))[1] AS last_timestamp,
-  (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1] AS last_event_id,
-  (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1] AS last_quantity`;
-const OF_PARTS = `sum(event_count) AS event_count, sum(quantity_sum) AS quantity_sum, min(quantity_min) AS quantity_min,
-  max(quantity_max) AS quantity_max,
-  (array_agg(last_timestamp ORDER BY last_timestamp DESC, last_event_id DESC))[1] AS last_timestamp,
-  (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1] AS last_event_id,
-  (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1] AS last_quantity`;
-
-const usage = { values: AMOUNTS, amounts: ['event_count', 'quantity_sum'] };
-const distinct = { values: [], amounts: [] };
-const WITH_VALUE = 'unit_events WHERE value_hash IS NOT NULL';
-
-const ROLLUPS: readonly Rollup[] = [
-  {
-    ...usage,
-    table: 'usage_rollups',
-    key: ['customer_external_id', 'hour'],
-    time: 'hour',
-    ofEvents: `SELECT customer_external_id, ${HOUR}, ${OF_EVENTS} FROM unit_events GROUP BY 1, 2`,
-  },
-  {
-    ...usage,
-    table: 'usage_days',
-    key: ['customer_external_id', 'day'],
-    time: 'day',
-    ofEvents: `SELECT customer_external_id, ${DAY}, ${OF_EVENTS} FROM unit_events GROUP BY 1, 2`,
-  },
-  {
-    ...usage,
-    table: 'meter_quarters',
-    key: ['quarter'],
-    time: 'quarter',
-    ofEvents: `SELECT ${QUARTER}, ${OF_EVENTS} FROM unit_events GROUP BY 1`,
-    ofKept: `SELECT quarter, ${OF_PARTS} FROM meter_quarters
-      WHERE organization_id = $1 AND meter_id = $2 AND quarter >= $3 AND quarter < $4 GROUP BY 1`,
-  },
-  {
-    ...distinct,
-    table: 'unique_values',
-    key: ['customer_external_id', 'hour', 'value_hash'],
-    time: 'hour',
-    ofEvents: `SELECT DISTINCT customer_external_id, ${HOUR}, value_hash FROM ${WITH_VALUE}`,
-  },
-  {
-    ...distinct,
-    table: 'unique_days',
-    key: ['customer_external_id', 'day', 'value_hash'],
-    time: 'day',
-    ofEvents: `SELECT DISTINCT customer_external_id, ${DAY}, value_hash FROM ${WITH_VALUE}`,
-  },
-  {
-    table: 'meter_value_days',
-    key: ['day', 'value_hash'],
-    time: 'day',
-    values: ['quarters'],
-    amounts: [],
-    ofEvents: `SELECT ${DAY}, value_hash, bit_or(quarter_bit("timestamp")) AS quarters FROM ${WITH_VALUE} GROUP BY 1, 2`,
-  },
-  {
-    table: 'meter_value_quarters',
-    key: ['quarter', 'value_hash'],
-    time: 'quarter',
-    values: ['first_timestamp'],
-    amounts: [],
-    ofEvents: `SELECT ${QUARTER}, value_hash, min("timestamp") AS first_timestamp FROM ${WITH_VALUE} GROUP BY 1, 2`,
-  },
-];
 
 /** One meter in one month (`2026-11`) of the time of its events. */
 export interface Unit {
@@ -131,7 +51,10 @@ export interface RollupDifference {
 /** Every unit that has an event or a row of a rollup, in the order of organization, meter and month. Reads all of them. */
 export async function listUnits(database: Database, filter: CountFilter): Promise<Unit[]> {
   const { organizationId, month } = filter;
-  const times = [{ table: 'events', time: '"timestamp"' }, ...ROLLUPS];
+  const times = [
+    { table: 'events', time: '"timestamp"' },
+    ...ALL_ROLLUPS.map(({ table, grain }) => ({ table, time: grain })),
+  ];
   const each = times.map(({ table, time }) => {
     const column = sql.raw(time);
     const ofOrganization = organizationId === undefined ? sql`true` : sql`organization_id = ${organizationId}::uuid`;
@@ -161,19 +84,20 @@ export async function compareUnit(database: Database, unit: Unit): Promise<Rollu
 }
 
 /**
- * Makes the rollups of a unit what its events give, and answers how they were not. Workers wait meanwhile, before they have
+ * Makes the rollups of a unit what its events give, and returns how they were not. Workers wait meanwhile, before they have
  * written anything, and go on with the rows that are then right. What was right already stays untouched.
  */
 export async function rebuildUnit(database: Database, unit: Unit): Promise<RollupDifference[]> {
   return database.kysely.transaction().execute(async (transaction) => {
     // Every record statement writes to this table, so its lock holds all of them off: it is granted when those under way
     // have committed, and what is read after it is all there is. They take it before they write to any table.
-    await sql`LOCK TABLE usage_rollups IN SHARE ROW EXCLUSIVE MODE`.execute(transaction);
+    await sql`LOCK TABLE ${sql.table(ROLLUPS.customerUsageHours.table)} IN SHARE ROW EXCLUSIVE MODE`.execute(
+      transaction,
+    );
     await copyEvents(transaction, unit);
     const differences = await compareAll(transaction, unit);
-    for (const { table } of differences) {
-      const rollup = ROLLUPS.find((each) => each.table === table);
-      if (rollup !== undefined) await rebuild(transaction, rollup, unit);
+    for (const rollup of ALL_ROLLUPS) {
+      if (differences.some(({ table }) => table === rollup.table)) await rebuild(transaction, rollup, unit);
     }
     return differences;
   });
@@ -183,11 +107,11 @@ export async function rebuildUnit(database: Database, unit: Unit): Promise<Rollu
 async function copyEvents(transaction: Transaction<Tables>, unit: Unit): Promise<void> {
   const { organizationId, meterId, month } = unit;
   await sql`CREATE TEMP TABLE unit_events (
-    id uuid, customer_external_id text, "timestamp" timestamptz, quantity numeric, value_hash bytea) ON COMMIT DROP`.execute(
+    organization_id uuid, meter_id uuid, id uuid, customer_external_id text, "timestamp" timestamptz, quantity numeric, value_hash bytea) ON COMMIT DROP`.execute(
     transaction,
   );
   await sql`INSERT INTO unit_events
-    SELECT id, customer_external_id, "timestamp", quantity, CASE WHEN EXISTS (SELECT FROM meters
+    SELECT organization_id, meter_id, id, customer_external_id, "timestamp", quantity, CASE WHEN EXISTS (SELECT FROM meters
       WHERE meters.organization_id = ${organizationId}::uuid AND meters.id = ${meterId}::uuid AND aggregation_type = 'UNIQUE_COUNT')
       THEN unique_value_hash(metadata) END
     FROM events
@@ -201,7 +125,7 @@ async function copyEvents(transaction: Transaction<Tables>, unit: Unit): Promise
 
 async function compareAll(db: Kysely<Tables>, unit: Unit): Promise<RollupDifference[]> {
   const differences: RollupDifference[] = [];
-  for (const rollup of ROLLUPS) {
+  for (const rollup of ALL_ROLLUPS) {
     const row = await run(db, comparison(rollup), unit);
     const difference = differenceOf(rollup, row ?? {});
     if (difference !== undefined) differences.push(difference);
@@ -210,70 +134,53 @@ async function compareAll(db: Kysely<Tables>, unit: Unit): Promise<RollupDiffere
 }
 
 function comparison(rollup: Rollup): string {
-  const { key, values, amounts, ofEvents } = rollup;
+  const columns = columnsOf(rollup);
   const both = 'made.present AND kept.present';
-  const row = (side: string) => `(${['present', ...values].map((column) => `${side}.${column}`).join(', ')})`;
+  const row = (side: string) => `(${['present', ...columns].map((column) => `${side}.${column}`).join(', ')})`;
   const told = [
     'count(*) FILTER (WHERE kept.present IS NULL) AS missing',
     'count(*) FILTER (WHERE made.present IS NULL) AS extra',
-    ...values.map((name) => `count(*) FILTER (WHERE ${both} AND kept.${name} <> made.${name}) AS wrong_${name}`),
-    ...amounts.map(
+    ...columns.map((name) => `count(*) FILTER (WHERE ${both} AND kept.${name} <> made.${name}) AS wrong_${name}`),
+    ...amountsOf(rollup).map(
       (name) => `trim_scale(coalesce(sum(kept.${name}), 0) - coalesce(sum(made.${name}), 0))::text AS off_${name}`,
     ),
   ];
-  return `WITH made AS (SELECT *, true AS present FROM (${ofEvents}) AS m),
-    kept AS (SELECT *, true AS present FROM (${keptRows(rollup)}) AS k)
-    SELECT ${told.join(', ')} FROM made FULL JOIN kept USING (${key.join(', ')})
+  return `WITH made AS (SELECT *, true AS present FROM (${madeRows(rollup)}) AS m),
+    kept AS (SELECT *, true AS present FROM (${rowsOfTable(rollup, ofUnit(rollup))}) AS k)
+    SELECT ${told.join(', ')} FROM made FULL JOIN kept USING (${keyOf(rollup).join(', ')})
     WHERE ${row('made')} IS DISTINCT FROM ${row('kept')}`;
 }
 
-function keptRows({ table, key, time, values, ofKept }: Rollup): string {
-  return (
-    ofKept ??
-    `SELECT ${[...key, ...values].join(', ')} FROM ${table}
-      WHERE organization_id = $1 AND meter_id = $2 AND ${time} >= $3 AND ${time} < $4`
-  );
-}
-
-function differenceOf(
-  { table, values, amounts }: Rollup,
-  row: Record<string, string | null>,
-): RollupDifference | undefined {
-  const wrong = Object.fromEntries(values.map((name) => [name, Number(row[`wrong_${name}`])]));
+function differenceOf(rollup: Rollup, row: Record<string, string | null>): RollupDifference | undefined {
+  const wrong = Object.fromEntries(columnsOf(rollup).map((name) => [name, Number(row[`wrong_${name}`])]));
   const [missing, extra] = [Number(row['missing']), Number(row['extra'])];
   if (missing + extra + Object.values(wrong).reduce((sum, rows) => sum + rows, 0) === 0) return undefined;
   return {
-    table,
+    table: rollup.table,
     missing,
     extra,
     wrong: Object.fromEntries(Object.entries(wrong).filter(([, rows]) => rows > 0)),
-    off: Object.fromEntries(amounts.map((name) => [name, row[`off_${name}`] ?? '0'])),
+    off: Object.fromEntries(amountsOf(rollup).map((name) => [name, row[`off_${name}`] ?? '0'])),
   };
 }
 
 async function rebuild(db: Kysely<Tables>, rollup: Rollup, unit: Unit): Promise<void> {
-  const { table, key, time, values, ofEvents, ofKept } = rollup;
-  const columns = [...key, ...values];
-  const tuple = (side: string) => `(${columns.map((name) => `${side}.${name}`).join(', ')})`;
+  const key = keyOf(rollup);
+  const whole = [...key, ...columnsOf(rollup)];
+  const tuple = (side: string, columns: string[]): string => `(${columns.map((name) => `${side}.${name}`).join(', ')})`;
   // Of several rows that add up to one, all stay or all go, and one comes in their place.
-  const isRight =
-    ofKept === undefined
-      ? `SELECT FROM made WHERE ${tuple('made')} = ${tuple('kept')}`
-      : `SELECT FROM made JOIN (${ofKept}) AS whole ON ${tuple('made')} = ${tuple('whole')} WHERE made.${time} = kept.${time}`;
   await run(
     db,
-    `WITH made AS (${ofEvents})
-     DELETE FROM ${table} AS kept WHERE organization_id = $1 AND meter_id = $2 AND ${time} >= $3 AND ${time} < $4
-       AND NOT EXISTS (${isRight})`,
+    `WITH made AS (${madeRows(rollup)}), whole AS (${rowsOfTable(rollup, ofUnit(rollup))})
+     DELETE FROM ${rollup.table} AS kept WHERE ${ofUnit(rollup)} AND NOT EXISTS (
+       SELECT FROM made JOIN whole ON ${tuple('made', whole)} = ${tuple('whole', whole)}
+       WHERE ${tuple('made', key)} = ${tuple('kept', key)})`,
     unit,
   );
-  const isThere = key.map((name) => `kept.${name} = made.${name}`).join(' AND ');
-  const part = ofKept === undefined ? { name: '', value: '' } : { name: 'part, ', value: '0, ' };
   await run(
     db,
-    `INSERT INTO ${table} (organization_id, meter_id, ${part.name}${columns.join(', ')})
-     SELECT $1, $2, ${part.value}${columns.join(', ')} FROM (${ofEvents}) AS made
-     WHERE NOT EXISTS (SELECT FROM ${table} AS kept WHERE kept.organization_id = $1 AND kept.meter_id = $2 AND ${isThere})`,
+    `${insertInto(rollup)} SELECT * FROM (${madeRows(rollup)}) AS made WHERE NOT EXISTS (
+       SELECT FROM ${rollup.table} AS there WHERE ${tuple('there', key)} = ${tuple('made', key)})`,
     unit,
   );
 }

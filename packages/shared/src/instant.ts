@@ -1,3 +1,6 @@
+/** Microseconds since 1970, or between two instants. Every instant up to the year 2255 is a safe integer. */
+export type Micros = number;
+
 /** A point in time to the microsecond, which is what Postgres holds. */
 export interface Instant {
   /** ISO 8601 UTC, with 3 digits after the second where those suffice and 6 where not: `2026-01-31T23:59:59.000Z`. */
@@ -68,6 +71,17 @@ function digit(code: number): number {
 
 function twoDigits(text: string, at: number): number {
   return digit(text.charCodeAt(at)) * 10 + digit(text.charCodeAt(at + 1));
+}
+
+/** ISO 8601 UTC, as {@link Instant} has it. */
+export function isoOf(at: Micros): string {
+  if (at % 1000 === 0) return new Date(at / 1000).toISOString();
+  return instantOf(Math.floor(at / 1000), String(((at % 1000) + 1000) % 1000).padStart(3, '0')).text;
+}
+
+/** The instant as a number. */
+export function microsOf({ epochMs, text }: Instant): Micros {
+  return epochMs * 1000 + Number(text.slice(23, -1));
 }
 
 /** The instant at a whole millisecond, with the three digits of its microseconds where it has them. */

@@ -54,3 +54,12 @@ export class Turns {
     });
   }
 }
+
+/** Does work that stops where it can, and lets everybody else have a turn wherever a slice is used up. */
+export async function inTurns<Result>(turns: Turns, work: Generator<undefined, Result, undefined>): Promise<Result> {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    if (turns.isOver()) await turns.next();
+  }
+}

@@ -1,8 +1,9 @@
 // What an app shows its customer: a token for one customer, and that customer's usage. These routes have no parameter
 // that names a customer; the token does, so there is no way to ask for anybody else.
 
-import { isMeterUsedBy, readUsageOfCustomer } from '@weir/db/usage';
+import { isMeterUsedBy, readUsageOfCustomer } from '@weir/db/usage/read-usage';
 import { Refusal } from '@weir/shared/errors';
+import { isoOf } from '@weir/shared/instant';
 import { insertWidgetToken } from '@weir/db/widget-tokens';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
@@ -12,16 +13,9 @@ import { hashSecret, newWidgetToken } from '../access/secrets.ts';
 import { bodyCodes, idInPath, readCodes, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import {
-  answerMeterUsage,
-  chartQuery,
-  getMeter,
-  meterUsage,
-  usage,
-  windowOf,
-  windowQuery,
-  type UsageParts,
-} from '../usage/usage.ts';
+import { meterUsage, usage } from '../usage/usage-answer.ts';
+import { chartQuery, getMeter, windowOf, windowQuery } from '../usage/usage-query.ts';
+import { sendMeterUsage, type UsageDeps } from '../usage/usage-routes.ts';
 
 const tokenAnswer = z
   .object({
@@ -50,8 +44,8 @@ const usageAnswer = z
 
 const security = [{ widgetToken: [] }];
 
-export function widgetRoutes(app: App, parts: UsageParts): void {
-  const { database, guards } = parts;
+export function widgetRoutes(app: App, deps: UsageDeps): void {
+  const { database, guards, turns } = deps;
   app.post(
     '/api/v1/widget/token',
     {
@@ -99,13 +93,13 @@ export function widgetRoutes(app: App, parts: UsageParts): void {
     },
     async (request) => {
       const { caller, query } = request;
-      const window = await windowOf(parts, request, query);
+      const window = await windowOf(turns, request, query);
       const customer = customerOf(caller);
       const meters = await readUsageOfCustomer(database.pool, { ...customer, window });
       return {
         customer_external_id: customer.customerExternalId,
-        period_start: window.start,
-        period_end: window.end,
+        period_start: isoOf(window.start),
+        period_end: isoOf(window.end),
         data: meters
           .filter(({ event_count }) => event_count > 0)
           .map(({ meter_id, name, aggregation_type, unit, usage, event_count }) => {
@@ -132,14 +126,13 @@ export function widgetRoutes(app: App, parts: UsageParts): void {
         },
       },
     },
-    async (request) => {
-      const window = await windowOf(parts, request, request.query);
+    async (request, reply) => {
       const { organizationId, customerExternalId } = customerOf(request.caller);
       const { id: meterId } = request.params;
       if (!(await isMeterUsedBy(database.pool, { organizationId, meterId, customerExternalId })))
         throw new Refusal('not_found', NO_SUCH_THING);
       const meter = await getMeter(database, organizationId, meterId);
-      return await answerMeterUsage(parts, request, meter, { window, customerExternalId });
+      return await sendMeterUsage(deps, { request, reply, query: request.query }, { meter, customerExternalId });
     },
   );
 }

@@ -1,22 +1,24 @@
-// Reads what was counted: sums of rollups, and of single events where a window or a bucket cuts an hour. Which rows those
-// are is in usage-rows.ts. Each question is one statement, which is one snapshot, so a total always agrees with its buckets.
+// Reads what was counted: sums of rollups, and of single events where a window or a bucket cuts a row. plan-read.ts says which
+// stretch of a window is read from where, usage-rows.ts makes SQL of it. Each question is one statement, which is one snapshot,
+// so a total always agrees with its buckets.
 
 import { average } from '@weir/shared/decimal';
 import { type AggregationType, type MeterStatus, usageOfNothing } from '@weir/shared/meter';
-import type { Bucket, Window } from '@weir/shared/window';
+import type { Window } from '@weir/shared/window';
 import type pg from 'pg';
-import type { Page, PageOf } from './page.ts';
+import type { Page, PageOf } from '../page.ts';
+import { ROLLUPS } from '../rollups.ts';
+import { planCustomer, planCustomers, planMeter, planValues } from './plan-read.ts';
 import {
+  asInstant,
   customersIn,
   Parameters,
   rowsOfCustomers,
   rowsOfMeter,
-  summandsOfCustomers,
+  valuesOfCustomers,
   valuesOfMeter,
-  type Key,
-  type RowsRequest,
+  type Reading,
   type Scope,
-  type Source,
 } from './usage-rows.ts';
 
 /** What some events are worth under the aggregation of their meter: an exact decimal, null where there is none. */
@@ -35,11 +37,12 @@ export interface UsageQuestion {
   window: Window;
 }
 
-/** The usage of one meter over a window. A bucket without events is worth what nothing is worth: `0`, or null. */
+/** The usage of one meter over a window. */
 export interface MeterUsage {
   total: Usage;
   uniqueCustomers: number;
-  buckets: (Bucket & Usage)[];
+  /** That of a bucket, counted from 0. Without events it is worth what nothing is worth: `0`, or null. */
+  ofBucket(index: number): Usage;
 }
 
 /** The usage of one of the customers of a meter. */
@@ -60,71 +63,49 @@ export interface UsageOfMeter extends Usage {
   status: MeterStatus;
 }
 
-type Readings = Pick<Source, 'ofRollup' | 'ofEvent'> & { usage: string };
+/** How an aggregation makes usage of what it reads. */
+type Aggregated = Reading & { usage: string };
 
 const LAST = '(array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1]';
 
 // What each aggregation reads from a rollup, what it reads from a single event in its place, and how it makes the usage
 // of them. An average leaves Postgres as its sum and is divided in `usageOf`. Of UNIQUE_COUNT only the events are counted
 // here; its values have tables of their own.
-const READINGS: Record<AggregationType, Readings> = {
-  COUNT: { ofRollup: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
-  SUM: { ofRollup: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
-  MAX: { ofRollup: 'event_count, quantity_max', ofEvent: '1, quantity', usage: 'max(quantity_max)' },
-  MIN: { ofRollup: 'event_count, quantity_min', ofEvent: '1, quantity', usage: 'min(quantity_min)' },
-  AVG: { ofRollup: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
+const READINGS: Record<AggregationType, Aggregated> = {
+  COUNT: { ofRow: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
+  SUM: { ofRow: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
+  MAX: { ofRow: 'event_count, quantity_max', ofEvent: '1, quantity', usage: 'max(quantity_max)' },
+  MIN: { ofRow: 'event_count, quantity_min', ofEvent: '1, quantity', usage: 'min(quantity_min)' },
+  AVG: { ofRow: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
   LAST: {
-    ofRollup: 'event_count, last_timestamp, last_event_id, last_quantity',
+    ofRow: 'event_count, last_timestamp, last_event_id, last_quantity',
     ofEvent: '1, "timestamp", id, quantity',
     usage: LAST,
   },
-  UNIQUE_COUNT: { ofRollup: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
+  UNIQUE_COUNT: { ofRow: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
 };
 
 /** The same for meters of any aggregation but UNIQUE_COUNT, side by side. */
-const ANY: Readings = {
-  ofRollup: 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity',
+const ANY: Aggregated = {
+  ofRow: 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity',
   ofEvent: '1, quantity, quantity, quantity, "timestamp", id, quantity',
   usage: `CASE aggregation_type WHEN 'COUNT' THEN sum(event_count) WHEN 'MAX' THEN max(quantity_max)
     WHEN 'MIN' THEN min(quantity_min) WHEN 'LAST' THEN ${LAST} ELSE sum(quantity_sum) END`,
 };
 
-/** Whether what is read are sums, from which something can be taken off again. Of UNIQUE_COUNT that is its events. */
-const IS_SUM: Record<AggregationType, boolean> = {
-  COUNT: true,
-  SUM: true,
-  MAX: false,
-  MIN: false,
-  AVG: true,
-  LAST: false,
-  UNIQUE_COUNT: true,
-};
-
-const VALUES: Source = {
-  days: 'unique_days',
-  hours: 'unique_values',
-  ofRollup: 'value_hash',
-  ofEvent: 'unique_value_hash(metadata) AS value_hash',
-};
-
-function usageSource({ ofRollup, ofEvent }: Readings): Source {
-  // The first of a UNION names the columns, and any part can be the first.
-  const names = ofRollup.split(', ');
+/** The first of a UNION names the columns, and any part can be the first. */
+function named({ ofRow, ofEvent }: Reading): Reading {
+  const names = ofRow.split(', ');
   const columns = ofEvent.split(', ').map((each, index) => `${each} AS ${names[index]}`);
-  return { days: 'usage_days', hours: 'usage_rollups', ofRollup, ofEvent: columns.join(', ') };
+  return { ofRow, ofEvent: columns.join(', ') };
 }
 
 /** Postgres's sums, as an answer has them. */
-function usageOf(
-  aggregation: AggregationType,
-  row: { event_count: string | null; usage: string | null } | undefined,
-): Usage {
-  // GROUP BY () answers a row of nulls where there is nothing, and from a bucket all that is in it may have been taken off.
-  if (row === undefined || row.event_count === null || row.event_count === '0' || row.usage === null) {
-    return { usage: usageOfNothing(aggregation), event_count: 0 };
-  }
-  const usage = aggregation === 'AVG' ? average(row.usage, BigInt(row.event_count)) : row.usage;
-  return { usage, event_count: Number(row.event_count) };
+function usageOf(aggregation: AggregationType, sums: { event_count: string | null; usage: string | null }): Usage {
+  // GROUP BY () returns a row of nulls where there is nothing.
+  if (sums.event_count === null || sums.usage === null) return { usage: usageOfNothing(aggregation), event_count: 0 };
+  const usage = aggregation === 'AVG' ? average(sums.usage, BigInt(sums.event_count)) : sums.usage;
+  return { usage, event_count: Number(sums.event_count) };
 }
 
 /** The usage of one meter over a window: in all, and in each of its buckets. */
@@ -132,51 +113,51 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
   const { aggregation, customerExternalId, window } = question;
   const parameters = new Parameters();
   const scope = scopeOf(parameters, question);
-  const reading = READINGS[aggregation];
-  const boundaries = parameters.add(window.boundaries, 'timestamptz[]');
+  const isOfMeter = customerExternalId === undefined;
+  const plan = isOfMeter ? planMeter(window) : planCustomer(window);
   // Buckets count from 1, so that 0 is free for the total.
-  const byBucket: Key = (time) => `width_bucket(${time}, ${boundaries})`;
-  const request = { parameters, scope, source: usageSource(reading), key: byBucket, end: window.end };
-  const asSums = IS_SUM[aggregation] ? window.sumsByBucket : null;
-  const ofCustomer = () =>
-    asSums === null ? rowsOfCustomers(request, window.byBucket) : summandsOfCustomers(request, asSums);
-  const counted = customerExternalId === undefined ? rowsOfMeter(request, window.ofMeter) : ofCustomer();
+  const key = (time: string): string => `width_bucket(${time}, (SELECT boundaries FROM bounds))`;
+  const reading = READINGS[aggregation];
+  const request = { parameters, scope, reading: named(reading), key, plan };
+  const bounds = `SELECT array_agg(${asInstant('at')}) AS boundaries FROM ${parameters.instants(plan.boundaries)} AS at`;
   const sums = `SELECT coalesce(key, 0) AS key, sum(event_count) AS event_count, trim_scale(${reading.usage}) AS usage
-    FROM (${counted}) AS counted GROUP BY GROUPING SETS ((key), ())`;
-  const { rows } = await pool.query<{
-    key: number;
-    event_count: string | null;
-    usage: string | null;
-    customers: string;
-  }>(
-    `SELECT * FROM (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniqueByBucket(request, window)) : sums}) AS sums,
-       (${customerExternalId === undefined ? customersIn(parameters, scope, window) : 'SELECT 1 AS customers'}) AS customers`,
+    FROM (${isOfMeter ? rowsOfMeter(request) : rowsOfCustomers(request)}) AS counted GROUP BY GROUPING SETS ((key), ())`;
+  const values = (): string => {
+    const ofValues = { ...request, plan: planValues(window) };
+    return distinctValues(isOfMeter ? valuesOfMeter(ofValues) : valuesOfCustomers(ofValues));
+  };
+  const { rows } = await pool.query<{ sums: string; customers: string }>(
+    // As one text: to read ten thousand rows would stop the event loop for some 10 ms.
+    `WITH bounds AS MATERIALIZED (${bounds})
+     SELECT (SELECT string_agg(concat_ws(' ', key, event_count, usage), ',')
+       FROM (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniqueInBuckets(values())) : sums}) AS sums) AS sums,
+       (${isOfMeter ? customersIn(parameters, scope, window) : 'SELECT 1'}) AS customers`,
     parameters.values,
   );
-  const byKey = new Map(rows.map((row) => [row.key, row]));
-  const total = usageOf(aggregation, byKey.get(0));
+  const byKey = new Map<string, string>();
+  for (const sum of rows[0]?.sums.split(',') ?? []) byKey.set(sum.split(' ', 1)[0] ?? '', sum);
+  const ofKey = (key: number): Usage => {
+    const [, event_count = null, usage = null] = byKey.get(String(key))?.split(' ') ?? [];
+    return usageOf(aggregation, { event_count, usage });
+  };
+  const total = ofKey(0);
   return {
     total,
     uniqueCustomers: total.event_count === 0 ? 0 : Number(rows[0]?.customers),
-    buckets: window.buckets.map((bucket, index) => ({ ...bucket, ...usageOf(aggregation, byKey.get(index + 1)) })),
+    ofBucket: (index) => ofKey(index + 1),
   };
 }
 
-/** How many distinct values each bucket has, and under 0 how many the window has. */
-function uniqueByBucket(request: RowsRequest, window: Window): string {
-  const byBucket = { ...request, source: VALUES };
-  const inAll = { ...byBucket, key: () => '0' };
-  const values =
-    request.scope.customer === undefined
-      ? [valuesOfMeter(byBucket, window.valuesByBucket), valuesOfMeter(inAll, window.valuesInAll)]
-      : [rowsOfCustomers(byBucket, window.byBucket), rowsOfCustomers(inAll, window.inAll)];
-  return values.map(distinctValues).join(' UNION ALL ');
+/** The distinct values of each key. To make them distinct first lets Postgres hash where it would sort. */
+function distinctValues(values: string): string {
+  return `SELECT DISTINCT key, value_hash FROM (${values}) AS each WHERE value_hash IS NOT NULL`;
 }
 
-/** How many distinct values there are for each key. To make them distinct first lets Postgres hash where it would sort. */
-function distinctValues(values: string): string {
-  return `SELECT key, count(*)::numeric AS usage
-    FROM (SELECT DISTINCT key, value_hash FROM (${values}) AS each WHERE value_hash IS NOT NULL) AS v GROUP BY key`;
+/** How many distinct values each bucket has, and under 0 how many the window has. */
+function uniqueInBuckets(distinct: string): string {
+  return `WITH uniques AS MATERIALIZED (${distinct})
+    SELECT key, count(*)::numeric AS usage FROM uniques GROUP BY key
+    UNION ALL SELECT 0, count(*)::numeric FROM (SELECT DISTINCT value_hash FROM uniques) AS in_all`;
 }
 
 /** Sums with the number of distinct values for their usage. */
@@ -206,16 +187,14 @@ export async function readUsageByCustomer(
   const parameters = new Parameters();
   const scope = scopeOf(parameters, question);
   const reading = READINGS[aggregation];
-  const request = {
-    parameters,
-    scope,
-    source: usageSource(reading),
-    key: () => 'customer_external_id',
-    end: window.end,
-  };
+  const key = (): string => 'customer_external_id';
+  const request = { parameters, scope, reading: named(reading), key, plan: planCustomers(window) };
   const sums = `SELECT key, sum(event_count) AS event_count, trim_scale(${reading.usage}) AS usage
-    FROM (${rowsOfCustomers(request, window.inAll)}) AS counted GROUP BY key`;
-  const values = (): string => distinctValues(rowsOfCustomers({ ...request, source: VALUES }, window.inAll));
+    FROM (${rowsOfCustomers(request)}) AS counted GROUP BY key`;
+  const uniques = (): string => {
+    const values = valuesOfCustomers({ ...request, plan: planValues(window, false) });
+    return `SELECT key, count(*)::numeric AS usage FROM (${distinctValues(values)}) AS v GROUP BY key`;
+  };
   const rank = `${aggregation === 'AVG' ? QUOTIENT : 'usage'} DESC, key COLLATE "C"`;
   const limit = parameters.add(page.page_size, 'bigint');
   const offset = parameters.add((page.page - 1) * page.page_size, 'bigint');
@@ -228,7 +207,7 @@ export async function readUsageByCustomer(
     event_count: string;
     usage: string;
   }>(
-    `WITH sums AS MATERIALIZED (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, values()) : sums})
+    `WITH sums AS MATERIALIZED (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniques()) : sums})
      SELECT total, place, key AS customer_external_id, customers.id AS customer_id, name, event_count, usage
      FROM (SELECT count(*) AS total FROM sums) AS t
      LEFT JOIN (
@@ -258,7 +237,7 @@ export async function isMeterUsedBy(
   question: { organizationId: string; meterId: string; customerExternalId: string },
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
-    'SELECT FROM usage_days WHERE organization_id = $1 AND meter_id = $2 AND customer_external_id = $3 LIMIT 1',
+    `SELECT FROM ${ROLLUPS.customerUsageDays.table} WHERE organization_id = $1 AND meter_id = $2 AND customer_external_id = $3 LIMIT 1`,
     [question.organizationId, question.meterId, question.customerExternalId],
   );
   return rowCount === 1;
@@ -273,8 +252,9 @@ export async function readUsageOfCustomer(
   const parameters = new Parameters();
   const organization = parameters.add(organizationId, 'uuid');
   const scope = { organization, meter: 'meters.id', customer: parameters.add(customerExternalId, 'text') };
-  const request = { parameters, scope, source: usageSource(ANY), key: () => '0', end: window.end };
-  const count = usageSource(READINGS.UNIQUE_COUNT);
+  const request = { parameters, scope, key: () => '0', plan: planCustomers(window) };
+  const counted = (reading: Reading): string => rowsOfCustomers({ ...request, reading: named(reading) });
+  const values = valuesOfCustomers({ ...request, plan: planValues(window, false) });
   const meters = (condition: string, event_count: string, usage: string, more: string): string =>
     `SELECT meters.id AS meter_id, name, meter_token, aggregation_type, unit, status, ${event_count} AS event_count, ${usage} AS usage
      FROM meters ${more} WHERE meters.organization_id = ${organization} AND ${condition}`;
@@ -284,16 +264,16 @@ export async function readUsageOfCustomer(
       'counted.event_count',
       'counted.usage',
       `CROSS JOIN LATERAL (SELECT sum(event_count) AS event_count, trim_scale(${ANY.usage}) AS usage
-         FROM (${rowsOfCustomers(request, window.inAll)}) AS each) AS counted`,
+         FROM (${counted(ANY)}) AS each) AS counted`,
     ),
     meters(
       `aggregation_type = 'UNIQUE_COUNT'`,
       'counted.event_count',
       'uniques.usage',
       `CROSS JOIN LATERAL (SELECT sum(event_count) AS event_count
-         FROM (${rowsOfCustomers({ ...request, source: count }, window.inAll)}) AS each) AS counted
+         FROM (${counted(READINGS.UNIQUE_COUNT)}) AS each) AS counted
        CROSS JOIN LATERAL (SELECT count(DISTINCT value_hash)::numeric AS usage
-         FROM (${rowsOfCustomers({ ...request, source: VALUES }, window.inAll)}) AS each) AS uniques`,
+         FROM (${values}) AS each) AS uniques`,
     ),
   ];
   const { rows } = await pool.query<

@@ -1,0 +1,206 @@
+// Reading what was counted: of one meter as a chart, of its customers as a ranking, and of one customer on all meters. A read is
+// a window of time (usage-query.ts), its rows (@weir/db/usage/read-usage), and an answer (usage-answer.ts).
+
+import { findCustomer } from '@weir/db/customers';
+import type { Database } from '@weir/db/database';
+import type { Meter } from '@weir/db/meters';
+import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage/read-usage';
+import { Refusal } from '@weir/shared/errors';
+import { isoOf } from '@weir/shared/instant';
+import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
+import { text } from '@weir/shared/text';
+import { BUCKETS_MAX, type Grouping, type WindowQuery } from '@weir/shared/window';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Guards } from '../access/authenticate.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
+import type { App } from '../http/typed-app.ts';
+import { answerPage, idInPath, pageQuery, pageSchema, readCodes, time } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { meterUsage, usage, writingUsage } from './usage-answer.ts';
+import { externalIdOf, getMeter, getMeterByToken, usageQuery, windowOf, windowQuery } from './usage-query.ts';
+
+const customerOfMeter = z
+  .object({
+    customer_id: z.uuid().nullable().meta({ description: 'Null where the customer has no record.' }),
+    customer_external_id: z.string(),
+    name: z.string().nullable(),
+    total_usage: usage,
+    event_count: z.int(),
+  })
+  .meta({ id: 'CustomerOfMeter' });
+
+const meterOfCustomer = z
+  .object({
+    meter_id: z.uuid(),
+    name: z.string(),
+    meter_token: z.string(),
+    aggregation_type: z.enum(AGGREGATION_TYPES),
+    unit: z.string().nullable(),
+    status: z.enum(METER_STATUSES),
+    total_usage: usage,
+    event_count: z.int(),
+  })
+  .meta({ id: 'MeterOfCustomer' });
+
+const security = [{ session: [] }, { apiKey: [] }];
+const EXACT =
+  'What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.';
+
+export interface UsageDeps {
+  database: Database;
+  guards: Guards;
+  /** For windows of thousands of buckets, which take long to plan and to answer. */
+  turns: Turns;
+}
+
+export function usageRoutes(app: App, deps: UsageDeps): void {
+  const { database, guards, turns } = deps;
+  const problems = problemResponses(...readCodes, 'not_found', 'invalid_request');
+
+  app.get(
+    '/api/v1/meters/:id/usage',
+    {
+      onRequest: guards.read,
+      schema: {
+        tags: ['Usage'],
+        summary: 'The usage of a meter over a window, in all and by calendar period',
+        description: `Periods without events are filled in; at most ${BUCKETS_MAX} periods. ${EXACT}`,
+        security,
+        params: idInPath,
+        querystring: usageQuery,
+        response: { 200: meterUsage, ...problems },
+      },
+    },
+    async (request, reply) => {
+      const { caller, query } = request;
+      const meter = await getMeter(database, caller.organizationId, request.params.id);
+      const customerExternalId = await externalIdOf(database, caller.organizationId, query);
+      return await sendMeterUsage(deps, { request, reply, query }, { meter, customerExternalId });
+    },
+  );
+
+  app.get(
+    '/api/v1/usage',
+    {
+      onRequest: guards.read,
+      schema: {
+        tags: ['Usage'],
+        summary: 'The same as the usage of a meter, by its meter_token',
+        description: `Periods without events are filled in; at most ${BUCKETS_MAX} periods. ${EXACT}`,
+        security,
+        querystring: usageQuery.extend({ meter_token: text(1, 255) }),
+        response: {
+          200: meterUsage,
+          ...problemResponses(...readCodes, 'meter_not_found', 'not_found', 'invalid_request'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { caller, query } = request;
+      const meter = await getMeterByToken(database, caller.organizationId, query.meter_token);
+      const customerExternalId = await externalIdOf(database, caller.organizationId, query);
+      return await sendMeterUsage(deps, { request, reply, query }, { meter, customerExternalId });
+    },
+  );
+
+  app.get(
+    '/api/v1/meters/:id/customers',
+    {
+      onRequest: guards.read,
+      schema: {
+        tags: ['Usage'],
+        summary: 'The customers of a meter by their usage over a window, largest first',
+        description: `Every customer with events in the window, also those without a record. ${EXACT}`,
+        security,
+        params: idInPath,
+        querystring: z.strictObject({ ...windowQuery, ...pageQuery }),
+        response: {
+          200: pageSchema(customerOfMeter).extend({ meter_id: z.uuid(), period_start: time, period_end: time }),
+          ...problems,
+        },
+      },
+    },
+    async (request) => {
+      const { caller, params, query } = request;
+      const { organizationId } = caller;
+      const window = await windowOf(turns, request, query);
+      const meter = await getMeter(database, organizationId, params.id);
+      const question = { organizationId, meterId: meter.id, aggregation: meter.aggregation_type, window };
+      const { rows, total } = await readUsageByCustomer(database.pool, question, query);
+      return {
+        meter_id: meter.id,
+        period_start: isoOf(window.start),
+        period_end: isoOf(window.end),
+        ...answerPage({ rows: rows.map(asTotal), total }, query),
+      };
+    },
+  );
+
+  app.get(
+    '/api/v1/customers/:id/usage',
+    {
+      onRequest: guards.read,
+      schema: {
+        tags: ['Usage'],
+        summary: 'The usage of a customer over a window, on every meter of the organization',
+        description: `Meters on which the customer has no usage are in, archived ones too. ${EXACT}`,
+        security,
+        params: idInPath,
+        querystring: z.strictObject(windowQuery),
+        response: {
+          200: z.object({
+            customer_id: z.uuid(),
+            customer_external_id: z.string(),
+            period_start: time,
+            period_end: time,
+            data: z.array(meterOfCustomer),
+          }),
+          ...problems,
+        },
+      },
+    },
+    async (request) => {
+      const { caller, params, query } = request;
+      const { organizationId } = caller;
+      const window = await windowOf(turns, request, query);
+      const customer = await findCustomer(database.kysely, organizationId, params.id);
+      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const question = { organizationId, customerExternalId: customer.external_id, window };
+      const meters = await readUsageOfCustomer(database.pool, question);
+      return {
+        customer_id: customer.id,
+        customer_external_id: customer.external_id,
+        period_start: isoOf(window.start),
+        period_end: isoOf(window.end),
+        data: meters.map(asTotal),
+      };
+    },
+  );
+}
+
+/** Reads the usage of one meter, of all its customers or of one, by the period, and sends it. */
+export async function sendMeterUsage(
+  { database, turns }: UsageDeps,
+  {
+    request,
+    reply,
+    query,
+  }: { request: FastifyRequest; reply: FastifyReply; query: WindowQuery & { group_by: Grouping } },
+  { meter, customerExternalId }: { meter: Meter; customerExternalId: string | undefined },
+): Promise<FastifyReply> {
+  const window = await windowOf(turns, request, query);
+  const read = await readMeterUsage(database.pool, {
+    organizationId: request.caller.organizationId,
+    meterId: meter.id,
+    aggregation: meter.aggregation_type,
+    customerExternalId,
+    window,
+  });
+  const json = await inTurns(turns, writingUsage(meter, { window, grouping: query.group_by }, read));
+  return reply.type('application/json; charset=utf-8').send(json);
+}
+
+function asTotal<Row extends { usage: string | null; event_count: number }>({ usage, event_count, ...row }: Row) {
+  return { ...row, total_usage: usage, event_count };
+}

@@ -1,0 +1,317 @@
+// The rows that usage is summed up from, as SQL: for each stretch of a plan those of its rollup, so that no read grows with the
+// number of events but where a window or a bucket cuts a row.
+//
+// Where the end of the window cuts a day, an hour or a quarter, its row says by itself whether it lies in the window: if
+// its last event does, all of them do. Only rows that have an event from the end on are looked at more closely.
+//
+// OFFSET 0 keeps the planner from turning a loop over stretches or customers around: each turn of it is one short scan of
+// an index, however many there are.
+
+import { isoOf, type Micros } from '@weir/shared/instant';
+import { DAY, HOUR } from '@weir/shared/time-zone';
+import { plainArray } from '../array-text.ts';
+import { BEGINNING, ROLLUPS } from '../rollups.ts';
+import type { LastStretch, ReadPlan, Stretches } from './plan-read.ts';
+
+const HOURS = ROLLUPS.customerUsageHours.table;
+const DAYS = ROLLUPS.customerUsageDays.table;
+const QUARTERS = ROLLUPS.meterUsageQuarters.table;
+
+/** The values of a statement. Each is written where it is used, as `$1` and so on. */
+export class Parameters {
+  readonly values: unknown[] = [];
+  readonly #instants = new Map<Micros, string>();
+
+  add(value: unknown, type: string): string {
+    this.values.push(value);
+    return `$${this.values.length}::${type}`;
+  }
+
+  /** The same one however often it is asked for. */
+  instant(at: Micros): string {
+    const known = this.#instants.get(at) ?? this.add(isoOf(at), 'timestamptz');
+    this.#instants.set(at, known);
+    return known;
+  }
+
+  /** Many instants, as a set of microseconds since 1970: to write each as text would take the event loop too long. */
+  instants(...columns: Micros[][]): string {
+    return `unnest(${columns.map((column) => this.add(plainArray(column), 'bigint[]')).join(', ')})`;
+  }
+}
+
+/** An instant of {@link Parameters.instants}. */
+export function asInstant(micros: string): string {
+  return `TIMESTAMPTZ '1970-01-01 00:00:00Z' + ${micros} * interval '1 microsecond'`;
+}
+
+/** Whose rows: SQL expressions. Without a customer, those of all customers of the meter. */
+export interface Scope {
+  organization: string;
+  meter: string;
+  customer?: string | undefined;
+}
+
+/** What is read, of a row of a rollup and of a single event: the same columns. */
+export interface Reading {
+  ofRow: string;
+  ofEvent: string;
+}
+
+/** Which rows, and what of them. */
+export interface RowsRequest {
+  parameters: Parameters;
+  scope: Scope;
+  reading: Reading;
+  /** What rows are told apart by: an SQL expression, given the time of a row. It is the first column, `key`. */
+  key: (time: string) => string;
+  plan: ReadPlan;
+}
+
+const VALUE: Reading = { ofRow: 'value_hash', ofEvent: 'unique_value_hash(metadata) AS value_hash' };
+
+/** Rows of each customer. */
+export function rowsOfCustomers(request: RowsRequest): string {
+  const { parameters, scope, reading, key, plan } = request;
+  const parts: string[] = [];
+  if (plan.days.from.length > 0) {
+    parts.push(`SELECT found.* FROM ${stretches(parameters, plan.days)} CROSS JOIN LATERAL (
+      SELECT ${key('day')} AS key, ${reading.ofRow} FROM ${DAYS}
+      WHERE ${own(scope)} AND day >= since AND day < before OFFSET 0) AS found`);
+  }
+  if (plan.hours.from.length > 0) {
+    const someone = scope.customer === undefined ? `CROSS JOIN LATERAL ${customersSince(scope, 'since')}` : '';
+    parts.push(`SELECT found.* FROM ${stretches(parameters, plan.hours)} ${someone} CROSS JOIN LATERAL (
+      SELECT ${key('hour')} AS key, ${reading.ofRow} FROM ${HOURS}
+      WHERE ${own(scope.customer === undefined ? ofSomeone(scope) : scope)} AND hour >= since AND hour < before OFFSET 0) AS found`);
+  }
+  parts.push(...cutEvents(request));
+  if (plan.last !== null) {
+    const from = parameters.instant(plan.last.from);
+    const end = parameters.instant(plan.end);
+    if (plan.last.size === DAY) {
+      parts.push(`SELECT ${key('day')} AS key, ${reading.ofRow} FROM ${DAYS}
+        WHERE ${own(scope)} AND day = ${from} AND last_timestamp < ${end}`);
+    }
+    parts.push(...lastHours(request, plan.last, { since: plan.last.size === DAY ? end : from }));
+  }
+  return parts.join(' UNION ALL ');
+}
+
+/** Rows of a whole meter. */
+export function rowsOfMeter(request: RowsRequest): string {
+  const { parameters, scope, reading, key, plan } = request;
+  const parts: string[] = [];
+  if (plan.quarters.from.length > 0) {
+    parts.push(`SELECT found.* FROM ${stretches(parameters, plan.quarters)} CROSS JOIN LATERAL (
+      SELECT ${key('quarter')} AS key, ${reading.ofRow} FROM ${QUARTERS}
+      WHERE ${own(scope)} AND quarter >= since AND quarter < before OFFSET 0) AS found`);
+  }
+  parts.push(...cutEvents(request));
+  if (plan.last !== null) {
+    const from = parameters.instant(plan.last.from);
+    const end = parameters.instant(plan.end);
+    // Of a quarter that has an event from the end on, no part says which of its events come before: then customers are
+    // asked, each of which knows that of its own hour.
+    const onlyIf = goesOn(request, plan.last);
+    parts.push(
+      `SELECT ${key('quarter')} AS key, ${reading.ofRow} FROM ${QUARTERS}
+        WHERE ${own(scope)} AND quarter >= ${from} AND quarter < ${end} AND NOT ${onlyIf}`,
+    );
+    if (plan.last.size === HOUR) parts.push(...lastHours(request, plan.last, { since: from, onlyIf }));
+    else parts.push(events(request, `(SELECT ${from} AS since, ${end} AS before) AS stretch`, onlyIf));
+  }
+  return parts.join(' UNION ALL ');
+}
+
+/** The distinct values of each customer, as `value_hash`. A value may come several times. */
+export function valuesOfCustomers(request: Omit<RowsRequest, 'reading'>): string {
+  const { last } = request.plan;
+  const values = { ...request, reading: VALUE };
+  const parts = [...valueDays(values, ROLLUPS.customerValueDays.table), ...cutEvents(values)];
+  if (last !== null) parts.push(...lastValues(values, last));
+  return parts.join(' UNION ALL ');
+}
+
+/** The distinct values of a whole meter, as `value_hash`. A value may come several times. */
+export function valuesOfMeter(request: Omit<RowsRequest, 'reading'>): string {
+  const { parameters, scope, key, plan } = request;
+  const values = { ...request, reading: VALUE };
+  const table = ROLLUPS.meterValueDays.table;
+  const parts = [...valueDays(values, table), ...cutEvents(values)];
+  if (plan.last !== null) {
+    const from = parameters.instant(plan.last.from);
+    const onlyIf = goesOn(values, plan.last);
+    parts.push(
+      `SELECT ${key(from)} AS key, value_hash FROM ${table} WHERE ${own(scope)} AND ${inQuarter(from)} AND NOT ${onlyIf}`,
+      ...lastValues(values, plan.last, onlyIf),
+    );
+  }
+  return parts.join(' UNION ALL ');
+}
+
+/**
+ * The values that were there in whole quarters. The days of the window are read once, and each row is held against the stretches
+ * of its day: a mask has as many ones as the stretch has quarters, moved to the place of its first.
+ */
+function valueDays({ parameters, scope, key, plan }: RowsRequest, table: string): string[] {
+  const { from, to } = plan.quarters;
+  if (from.length === 0) return [];
+  const since = parameters.instant(from[0] ?? 0);
+  const before = parameters.instant(to.at(-1) ?? 0);
+  // The bucket is found once for each stretch and not for each row.
+  const [ofStretch, ofRow] = plan.boundaries.length > 1 ? [key('since'), 'stretch.key'] : ['NULL', key('since')];
+  return [
+    `SELECT ${ofRow} AS key, value_hash FROM ${table} JOIN (
+        SELECT ${ofStretch} AS key, since, ${BEGINNING.day('since')} AS day,
+          ~(~B'0'::bit(96) >> (extract(epoch FROM before - since) / 900)::integer)
+            >> (extract(epoch FROM since - ${BEGINNING.day('since')}) / 900)::integer AS mask
+        FROM ${stretches(parameters, plan.quarters)} OFFSET 0
+      ) AS stretch USING (day)
+      WHERE ${own(scope)} AND day >= ${BEGINNING.day(since)} AND day < ${before} AND quarters & mask <> B'0'::bit(96)`,
+  ];
+}
+
+function inQuarter(quarter: string): string {
+  return `day = ${BEGINNING.day(quarter)} AND quarters & quarter_bit(${quarter}) <> B'0'::bit(96)`;
+}
+
+/** Whether the meter has an event in the last stretch that is not in the window any more. */
+function goesOn({ parameters, scope, plan }: RowsRequest, last: LastStretch): string {
+  const from = parameters.instant(last.from);
+  const end = parameters.instant(plan.end);
+  return `EXISTS (SELECT FROM ${QUARTERS} WHERE ${own(scope)} AND quarter >= ${from} AND quarter < ${end} AND last_timestamp >= ${end})`;
+}
+
+/** In a window of this length it is quicker to ask for each customer of the meter than to read all of their days. */
+const LONG = 7 * DAY;
+
+/**
+ * The customers with a day in the window: from each to the next one by the index, and one day of each (PostgreSQL wiki, "Loose
+ * indexscan").
+ */
+function customersOneByOne(scope: Scope, inWindow: string): string {
+  const next = (after: string) =>
+    `SELECT customer_external_id AS customer FROM ${DAYS} WHERE ${own(scope)} ${after} ORDER BY customer_external_id LIMIT 1`;
+  return `SELECT customer FROM (
+      WITH RECURSIVE someone AS (
+        (${next('')})
+        UNION ALL
+        SELECT (${next('AND customer_external_id > someone.customer')}) FROM someone WHERE someone.customer IS NOT NULL
+      )
+      SELECT customer FROM someone WHERE customer IS NOT NULL
+    ) AS someone
+    WHERE EXISTS (SELECT FROM ${DAYS} WHERE ${own(ofSomeone(scope))} AND ${inWindow})`;
+}
+
+/**
+ * How many customers of a meter have an event in a window. A day whose last event is in the window has one in it; a day
+ * that goes on after the end is asked for a single event before it.
+ */
+export function customersIn(parameters: Parameters, scope: Scope, window: { start: Micros; end: Micros }): string {
+  const start = parameters.instant(window.start);
+  const end = parameters.instant(window.end);
+  const inWindow = `day >= ${BEGINNING.day(start)} AND day < ${end} AND last_timestamp >= ${start} AND last_timestamp < ${end}`;
+  return `SELECT count(*) AS customers FROM (
+    ${window.end - window.start >= LONG ? customersOneByOne(scope, inWindow) : `SELECT customer_external_id FROM ${DAYS} WHERE ${own(scope)} AND ${inWindow}`}
+    UNION
+    SELECT customer_external_id FROM ${DAYS} AS kept WHERE ${own(scope)} AND day = ${BEGINNING.day(end)}
+      AND last_timestamp >= ${end} AND EXISTS (SELECT FROM events
+        WHERE ${inStream(scope, 'kept.customer_external_id')} AND "timestamp" >= greatest(${start}, kept.day) AND "timestamp" < ${end})
+  ) AS present`;
+}
+
+/**
+ * The hours of the last stretch that are over before the end, and the events of those that are not: of the customers whose
+ * last event of that day is not before `since`.
+ */
+function lastHours(
+  request: RowsRequest,
+  last: LastStretch,
+  { since, onlyIf }: { since: string; onlyIf?: string },
+): string[] {
+  const { parameters, scope, reading, key, plan } = request;
+  const from = parameters.instant(last.from);
+  const end = parameters.instant(plan.end);
+  return [
+    `SELECT found.* FROM (SELECT ${from} AS since) AS stretch CROSS JOIN LATERAL ${customersSince(scope, since, onlyIf)}
+      CROSS JOIN LATERAL (
+        SELECT ${key('hour')} AS key, ${reading.ofRow} FROM ${HOURS}
+        WHERE ${own(ofSomeone(scope))} AND hour >= ${from} AND hour < ${end} AND last_timestamp < ${end} OFFSET 0) AS found`,
+    lastEvents(request, last, onlyIf),
+  ];
+}
+
+/**
+ * The same of the values of the last quarter: of each customer whose hour is over before the end those of the quarter, and
+ * the events of the others.
+ */
+function lastValues(request: RowsRequest, last: LastStretch, onlyIf?: string): string[] {
+  const { parameters, scope, key, plan } = request;
+  const from = parameters.instant(last.from);
+  const end = parameters.instant(plan.end);
+  return [
+    `SELECT found.* FROM (SELECT ${from} AS since) AS stretch CROSS JOIN LATERAL ${customersSince(scope, from, onlyIf)}
+      CROSS JOIN LATERAL (
+        SELECT FROM ${HOURS} WHERE ${own(ofSomeone(scope))} AND hour = ${BEGINNING.hour(from)} AND last_timestamp < ${end} OFFSET 0
+      ) AS over CROSS JOIN LATERAL (
+        SELECT ${key(from)} AS key, value_hash FROM ${ROLLUPS.customerValueDays.table}
+        WHERE ${own(ofSomeone(scope))} AND ${inQuarter(from)} OFFSET 0) AS found`,
+    lastEvents(request, last, onlyIf),
+  ];
+}
+
+/** The events of the last stretch, of the hours that go on after the end. */
+function lastEvents(
+  { parameters, scope, reading, key, plan }: RowsRequest,
+  last: LastStretch,
+  onlyIf?: string,
+): string {
+  const from = parameters.instant(last.from);
+  const end = parameters.instant(plan.end);
+  return `SELECT found.* FROM (SELECT ${from} AS since) AS stretch CROSS JOIN LATERAL ${customersSince(scope, end, onlyIf)}
+    CROSS JOIN LATERAL (
+      SELECT hour FROM ${HOURS} WHERE ${own(ofSomeone(scope))}
+        AND hour >= ${BEGINNING.hour(from)} AND hour < ${end} AND last_timestamp >= ${end} OFFSET 0) AS cut
+    CROSS JOIN LATERAL (
+      SELECT ${key('"timestamp"')} AS key, ${reading.ofEvent} FROM events
+      WHERE ${inStream(scope, 'customer')} AND "timestamp" >= greatest(cut.hour, ${from}) AND "timestamp" < ${end} OFFSET 0) AS found`;
+}
+
+function cutEvents(request: RowsRequest): string[] {
+  const { cut } = request.plan;
+  return cut.from.length === 0 ? [] : [events(request, stretches(request.parameters, cut))];
+}
+
+/** The single events of stretches that each lie within a day. */
+function events({ scope, reading, key }: RowsRequest, from: string, onlyIf?: string): string {
+  return `SELECT found.* FROM ${from} CROSS JOIN LATERAL ${customersSince(scope, 'since', onlyIf)} CROSS JOIN LATERAL (
+    SELECT ${key('"timestamp"')} AS key, ${reading.ofEvent} FROM events
+    WHERE ${inStream(scope, 'customer')} AND "timestamp" >= since AND "timestamp" < before OFFSET 0) AS found`;
+}
+
+function stretches(parameters: Parameters, { from, to }: Stretches): string {
+  return `(SELECT ${asInstant('since')} AS since, ${asInstant('before')} AS before
+    FROM ${parameters.instants(from, to)} AS stretch (since, before) OFFSET 0) AS stretch`;
+}
+
+/** The customers with an event at `since` or later on the day of the stretch: nobody else has one in what is left of it. */
+function customersSince(scope: Scope, since: string, onlyIf = 'true'): string {
+  return `(SELECT customer_external_id AS customer FROM ${DAYS}
+    WHERE ${own(scope)} AND day = ${BEGINNING.day('stretch.since')} AND last_timestamp >= ${since} AND ${onlyIf} OFFSET 0) AS someone`;
+}
+
+/** The events of one customer by the index of streams. Two streams may have one number, hence the other conditions. */
+function inStream({ organization, meter }: Scope, customer: string): string {
+  return `event_stream(meter_id, customer_external_id) = event_stream(${meter}, ${customer})
+    AND organization_id = ${organization} AND meter_id = ${meter} AND customer_external_id = ${customer}`;
+}
+
+function own({ organization, meter, customer }: Scope): string {
+  const mine = `organization_id = ${organization} AND meter_id = ${meter}`;
+  return customer === undefined ? mine : `${mine} AND customer_external_id = ${customer}`;
+}
+
+function ofSomeone(scope: Scope): Scope {
+  return { ...scope, customer: 'someone.customer' };
+}
