@@ -4,7 +4,7 @@ import { writePrivateFile } from './connection.ts';
 import { type Answer, request } from './demo-request.ts';
 import { isCode } from './processes.ts';
 
-export interface DemoMeter {
+interface DemoMeter {
   name: string;
   meter_token: string;
   meter_id: string;

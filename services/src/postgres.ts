@@ -116,7 +116,7 @@ export async function preparePostgres(home: Home): Promise<PreparedPostgres> {
 }
 
 /** Ends the Postgres, or the `initdb`, that an earlier run left behind in this folder. */
-export async function stopLeftoverPostgres(folder: string, log: Log): Promise<void> {
+async function stopLeftoverPostgres(folder: string, log: Log): Promise<void> {
   const pids = await findProcesses(['postgres', 'initdb'], `${folder}/`);
   if (pids.length > 0) log('Stopping the Postgres that an earlier run left behind.');
   // All at once: a child that the main process has just forked looks the same, and ends only with it.

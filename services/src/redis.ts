@@ -52,7 +52,7 @@ export async function prepareRedis(home: Home): Promise<PreparedRedis> {
 }
 
 /** Ends the Redis that an earlier run left behind in this folder. Two on the same log would ruin it. */
-export async function stopLeftoverRedis(folder: string, log: (line: string) => void): Promise<void> {
+async function stopLeftoverRedis(folder: string, log: (line: string) => void): Promise<void> {
   const pids = await findProcesses(['redis-server', 'valkey-server'], `${folder}/`);
   if (pids.length > 0) log('Stopping the Redis that an earlier run left behind.');
   await Promise.all(pids.map((pid) => stopProcess(pid, stopSteps)));

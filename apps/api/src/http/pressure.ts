@@ -158,7 +158,7 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
 }
 
 /** The refusal of a request that was not begun. */
-export function overloaded(): Refusal {
+function overloaded(): Refusal {
   const detail = 'This process has more to do than it can, and nothing was kept: send the request again in a moment.';
   return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
 }

@@ -42,7 +42,7 @@ const PROBLEMS = {
 } as const satisfies Record<ErrorCode, { status: number; title: string }>;
 
 /** The form of every error answer, for the OpenAPI document. */
-export const problemSchema = z
+const problemSchema = z
   .object({
     type: z.string(),
     title: z.string(),
@@ -92,7 +92,7 @@ export function problemOf(refusal: Refusal, requestId: string) {
   };
 }
 
-export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
+function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const problem = problemOf(refusal, reply.request.id);
   const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
