@@ -54,6 +54,7 @@ const violations: Violation[] = [
       ['apps/worker', 'kysely'],
       ['apps/worker', 'bullmq'],
       ['apps/worker', 'ioredis/built/Redis.js'],
+      ['apps/worker', 'rate-limiter-flexible'],
       ['apps/import', '@weir/db/record'],
       ['apps/import', 'pg'],
       ['services', '@weir/shared/errors'],

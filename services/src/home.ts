@@ -11,7 +11,7 @@ export interface Home {
   signal: AbortSignal | undefined;
 }
 
-/** Makes the folder when it is missing, and answers its true path: the same folder is never known by two names. */
+/** Makes the folder when it is missing, and returns its true path: the same folder never has two names. */
 export async function makeHome(path: string): Promise<string> {
   const made = await mkdir(path, { recursive: true });
   // Passable but not readable for others: as root, Postgres runs as another user and has to get to its data in here.

@@ -230,7 +230,7 @@ async function createDatabase(connection: Connection): Promise<void> {
   if (found === 0) await query(connection, 'postgres', `CREATE DATABASE ${databaseName}`);
 }
 
-/** Answers how many rows came back. */
+/** Returns how many rows came back. */
 async function query(connection: Connection, database: string, sql: string): Promise<number> {
   const client = new pg.Client({
     connectionString: urlOf(connection, database),

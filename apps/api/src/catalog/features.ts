@@ -33,7 +33,7 @@ import {
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 
-export interface CatalogParts {
+export interface CatalogDeps {
   database: Database;
   guards: Guards;
 }
@@ -78,7 +78,7 @@ const featureAnswer = z
 const session = [{ session: [] }];
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
-export function featureRoutes(app: App, { database, guards }: CatalogParts): void {
+export function featureRoutes(app: App, { database, guards }: CatalogDeps): void {
   const db = database.kysely;
 
   app.post(

@@ -11,7 +11,7 @@ const BROKEN_CONNECTIONS: Record<string, { code: ErrorCode; detail: string }> = 
   ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', detail: 'The request did not arrive in time: send it again.' },
 };
 
-/** Answers what Node could not even read as a request, and closes the connection. */
+/** Sends a problem to whoever sent what Node could not even read as a request, and closes the connection. */
 export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -39,7 +39,7 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
 /** How long a client has to read why its connection was closed. */
 const LINGER_MS = 1_000;
 
-/** Answers over a connection on which there is no request to answer, and closes it. */
+/** Sends a problem over a connection on which there is no request, and closes it. */
 export function answerConnection(socket: Socket, refusal: Refusal): void {
   const problem = problemOf(refusal, 'none');
   const body = JSON.stringify(problem);

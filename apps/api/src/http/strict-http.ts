@@ -22,10 +22,10 @@ export function useStrictHttp(app: FastifyInstance): void {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     answerConnection(socket, new Refusal('malformed_request', 'This is no proxy: send requests for Weir itself.'));
   });
-  app.addHook('onRequest', ({ raw }, _reply, done) => done(refusalOf(raw)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(refusalOfHttp(raw)));
 }
 
-function refusalOf({ headers, httpVersion, rawHeaders, url = '' }: IncomingMessage): Refusal | undefined {
+function refusalOfHttp({ headers, httpVersion, rawHeaders, url = '' }: IncomingMessage): Refusal | undefined {
   // RFC 9112, section 3.2.
   if (headers.host === undefined && httpVersion === '1.1')
     return new Refusal('malformed_request', 'An HTTP/1.1 request must have the header Host.');
