@@ -1,6 +1,6 @@
 import { chmod, mkdir, realpath } from 'node:fs/promises';
 
-/** Where the embedded services keep what is theirs, and whom they tell what they do. */
+/** Where the embedded services keep their files, and how they log. */
 export interface Home {
   /** Data, passwords and logs; the same folder finds them again. */
   path: string;

@@ -46,8 +46,8 @@ const settings: Record<string, string> = {
 };
 
 /**
- * What Postgres may use of so many bytes: an eighth for its tables, since what whole meters of 20 million events are read from fits
- * into 1 GB and not into 256 MB.
+ * What Postgres may use of so many bytes: an eighth for its tables. Whole meters of 20 million events are read from what fits
+ * into 1 GB, and not into 256 MB.
  */
 export function memorySettings(bytes: number): Record<'shared_buffers' | 'effective_cache_size', string> {
   const megabytes = bytes / 2 ** 20;

@@ -34,7 +34,7 @@ const email = z
 
 const signupBody = z.strictObject({ email, password: newPassword, organization_name: displayName });
 
-// Nothing is told of what a valid address or password looks like: what no account can have is answered as not right.
+// An address or password that no account can have is told as a wrong one, and not what a valid one looks like.
 const loginBody = z.strictObject({ email: text(1, 254), password: text(1, 256).meta({ format: 'password' }) });
 
 const accountAnswer = z

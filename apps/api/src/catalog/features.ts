@@ -208,8 +208,8 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
       const { organizationId } = request.caller;
       const { id } = request.params;
       await db.transaction().execute(async (transaction) => {
-        // The feature before its meter, as where both are changed: the other way round, two requests could wait for each
-        // other. And the meter before the feature is gone, while it still says whose it is.
+        // The feature is locked before its meter, as where both are changed: else two requests could wait for each other.
+        // The meter is archived before the feature is gone, since the feature says whose it is.
         if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
         await archiveMeterOfFeature(transaction, organizationId, id);
         await deleteFeature(transaction, organizationId, id);

@@ -17,9 +17,8 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
     socket.destroy();
     return;
   }
-  // An answer now would be read as that of the request under way, which may be accepted, or as that of the next request
-  // where this one was refused before its body had come in. What is under way is answered first, and then there is nothing
-  // more to say to a client that is out of step.
+  // The client would take an answer now for that of the request under way, which may be accepted. Where that one was refused
+  // before its body had come in, the client would take it for that of the next. So what is under way is answered first.
   const connection = connectionOf(socket);
   const isBegun = [...(connection?.requests ?? [])].some(
     ([request, answer]) => request.complete || answer === null || answer.raw.writableEnded,
@@ -44,15 +43,15 @@ export function answerConnection(socket: Socket, refusal: Refusal): void {
   const problem = problemOf(refusal, 'none');
   const body = JSON.stringify(problem);
   const retryAfter = refusal.fields.retryAfterSeconds;
-  // Of a connection that asks for a proxy Node listens to nothing any more, and the reset of one would end the process.
+  // Node does not listen any more to a connection that asked for a proxy. Its reset would end the process.
   socket.on('error', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
       (retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`) +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
-  // Closed at once, what still comes from the client would reset the connection, and take the answer with it. Left open, it
-  // would stay for as long as the client leaves its own side open.
+  // If it were closed at once, what still comes from the client would reset it, and the answer would be lost. If it were left
+  // open, it would stay for as long as the client leaves its own side open.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }
