@@ -63,7 +63,7 @@ describe.each([
 });
 
 test('.env.example has every variable that docker-compose.yml takes, and no other', () => {
-  const offered = [...textOf('.env.example').matchAll(/^(?:# )?([A-Z_]+)=/gm)].map((found) => found[1]);
+  const offered = [...textOf('.env.example').matchAll(/^(?:# )?([A-Z_]+)=/gm)].map((found) => String(found[1]));
   expect(offered.sort()).toEqual([...new Set(takenFrom(text))].sort());
 });
 

@@ -231,7 +231,7 @@ test('a row that Postgres will not take is rejected with the reason, and the res
   expect(await persist(deps, await stage(events))).toMatchObject({ recorded: 96, duplicates: 0, rejected: 4 });
   expect(await counted(weir, meter.id)).toEqual({ events: 96, sum: '96' });
   const { rows } = await weir.pool.query('SELECT id::text, reason FROM rejected_events ORDER BY id');
-  const expected = Object.keys(bad).map((index) => events[Number(index)]?.id);
+  const expected = Object.keys(bad).map((index) => String(events[Number(index)]?.id));
   expect(rows.map(({ id }) => id)).toEqual(expected.toSorted());
   for (const { reason } of rows) expect(reason).toMatch(/^Postgres does not take it: ./);
   await expectRollupsToEqualEvents(weir.pool);

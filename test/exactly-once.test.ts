@@ -102,7 +102,7 @@ test('APIs that are killed under load lose nothing that they accepted, and retri
   await weir.drained();
   expect(await counted(weir, meter.id)).toEqual({ events: total, sum: String(total) });
   const { rows } = await weir.pool.query('SELECT id::text FROM events WHERE meter_id = $1', [meter.id]);
-  expect(rows.map(({ id }) => id).toSorted()).toEqual([...ids.values()].toSorted());
+  expect(rows.map(({ id }) => String(id)).toSorted()).toEqual([...ids.values()].toSorted());
   // Nothing stays behind in Redis either.
   expect(await weir.redis.keys(weir.keys.batch('*'))).toEqual([]);
   await expectRollupsToEqualEvents(weir.pool);

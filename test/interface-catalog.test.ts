@@ -177,7 +177,7 @@ describe('creating a plan', () => {
   test('lookup_id is unique in the organization, also for requests at the same time', async () => {
     const body = plan();
     const answers = await Promise.all([1, 2, 3, 4].map(() => send('POST', '/plans', body)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409]);
     expect(answers.filter(({ body }) => body.code === 'lookup_id_taken')).toHaveLength(3);
     const { session } = await signUp(weir);
     expect((await weir.request('POST', '/api/v1/plans', { session, body })).status).toBe(201);

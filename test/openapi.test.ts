@@ -140,7 +140,7 @@ describe('the document is one of OpenAPI 3.1', () => {
 
   test('every parameter in a path is declared and required', () => {
     for (const [name, { parameters = [] }] of operations) {
-      const inPath = [...name.matchAll(/\{([^}]+)\}/g)].map(([, parameter]) => parameter);
+      const inPath = [...name.matchAll(/\{([^}]+)\}/g)].map(([, parameter]) => String(parameter));
       const declared = parameters.filter((each) => each.in === 'path');
       expect(declared.map((each) => each.name).toSorted(), name).toEqual(inPath.toSorted());
       expect(

@@ -67,7 +67,7 @@ export async function stopFormerApps(home: string, log: (line: string) => void):
   await Promise.all(pids.map((pid) => stopProcess(pid, formerStopSteps)));
 }
 
-/** Addressed to nobody but those who read the list of processes. */
+/** An argument that the app ignores; it is there to be found in the list of processes. */
 function markOf(home: string): string {
   return `--weir-home=${home}/`;
 }

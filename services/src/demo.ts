@@ -4,7 +4,7 @@ import { writePrivateFile } from './connection.ts';
 import { type Answer, request } from './demo-request.ts';
 import { isCode } from './processes.ts';
 
-export interface DemoMeter {
+interface DemoMeter {
   name: string;
   meter_token: string;
   meter_id: string;
@@ -36,7 +36,7 @@ export const demoFeatures = [
 
 /**
  * The demo organization of this Weir, made through its HTTP API: with an admin, an API key and a meter of every kind.
- * What is there already is used, so a run that was cut short is continued by the next. Answers `undefined`, and makes
+ * What is there already is used, so a run that was cut short is continued by the next. Returns `undefined`, and makes
  * nothing, when there is an organization that is not the demo's. Throws when the API refuses what it should not.
  */
 export async function openDemo(file: string, baseUrl: string, log: (line: string) => void): Promise<Demo | undefined> {

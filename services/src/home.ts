@@ -1,6 +1,6 @@
 import { chmod, mkdir, realpath } from 'node:fs/promises';
 
-/** Where the embedded services keep what is theirs, and whom they tell what they do. */
+/** Where the embedded services keep their files, and how they log. */
 export interface Home {
   /** Data, passwords and logs; the same folder finds them again. */
   path: string;
@@ -11,7 +11,7 @@ export interface Home {
   signal: AbortSignal | undefined;
 }
 
-/** Makes the folder when it is missing, and answers its true path: the same folder is never known by two names. */
+/** Makes the folder when it is missing, and returns its true path: the same folder never has two names. */
 export async function makeHome(path: string): Promise<string> {
   const made = await mkdir(path, { recursive: true });
   // Passable but not readable for others: as root, Postgres runs as another user and has to get to its data in here.

@@ -8,7 +8,7 @@ interface Holder {
 }
 
 /**
- * Takes the home, a folder that exists, for this process, and answers what gives it back. Throws one clear line with
+ * Takes the home, a folder that exists, for this process, and returns what gives it back. Throws one clear line with
  * the pid when another process holds it. The lock of a process that died without giving it back is taken over.
  */
 export async function lockHome(home: string): Promise<() => Promise<void>> {

@@ -46,8 +46,8 @@ const settings: Record<string, string> = {
 };
 
 /**
- * What Postgres may use of so many bytes: an eighth for its tables, since what whole meters of 20 million events are read from fits
- * into 1 GB and not into 256 MB.
+ * What Postgres may use of so many bytes: an eighth for its tables. Whole meters of 20 million events are read from what fits
+ * into 1 GB, and not into 256 MB.
  */
 export function memorySettings(bytes: number): Record<'shared_buffers' | 'effective_cache_size', string> {
   const megabytes = bytes / 2 ** 20;
@@ -116,7 +116,7 @@ export async function preparePostgres(home: Home): Promise<PreparedPostgres> {
 }
 
 /** Ends the Postgres, or the `initdb`, that an earlier run left behind in this folder. */
-export async function stopLeftoverPostgres(folder: string, log: Log): Promise<void> {
+async function stopLeftoverPostgres(folder: string, log: Log): Promise<void> {
   const pids = await findProcesses(['postgres', 'initdb'], `${folder}/`);
   if (pids.length > 0) log('Stopping the Postgres that an earlier run left behind.');
   // All at once: a child that the main process has just forked looks the same, and ends only with it.
@@ -230,7 +230,7 @@ async function createDatabase(connection: Connection): Promise<void> {
   if (found === 0) await query(connection, 'postgres', `CREATE DATABASE ${databaseName}`);
 }
 
-/** Answers how many rows came back. */
+/** Returns how many rows came back. */
 async function query(connection: Connection, database: string, sql: string): Promise<number> {
   const client = new pg.Client({
     connectionString: urlOf(connection, database),

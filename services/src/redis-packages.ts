@@ -110,7 +110,7 @@ async function findLibraryFolders(folder: string): Promise<string[]> {
   return [...new Set(folders)];
 }
 
-/** Answers why there is still no Redis, should there be none. */
+/** Returns why there is still no Redis, should there be none. */
 async function fetchPackages(folder: string, unpacked: string, signal: AbortSignal | undefined): Promise<string> {
   // A folder of its own and a rename at the end: a fetch that is killed, or another one at the same time, does no harm.
   const work = await mkdtemp(join(folder, 'fetch-'));

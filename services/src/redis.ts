@@ -52,7 +52,7 @@ export async function prepareRedis(home: Home): Promise<PreparedRedis> {
 }
 
 /** Ends the Redis that an earlier run left behind in this folder. Two on the same log would ruin it. */
-export async function stopLeftoverRedis(folder: string, log: (line: string) => void): Promise<void> {
+async function stopLeftoverRedis(folder: string, log: (line: string) => void): Promise<void> {
   const pids = await findProcesses(['redis-server', 'valkey-server'], `${folder}/`);
   if (pids.length > 0) log('Stopping the Redis that an earlier run left behind.');
   await Promise.all(pids.map((pid) => stopProcess(pid, stopSteps)));
@@ -70,7 +70,7 @@ export function configurationFor(folder: string, { port, password }: Connection,
     appendfsync: 'always',
     // A power cut can leave half a command at the end of the log. It was never answered: start without it.
     'aof-load-truncated': 'yes',
-    // While Redis rewrites its log, answers take 25 to 50 ms at p99. Its default is to do that from 64 MB on, which a busy door fills in seconds.
+    // While Redis rewrites its log, answers take 25 to 50 ms at p99. A busy door fills the default of 64 MB in seconds.
     'auto-aof-rewrite-min-size': '256mb',
     save: '""',
     maxmemory: String(maxmemory),

@@ -16,7 +16,7 @@ export interface RunOptions {
 }
 
 /**
- * Runs one program to its end. Never throws: a program that is missing, fails, or takes too long answers `ok: false`,
+ * Runs one program to its end. Never throws: a program that is missing, fails, or takes too long gives `ok: false`,
  * with the reason in `output` behind whatever it printed.
  */
 export function run(program: string, args: string[], options: RunOptions): Promise<{ ok: boolean; output: string }> {

@@ -32,7 +32,7 @@ export interface Services {
 }
 
 /**
- * Answers the given services, and brings up an embedded one for each that is missing. A home belongs to one process
+ * Returns the given services, and brings up an embedded one for each that is missing. A home belongs to one process
  * at a time: while another one holds it, this rejects and names its pid. What a killed run left behind is stopped
  * first. When one service does not start, the other is stopped again and the error tells why.
  */

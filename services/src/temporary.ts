@@ -11,8 +11,8 @@ export type TemporaryOptions = Omit<ServicesOptions, 'home' | 'signal'>;
 export type KeeperMessage = { line: string } | { error: string } | { services: Omit<Services, 'close'> };
 
 /**
- * The same as `openServices`, in a new home that is removed with everything in it: when it is closed, and just as well when
- * this process ends in any other way. A process of its own (temporary-keeper.ts) sees to that. For tests and measurements.
+ * The same as `openServices` in a new home, for tests and measurements. The home is removed with everything in it when it is
+ * closed, or when this process ends in any way: a process of its own (temporary-keeper.ts) sees to that.
  */
 export async function openTemporaryServices({ log, ...options }: TemporaryOptions): Promise<Services> {
   const keeper = spawnKeeper(JSON.stringify(options));

@@ -22,7 +22,7 @@ const repositoryHome = fileURLToPath(new URL('../../.weir', import.meta.url));
 
 /**
  * Real services for the whole run of the tests: the ones that DATABASE_URL and REDIS_URL name, else containers where
- * a Docker engine answers, else the embedded ones in a temporary home. Whatever it brings up, the teardown it answers
+ * a Docker engine answers, else the embedded ones in a temporary home. Whatever it brings up, the teardown it returns
  * takes down.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

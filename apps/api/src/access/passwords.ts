@@ -21,29 +21,29 @@ export const newPassword = text(CHARACTERS_MIN, 256)
   .meta({ format: 'password' });
 
 /**
- * Hashing takes a whole core. One at a time, and a rest of as long after each, leaves the others and half of that one to
- * tracking, also where there are as many processes as cores. It is still some 25 logins a second.
+ * Hashing takes a whole core. One password is hashed at a time, with a rest of as long after it: half of that core and all
+ * others are left to tracking, also where there are as many processes as cores. It is still some 25 logins a second.
  */
 const oneAtATime = pLimit(1);
 
 /**
- * `isGone` says whether whoever asked has gone before it was his turn: a crowd that does not wait for its answers must not keep
- * others waiting. Throws a Refusal then, which nobody reads.
+ * Throws a Refusal, which nobody reads, where `isGone` says that the client has gone before its turn: a crowd that does not
+ * wait for its answers must not keep others waiting.
  */
 export function hashPassword(password: string, isGone = () => false): Promise<string> {
   return inTurn(isGone, () => hash(prepared(password), ARGON2));
 }
 
 /**
- * Takes as long when there is no hash as when there is one: how long it takes must not tell which accounts exist. Of `isGone`
- * see {@link hashPassword}.
+ * Takes as long without a hash as with one: the time must not tell which accounts exist. For `isGone` see
+ * {@link hashPassword}.
  */
 export async function isPassword(
   password: string,
   passwordHash: string | undefined,
   isGone = () => false,
 ): Promise<boolean> {
-  // As it was sent, too: hashes that are older than the preparation may be of another form.
+  // As it was sent, too: a hash may be older than the preparation.
   let matches = false;
   for (const form of new Set([prepared(password), password]))
     matches ||= await inTurn(isGone, () => verify(passwordHash ?? HASH_OF_NOTHING, form));

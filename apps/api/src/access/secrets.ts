@@ -67,7 +67,7 @@ export function hashSecret(secret: string): Buffer {
   return Buffer.from(hashSecretText(secret), 'base64');
 }
 
-/** The same in base64, which Node makes in a third of the time: for what every tracking request is asked. */
+/** The same in base64, which Node makes in a third of the time: for the key of every tracking request. */
 export function hashSecretText(secret: string): string {
   return hash('sha256', secret, 'base64');
 }

@@ -20,7 +20,7 @@ import { hashPassword, isPassword, newPassword } from './passwords.ts';
 import { hashSecret, newSessionToken } from './secrets.ts';
 import type { Throttle } from './throttle.ts';
 
-export interface SessionParts {
+export interface SessionDeps {
   database: Database;
   guards: Guards;
   throttle: Throttle;
@@ -34,7 +34,7 @@ const email = z
 
 const signupBody = z.strictObject({ email, password: newPassword, organization_name: displayName });
 
-// Nothing is told of what a valid address or password looks like: what no account can have is answered as not right.
+// An address or password that no account can have is told as a wrong one, and not what a valid one looks like.
 const loginBody = z.strictObject({ email: text(1, 254), password: text(1, 256).meta({ format: 'password' }) });
 
 const accountAnswer = z
@@ -51,7 +51,7 @@ const SIGNUP_CLOSED =
   'Sign-up is closed here: sign in with the account of your organization, or have whoever runs this Weir start it with ' +
   'SIGNUP=open for as long as you sign up.';
 
-export function sessionRoutes(app: App, { database, guards, throttle, settings }: SessionParts): void {
+export function sessionRoutes(app: App, { database, guards, throttle, settings }: SessionDeps): void {
   const db = database.kysely;
   // Hashing is done one at a time anyway. Attempts wait for it before they are counted: a hundred people behind one address
   // who sign in at once would else count as a hundred failures until they are found to be right.

@@ -29,7 +29,7 @@ const KNOWN_ADDRESS_SECONDS = 30 * 86_400;
 
 export interface Throttle {
   /**
-   * Counts an attempt as failed, and answers what takes that back; refuses with 429 when there were too many. An
+   * Counts an attempt as failed, and returns what takes that back; refuses with 429 when there were too many. An
    * account is one whether it exists or not.
    */
   count(account: string, address: string): Promise<() => Promise<void>>;

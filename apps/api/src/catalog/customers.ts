@@ -24,7 +24,7 @@ import {
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { problemOfMetadataText } from '../ingest/metadata-text.ts';
-import type { CatalogParts } from './features.ts';
+import type { CatalogDeps } from './features.ts';
 
 const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address');
 
@@ -68,7 +68,7 @@ const customerAnswer = z
 const session = [{ session: [] }];
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
-export function customerRoutes(app: App, { database, guards }: CatalogParts): void {
+export function customerRoutes(app: App, { database, guards }: CatalogDeps): void {
   const db = database.kysely;
 
   app.post(

@@ -33,7 +33,7 @@ import {
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 
-export interface CatalogParts {
+export interface CatalogDeps {
   database: Database;
   guards: Guards;
 }
@@ -78,7 +78,7 @@ const featureAnswer = z
 const session = [{ session: [] }];
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
-export function featureRoutes(app: App, { database, guards }: CatalogParts): void {
+export function featureRoutes(app: App, { database, guards }: CatalogDeps): void {
   const db = database.kysely;
 
   app.post(
@@ -208,8 +208,8 @@ export function featureRoutes(app: App, { database, guards }: CatalogParts): voi
       const { organizationId } = request.caller;
       const { id } = request.params;
       await db.transaction().execute(async (transaction) => {
-        // The feature before its meter, as where both are changed: the other way round, two requests could wait for each
-        // other. And the meter before the feature is gone, while it still says whose it is.
+        // The feature is locked before its meter, as where both are changed: else two requests could wait for each other.
+        // The meter is archived before the feature is gone, since the feature says whose it is.
         if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
         await archiveMeterOfFeature(transaction, organizationId, id);
         await deleteFeature(transaction, organizationId, id);

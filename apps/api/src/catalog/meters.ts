@@ -19,7 +19,7 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { unit, type CatalogParts } from './features.ts';
+import { unit, type CatalogDeps } from './features.ts';
 
 const meterChanges = changesOf({
   name: displayName,
@@ -42,7 +42,7 @@ const meterAnswer = z
 
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
-export function meterRoutes(app: App, { database, guards }: CatalogParts): void {
+export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
   const db = database.kysely;
 
   app.get(

@@ -11,7 +11,7 @@ import type { App } from '../http/typed-app.ts';
 import { adminCodes, bodyCodes, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import type { CatalogParts } from './features.ts';
+import type { CatalogDeps } from './features.ts';
 
 const resetPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
 
@@ -47,7 +47,7 @@ export const planFeatureAnswer = z
 
 const security = [{ session: [] }];
 
-export function planFeatureRoutes(app: App, { database, guards }: CatalogParts): void {
+export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): void {
   const db = database.kysely;
 
   app.post(

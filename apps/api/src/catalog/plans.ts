@@ -22,7 +22,7 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { isCurrency } from './currency.ts';
-import type { CatalogParts } from './features.ts';
+import type { CatalogDeps } from './features.ts';
 import { planFeatureAnswer } from './plan-features.ts';
 
 /** A hundred years. More is a mistake, and would end the trial after the last date that Postgres knows. */
@@ -80,7 +80,7 @@ const planQuery = z.strictObject({
 
 const security = [{ session: [] }];
 
-export function planRoutes(app: App, { database, guards }: CatalogParts): void {
+export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
   const db = database.kysely;
 
   app.post(

@@ -1,5 +1,5 @@
-// How much of the bodies of requests one process holds at the same time, in bytes. A body is in memory several times over
-// while it is read, as bytes, as text and as what it says; what it takes is given back when its request is over.
+// Bounds the bytes of request bodies that one process holds at the same time. A body that is read is in memory as bytes,
+// as text and as objects. Its bytes are given back when its request is over.
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
@@ -28,8 +28,8 @@ export interface Bodies {
 }
 
 /**
- * Up to this many bytes a body is not counted, and never refused: a single event has no more, unless it is far out of the
- * ordinary, and must not wait for the batches of others. Whoever is not known yet may not send more.
+ * A body of up to this many bytes is not counted, and never refused. A single event has hardly ever more, and must not wait
+ * for the batches of others. A caller whose credentials were not checked yet may not send more.
  */
 const SMALL_BYTES = 16_384;
 
@@ -43,10 +43,10 @@ export function hasBodyToCome({ raw }: FastifyRequest): boolean {
   return coding !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Bounds the bodies. Runs after the guards, so that nobody takes room by what he only says of himself. */
+/** Bounds the bodies. Runs after the guards: only a caller whose credentials were checked takes room. */
 export function boundBodies(app: FastifyInstance, connections: Connections, options: BodyOptions): Bodies {
   const bytesMax = Math.max(options.bytesMax, options.largestBytes);
-  // Room is held by what a body is said to have: one organization must not take all of it with bodies that never come.
+  // Room is held for the length that was announced. One organization must not take all of it with bodies that never come.
   const shareMax = Math.max(bytesMax * SHARE_MAX, options.largestBytes);
   const shares = new Map<string, number>();
   let held = 0;
@@ -81,7 +81,7 @@ export function boundBodies(app: FastifyInstance, connections: Connections, opti
       done(null, payload);
       return;
     }
-    // Of a connection that is closed the body never ends, and whoever waited for that would wait for ever.
+    // The body of a connection that was closed never ends. Whoever waited for its end would wait for ever.
     if (isHungUp(request)) {
       done(new Refusal('malformed_request', 'The connection was closed before the body had come.'));
       return;

@@ -11,15 +11,14 @@ const BROKEN_CONNECTIONS: Record<string, { code: ErrorCode; detail: string }> = 
   ERR_HTTP_REQUEST_TIMEOUT: { code: 'request_timeout', detail: 'The request did not arrive in time: send it again.' },
 };
 
-/** Answers what Node could not even read as a request, and closes the connection. */
+/** Sends a problem to whoever sent what Node could not even read as a request, and closes the connection. */
 export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  // An answer now would be read as that of the request under way, which may be accepted, or as that of the next request
-  // where this one was refused before its body had come in. What is under way is answered first, and then there is nothing
-  // more to say to a client that is out of step.
+  // The client would take an answer now for that of the request under way, which may be accepted. Where that one was refused
+  // before its body had come in, the client would take it for that of the next. So what is under way is answered first.
   const connection = connectionOf(socket);
   const isBegun = [...(connection?.requests ?? [])].some(
     ([request, answer]) => request.complete || answer === null || answer.raw.writableEnded,
@@ -39,20 +38,20 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
 /** How long a client has to read why its connection was closed. */
 const LINGER_MS = 1_000;
 
-/** Answers over a connection on which there is no request to answer, and closes it. */
+/** Sends a problem over a connection on which there is no request, and closes it. */
 export function answerConnection(socket: Socket, refusal: Refusal): void {
   const problem = problemOf(refusal, 'none');
   const body = JSON.stringify(problem);
   const retryAfter = refusal.fields.retryAfterSeconds;
-  // Of a connection that asks for a proxy Node listens to nothing any more, and the reset of one would end the process.
+  // Node does not listen any more to a connection that asked for a proxy. Its reset would end the process.
   socket.on('error', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
       (retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`) +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
-  // Closed at once, what still comes from the client would reset the connection, and take the answer with it. Left open, it
-  // would stay for as long as the client leaves its own side open.
+  // If it were closed at once, what still comes from the client would reset it, and the answer would be lost. If it were left
+  // open, it would stay for as long as the client leaves its own side open.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }

@@ -34,7 +34,7 @@ export function limitConnections(app: FastifyInstance, options: ConnectionLimitO
     options.onShed();
     sparseLog.warn(app.log, 'all', { max: server.maxConnections }, 'there are too many connections: one was closed');
   });
-  // Out of descriptors a connection cannot be taken. It waits in the system until others are closed.
+  // A process without free descriptors takes no connection: it waits in the system until others are closed.
   server.on('error', (error) => sparseLog.warn(app.log, 'error', { err: error }, 'a connection could not be taken'));
   if (options.perAddressMax === 0) return;
 

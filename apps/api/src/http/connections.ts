@@ -1,5 +1,5 @@
-// Every connection, the requests under way over it, and how each of them ends. A request ends once: answered in full, or
-// by the end of its connection, of which the framework says nothing. Whatever a request holds is given back from here.
+// Every connection, the requests under way over it, and how each of them ends. A request ends once: it is answered in full,
+// or its connection ends, which Fastify does not tell. Whatever a request holds is given back from here.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
@@ -81,7 +81,7 @@ export function watchConnections(app: FastifyInstance): Connections {
   app.addHook('onRequest', ({ raw }, reply, done) => {
     // A server with two addresses, such as localhost, tells of the connections to the first only.
     const { requests } = bySocket.get(raw.socket) ?? watch(raw.socket);
-    // Of a request that was answered before it had come in whole, the rest has come by now.
+    // A request may be answered before it has come in whole. Its rest has come by now.
     if (requests.size > 0) for (const [request, answer] of requests) if (answer === null) requests.delete(request);
     requests.set(raw, reply);
     done();

@@ -1,13 +1,12 @@
-// Lets the app close without dropping a request. By itself Node cuts every connection that is idle when a server is closed,
-// and loses the request that is on its way over it; and it waits for a connection that was busy at that moment until its
-// client gives it up, which may be long after the process had to be gone. The system, for its part, resets connections that
-// it has taken for a server and that the server has not taken from it when it stops listening.
+// Lets the app close without dropping a request. Three things would drop one. Node cuts idle connections when a server is
+// closed, with the request that is on its way. Node waits for a busy connection until its client gives it up, which may be
+// after the process had to be gone. The system resets connections that the server has not taken from it yet.
 
 import type { FastifyInstance } from 'fastify';
 import { Server } from 'node:net';
 import { isAnswered, nextReply, type Connections } from './connections.ts';
 
-/** What sends new connections elsewhere once it is told does so within this time; then nobody is left in the door. */
+/** Whoever was told connects elsewhere within this time: no connection comes any more. */
 const QUIET_MS = 100;
 
 /** Clients that are told nothing go on connecting, and cannot be waited for. */
@@ -32,8 +31,8 @@ export function useDrain(app: FastifyInstance, connections: Connections, timeout
   let lastConnectedAt = -Infinity;
   let isClosing = false;
   server.on('connection', () => (lastConnectedAt = performance.now()));
-  // Fastify tells those whose requests come from now on. One whose answer takes long would hear of it only by being cut off
-  // with the next request.
+  // Fastify tells the clients whose requests come from now on. A client whose answer takes long would not hear of it, and its
+  // next request would be cut off.
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing) void reply.header('connection', 'close');
     done(null, payload);
@@ -61,8 +60,8 @@ export function useDrain(app: FastifyInstance, connections: Connections, timeout
 }
 
 /**
- * Closes connections over which nothing ever came: for Node they are not idle. And once it is late those on which nobody here
- * works: whose request has not come in whole, whose body is not needed any more, or whose answer is not taken.
+ * Closes connections over which nothing ever came: for Node they are not idle. Once it is late it also closes those on which
+ * nobody here works: the request has not come in whole, its body is not needed any more, or its answer is not taken.
  */
 function closeForNobody(connections: Connections, isLate: boolean): void {
   for (const connection of connections.open()) {

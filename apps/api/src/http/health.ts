@@ -6,8 +6,9 @@ import { problemResponses } from './problem.ts';
 
 /** What `/readyz` asks. */
 export interface ReadyChecks {
-  /** Each answers when its part does, and throws when it does not. */
+  /** Resolves when Postgres does what it is asked; rejects when it does not. */
   postgres(): Promise<unknown>;
+  /** The same of Redis. */
   redis(): Promise<unknown>;
   /** Why tracking is refused, for the operator; undefined while the door is open. */
   shutBecause(): string | undefined;

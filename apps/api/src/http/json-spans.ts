@@ -1,7 +1,6 @@
-// Finds where things stand in a JSON text, and checks no syntax: that is for JSON.parse, before or afterwards. In a text that is
-// no JSON what is found means nothing, but each of these ends with the text at the latest.
-// JSON.parse turns 0.1234567890123456789 into a float and keeps the last of two equal keys without a word; the digits,
-// and the fact that there were two, are only in the text.
+// Finds where things stand in a JSON text. JSON.parse turns 0.1234567890123456789 into a float and keeps the last of two equal
+// keys without a word: the digits and the first key are only in the text. These functions check no syntax, which JSON.parse
+// does before or afterwards. In a text that is no JSON they find something meaningless, and end with the text at the latest.
 
 import { Refusal } from '@weir/shared/errors';
 
@@ -18,7 +17,7 @@ export class Spans {
   }
 }
 
-/** Beyond this many keys of an object a set knows sooner than the list whether one stands there twice. */
+/** In an object with more keys than this, a set finds sooner than the list whether one stands there twice. */
 const FEW_KEYS = 16;
 
 const TAB = 0x09;
@@ -118,9 +117,9 @@ export interface Items {
 }
 
 /**
- * The items of the array that begins at `at`, of a text that JSON.parse has not seen. Each of them may be anything; between them
- * the syntax is checked here: undefined where it is not that of an array. Returns early, with one item more than `max`,
- * where there are more.
+ * The items of the array that begins at `at`, of a text that JSON.parse has not seen. Checks the syntax between the items, and
+ * not the items: returns undefined where it is not that of an array. Where there are more than `max` items, it stops after
+ * one more than that.
  */
 export function itemsOf(text: string, at: number, max: number): Items | undefined {
   const items: Items = { starts: [], ends: [], end: 0 };

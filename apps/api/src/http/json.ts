@@ -45,7 +45,7 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
   }
   if (!isUtf8(body)) throw new Refusal('malformed_json', 'The body is not valid UTF-8: encode it as UTF-8.');
   const text = body.toString('utf8');
-  // The parser would skip it without a word, and what looks for numbers in the text would stumble over it.
+  // The parser would skip it without a word, and the search for numbers in the text would stumble over it.
   if (text.startsWith('\ufeff')) {
     throw new Refusal('malformed_json', 'The body begins with a byte order mark: send it without one.');
   }
@@ -57,7 +57,7 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
   return value;
 }
 
-/** What a text of JSON says; throws the Refusal of one that is none, or that would change what objects inherit. */
+/** Parses JSON. Throws a Refusal where it is none, or would change what objects inherit. */
 export function parseJson(text: string, what = 'body'): unknown {
   try {
     return sjson.parse(text, undefined, { protoAction: 'error', constructorAction: 'ignore' });

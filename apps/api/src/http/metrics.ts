@@ -114,14 +114,15 @@ type Gauges = [name: string, help: string, value: () => number][];
 /** Gauges whose value is asked for whenever Prometheus reads. */
 export function addGauges(registry: Registry, gauges: Gauges): void {
   for (const [name, help, value] of gauges) {
-    new Gauge({
+    const gauge = new Gauge({
       name,
       help,
-      registers: [registry],
+      registers: [],
       collect() {
         this.set(value());
       },
     });
+    registry.registerMetric(gauge);
   }
 }
 

@@ -1,5 +1,5 @@
-// What is refused when there is too much of everything, and in which order: reading and admin requests first, tracking last,
-// and never what tells operators how things are. What is refused here was not begun, so it left nothing behind.
+// Sheds load: reading and admin requests first, tracking last, and never what tells operators how things are. A request that
+// is refused here was not begun, so it left nothing behind.
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -64,10 +64,7 @@ export function usePressure(app: FastifyInstance, connections: Connections, opti
   return shedOthers(app, connections, options);
 }
 
-/**
- * Looks at the event loop and the heap by itself, and at nothing that the system has to open a file for: out of descriptors,
- * process.memoryUsage throws.
- */
+/** Asks V8 for the heap, and not process.memoryUsage, which opens a file and throws where there are no descriptors left. */
 function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
   const heapMax = getHeapStatistics().heap_size_limit * HEAP_SHARE_MAX;
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
@@ -102,9 +99,9 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
 }
 
 /**
- * Each request other than tracking may hold a connection to Postgres, memory for its answer and a core for a password. Those
- * that come when many are under way are refused at once, instead of waiting for a turn that comes too late for them. A
- * request counts while it is worked on: not while its body is waited for, which takes as long as its client likes.
+ * Each request other than tracking may hold a connection to Postgres, memory for its answer and a core for a password. When
+ * many are under way, others are refused at once: their turn would come too late. A request counts while it is worked on, and
+ * not while its body is waited for, which takes as long as its client likes.
  */
 function shedOthers(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
   let taken = 0;
@@ -139,7 +136,7 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
     // For those who find out who is asking.
     done(take(request));
   });
-  // Of the routes that take no slot none runs the hooks below.
+  // Routes that take no slot do not run the hooks below.
   app.addHook('onRoute', (route) => {
     if ((route.config?.traffic ?? 'other') !== 'other') return;
     route.preParsing = [
@@ -158,7 +155,7 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
 }
 
 /** The refusal of a request that was not begun. */
-export function overloaded(): Refusal {
+function overloaded(): Refusal {
   const detail = 'This process has more to do than it can, and nothing was kept: send the request again in a moment.';
   return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
 }

@@ -42,7 +42,7 @@ const PROBLEMS = {
 } as const satisfies Record<ErrorCode, { status: number; title: string }>;
 
 /** The form of every error answer, for the OpenAPI document. */
-export const problemSchema = z
+const problemSchema = z
   .object({
     type: z.string(),
     title: z.string(),
@@ -92,7 +92,7 @@ export function problemOf(refusal: Refusal, requestId: string) {
   };
 }
 
-export function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
+function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const problem = problemOf(refusal, reply.request.id);
   const retryAfter = refusal.fields.retryAfterSeconds ?? (problem.status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
@@ -165,8 +165,8 @@ const FRAMEWORK: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', detail: 'There is nothing at this path: check the id in it.' },
 };
 
-/** What to answer to anything that was thrown; undefined when it is a defect. */
-function refusalOf(error: unknown): Refusal | undefined {
+/** Returns what a client is told of an error; undefined when it is a defect of Weir. */
+function refusalOfError(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   const constraint = CONSTRAINTS[violatedConstraint(error) ?? ''];
   if (constraint !== undefined) return new Refusal(constraint.code, constraint.detail);
@@ -202,7 +202,7 @@ const BROKEN =
 const sparseLog = new SparseLog();
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const refusal = refusalOf(error);
+  const refusal = refusalOfError(error);
   const path = request.routeOptions.url;
   if (isHungUp(request)) {
     // Nobody reads it, and what a client breaks off by itself is not worth a warning.
@@ -334,7 +334,7 @@ export function useProblems(app: FastifyInstance): void {
   });
 }
 
-/** Answers a request that the framework refused before it had a route. */
+/** Sends the problem of a request that the framework refused before it had a route. */
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   // No hook has run.
   void reply.headers({ ...request.server.securityHeaders, 'x-request-id': request.id });

@@ -1,6 +1,6 @@
-// How much of a process one caller may take up with reading and admin requests. The event loop and the connections to Postgres
-// are everybody's: without this, one widget that asks for large charts on four connections makes all tracking wait.
-// All of it is counted by each process for itself, so that it costs no round trip.
+// How much of a process one caller may take up with reading and admin requests. All callers share the event loop and the
+// connections to Postgres: one widget that asks for large charts on four connections would make all tracking wait.
+// Each process counts for itself, which costs no round trip.
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';

@@ -7,8 +7,8 @@ export const REQUEST_ID = 'request_id';
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 
 /**
- * Gives the id of each request back as `X-Request-Id`, and logs the trace that its sender names. The id is always our own: one
- * that a client chose would stand in our log and headers as it likes, and could be that of another request.
+ * Sends the id of each request back as `X-Request-Id`, and logs the trace that its sender names. The id is always our own: a
+ * client could choose that of another request.
  */
 export function useRequestIds(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,5 +1,5 @@
-// Closes connections whose clients do not take their answer. Such an answer would stay in memory, and its request would
-// count as under way, for as long as the client likes.
+// Closes connections whose clients do not take their answer. The answer would stay in memory, and its request would count as
+// under way, for as long as the client likes.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { nextReply, type Connections } from './connections.ts';

@@ -1,5 +1,5 @@
-// Refuses requests that two readers of HTTP may read differently: what a proxy in between and Weir do not agree on is where
-// one request hides another, or where a header that was sent goes unseen.
+// Refuses requests that two readers of HTTP may read differently. Where a proxy and Weir do not agree, one request can hide
+// another, or a header goes unseen.
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance } from 'fastify';
@@ -22,23 +22,23 @@ export function useStrictHttp(app: FastifyInstance): void {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     answerConnection(socket, new Refusal('malformed_request', 'This is no proxy: send requests for Weir itself.'));
   });
-  app.addHook('onRequest', ({ raw }, _reply, done) => done(refusalOf(raw)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(refusalOfHttp(raw)));
 }
 
-function refusalOf({ headers, httpVersion, rawHeaders, url = '' }: IncomingMessage): Refusal | undefined {
+function refusalOfHttp({ headers, httpVersion, rawHeaders, url = '' }: IncomingMessage): Refusal | undefined {
   // RFC 9112, section 3.2.
   if (headers.host === undefined && httpVersion === '1.1')
     return new Refusal('malformed_request', 'An HTTP/1.1 request must have the header Host.');
   const twice = nameOfSecond(rawHeaders);
   if (twice !== undefined) return new Refusal('malformed_request', `The header ${twice} stands twice: send it once.`);
-  // Node takes chunks off whatever is coded beneath, and the body would not be what the sender means.
+  // Node undoes only the chunks. A body that is coded once more would not be what the sender means.
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     return new Refusal('malformed_request', 'Send the body with a Content-Length, or with Transfer-Encoding: chunked.');
   const { expect } = headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')
     return new Refusal('expectation_failed', 'Nothing but 100-continue can be expected: leave the header Expect out.');
-  // Read all the same, what was meant by it would be a guess. In a path the router sees to it.
+  // To read it all the same would be to guess. The router refuses such a path.
   const queryAt = url.indexOf('?');
   if (queryAt >= 0 && !isDecodable(url.slice(queryAt + 1)))
     return new Refusal('malformed_request', 'The query is not valid in a URL: check its percent-encoding.');
