@@ -5,10 +5,10 @@ import { setMaxListeners } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { openKeeper } from './ground/keeper.ts';
-import { OptionsError, USAGE, parseOptions, type Options } from './options.ts';
-import { reportOf, textOf } from './report.ts';
-import { run } from './run.ts';
+import { openKeeper } from './environment/reaper.ts';
+import { OptionsError, USAGE, parseOptions, type Options } from './chaos-options.ts';
+import { reportOf, textOf } from './chaos-report.ts';
+import { run } from './chaos-run.ts';
 
 /** Progress goes beside the report, so that this can be kept in a file. */
 const log = (line: string) => process.stderr.write(`${line}\n`);

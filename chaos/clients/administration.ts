@@ -1,6 +1,6 @@
 // What admins do meanwhile: keys that live for a moment, and customers that come and go.
 
-import { adminMessage, readMessage, trackRequest, type Cast } from './cast.ts';
+import { adminMessage, readMessage, trackRequest, type Cast } from './client-context.ts';
 
 /** Creates a key, tracks with it, deletes it, and tries it once more on every API: then it must be refused. */
 export async function liveAndDieOfKey(cast: Cast, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type { History, OrganizationLine } from '../history.ts';
-import type { Answer, Door, Message, NoAnswer } from './attempt.ts';
+import type { Answer, Door, Message, NoAnswer } from './http-client.ts';
 
 const ORGANIZATIONS = 4;
 const CUSTOMERS = 24;

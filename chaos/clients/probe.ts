@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Random } from '../random.ts';
-import { readMessage, trackRequest } from './cast.ts';
+import { readMessage, trackRequest } from './client-context.ts';
 import { makeEvent } from './events.ts';
 import type { Organization } from './organizations.ts';
 import type { Sender } from './sender.ts';

@@ -1,6 +1,6 @@
 // What is read while all else goes on: receipts, usage, lists, and what belongs to somebody else.
 
-import { adminMessage, readMessage, type Cast } from './cast.ts';
+import { adminMessage, readMessage, type Cast } from './client-context.ts';
 
 /** All the usage of a run lies in this window, whenever it is asked for, so that one reading can be compared with another. */
 export const USAGE_WINDOW = 'start_date=2020-01-01T00:00:00Z&end_date=2035-01-01T00:00:00Z&group_by=month';

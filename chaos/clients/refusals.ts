@@ -1,7 +1,7 @@
 // Requests that must be refused, and of which nothing may be left behind.
 
 import type { SentEvent } from '../history.ts';
-import { trackRequest, type Cast } from './cast.ts';
+import { trackRequest, type Cast } from './client-context.ts';
 import type { Organization } from './organizations.ts';
 import type { Outgoing } from './sender.ts';
 

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { History, SentLine } from '../history.ts';
 import type { Random } from '../random.ts';
-import { Door, type Answer, type Message, type NoAnswer } from './attempt.ts';
+import { Door, type Answer, type Message, type NoAnswer } from './http-client.ts';
 
 const TRACK_TIMEOUT_MS = 5_000;
 /** A read may take until Postgres gives up its statement, and the judge wants to see whether it takes longer. */

@@ -2,8 +2,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SentEvent } from '../history.ts';
-import type { Answer } from './attempt.ts';
-import { trackRequest, type Accepted, type Cast } from './cast.ts';
+import type { Answer } from './http-client.ts';
+import { trackRequest, type Accepted, type Cast } from './client-context.ts';
 import { bodyOf, changePayload, tokenOf } from './events.ts';
 import type { Organization } from './organizations.ts';
 

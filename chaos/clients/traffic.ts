@@ -1,12 +1,12 @@
 // The clients of a run: so many requests a second of every kind, until they are told to stop.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Ground } from '../ground/ground.ts';
+import type { Ground } from '../environment/system.ts';
 import type { History } from '../history.ts';
 import type { Random } from '../random.ts';
-import { Door } from './attempt.ts';
-import { Metronome } from './metronome.ts';
-import { Mix } from './mix.ts';
+import { Door } from './http-client.ts';
+import { Metronome } from './open-loop.ts';
+import { Mix } from './scenario-mix.ts';
 import { makeOrganizations, type Organization } from './organizations.ts';
 import { probe } from './probe.ts';
 import { Sender } from './sender.ts';

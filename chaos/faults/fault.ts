@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import type { Stack } from '../ground/stack.ts';
+import type { Stack } from '../environment/stack.ts';
 import type { Random } from '../random.ts';
 
 export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', 'stores'] as const;

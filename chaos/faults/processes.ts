@@ -1,7 +1,7 @@
 // What befalls the API and worker processes.
 
 import { connect, type Socket } from 'node:net';
-import type { Variant } from '../ground/child.ts';
+import type { Variant } from '../environment/child.ts';
 import type { FaultKind, Stage } from './fault.ts';
 import { pauseIn } from './pause.ts';
 
@@ -48,7 +48,7 @@ const clock: FaultKind = {
     const child = stage.stack.child(target);
     const variant = variantOf(stage, target);
     const offset = stage.random.pick([HOUR_MS, -HOUR_MS]);
-    const module = new URL(`../ground/clock-main.js?offset=${offset}`, import.meta.url).href;
+    const module = new URL(`../environment/shifted-clock-main.js?offset=${offset}`, import.meta.url).href;
     await child.end('SIGTERM');
     await child.start({ ...variant, imports: [...(variant.imports ?? []), module] });
     await stage.hold(stage.seconds);

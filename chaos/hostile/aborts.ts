@@ -1,9 +1,9 @@
 // Clients that hang up, at every stage of a request, by an end, by a reset, or by saying nothing more.
 
-import type { Message } from '../clients/attempt.ts';
+import type { Message } from '../clients/http-client.ts';
 import type { Attack, AttackKind } from './attack.ts';
 import { batchMessage, loginMessage, newEvent, readMessages, textOf, trackMessage } from './messages.ts';
-import type { Wire } from './wires.ts';
+import type { Wire } from './raw-connections.ts';
 
 const nothingAsked: AttackKind = {
   name: 'connect only',

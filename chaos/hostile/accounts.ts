@@ -1,9 +1,9 @@
 // What hostile clients sign up for before they begin: anyone can have that.
 
-import { Door, type Message } from '../clients/attempt.ts';
+import { Door, type Message } from '../clients/http-client.ts';
 import type { HostileAccount } from '../history.ts';
 import { HOSTILE_CUSTOMER } from './messages.ts';
-import { HOSTILE_ADDRESSES } from './wires.ts';
+import { HOSTILE_ADDRESSES } from './raw-connections.ts';
 
 const ACCOUNTS = 2;
 

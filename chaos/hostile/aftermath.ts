@@ -4,9 +4,9 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Door } from '../clients/attempt.ts';
-import { countHostileConnections, takeCensus } from '../ground/census.ts';
-import { APPS, type Stack } from '../ground/stack.ts';
+import { Door } from '../clients/http-client.ts';
+import { countHostileConnections, takeCensus } from '../environment/resource-usage.ts';
+import { APPS, type Stack } from '../environment/stack.ts';
 import type { CensusLine, History } from '../history.ts';
 import { isBack } from '../judge/missing.ts';
 

@@ -1,9 +1,9 @@
 // What each kind of hostile client has at hand, and what is kept of what it did.
 
-import type { Door, Message } from '../clients/attempt.ts';
+import type { Door, Message } from '../clients/http-client.ts';
 import type { HostileAccount, HostileLine } from '../history.ts';
 import type { Random } from '../random.ts';
-import type { Wire, Wires } from './wires.ts';
+import type { Wire, Wires } from './raw-connections.ts';
 
 /** One way to be a nuisance. Each act is short or is held open; docs/chaos.md has a line for each kind. */
 export interface AttackKind {

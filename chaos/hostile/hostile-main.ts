@@ -3,12 +3,12 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Door } from '../clients/attempt.ts';
+import { Door } from '../clients/http-client.ts';
 import { Random } from '../random.ts';
 import { Attack, emptyTally } from './attack.ts';
 import type { FromHostile, HostilePlan, ToHostile } from './lane.ts';
 import { planTurns, type Turn } from './turns.ts';
-import { HOSTILE_ADDRESSES, Wires } from './wires.ts';
+import { HOSTILE_ADDRESSES, Wires } from './raw-connections.ts';
 
 /** How often acts are let go. */
 const TICK_MS = 20;

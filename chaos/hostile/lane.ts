@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Keeper } from '../ground/keeper.ts';
+import type { Keeper } from '../environment/reaper.ts';
 import type { HostileAccount, History } from '../history.ts';
 import { makeHostileAccounts } from './accounts.ts';
 import type { AttackTally } from './attack.ts';

@@ -1,5 +1,5 @@
 import { Tally, type Check } from './check.ts';
-import { lostEventsOf, mayHaveLostClaim, type Facts, type Flaw } from './facts.ts';
+import { lostEventsOf, mayHaveLostClaim, type Facts, type Flaw } from './history-facts.ts';
 
 /** Each request is answered with a status that it may get. */
 export function answersAreExpected(facts: Facts): Check {

@@ -1,8 +1,8 @@
 // A 201 is counted once; a 409 names an event that is; nothing else is there.
 
 import { Tally, type Check } from './check.ts';
-import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type Said, type Story } from './facts.ts';
-import type { StateIndex } from './state.ts';
+import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type Said, type Story } from './history-facts.ts';
+import type { StateIndex } from './stored-state.ts';
 
 /** Every id of a 201 is recorded once or rejected once. */
 export function acceptedIsCountedOnce(facts: Facts, index: StateIndex): Check {

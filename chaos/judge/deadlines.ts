@@ -2,7 +2,7 @@
 
 import type { FaultLine } from '../history.ts';
 import { Tally, type Check } from './check.ts';
-import type { Attempt, Facts } from './facts.ts';
+import type { Attempt, Facts } from './history-facts.ts';
 
 /**
  * Tracking answers from memory and Redis, and gives Redis 900 ms (REDIS_COMMAND_TIMEOUT_MS) at most twice: when the script

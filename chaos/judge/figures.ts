@@ -1,6 +1,6 @@
 import type { CensusLine } from '../history.ts';
-import type { Facts } from './facts.ts';
-import { speedIn, type Speed } from './hostile.ts';
+import type { Facts } from './history-facts.ts';
+import { speedIn, type Speed } from './hostile-checks.ts';
 
 /** How much there was of everything. */
 export interface Figures {

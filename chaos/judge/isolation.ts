@@ -1,6 +1,6 @@
 import { Tally, type Check } from './check.ts';
-import type { Facts } from './facts.ts';
-import type { StateIndex } from './state.ts';
+import type { Facts } from './history-facts.ts';
+import type { StateIndex } from './stored-state.ts';
 
 /** A read of something that belongs to another organization, made at the end. */
 export interface CrossReading {

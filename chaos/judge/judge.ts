@@ -1,9 +1,9 @@
 // Judges a run from its history and from what Weir holds when it is over. What is compared with what is in the files beside
 // this one, each check a function of what is known; here it is only gathered.
 
-import type { Ground } from '../ground/ground.ts';
+import type { Ground } from '../environment/system.ts';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
-import { Questions } from './ask.ts';
+import { Questions } from './questions.ts';
 import type { Check } from './check.ts';
 import {
   acceptedIsCountedOnce,
@@ -12,28 +12,28 @@ import {
   refusedLeavesNoTrace,
 } from './counted-once.ts';
 import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
-import { storyName, type Facts } from './facts.ts';
+import { storyName, type Facts } from './history-facts.ts';
 import { figuresOf, type Figures } from './figures.ts';
-import { hostileIsCounted, readersAreServed, trackingStaysQuick } from './hostile.ts';
+import { hostileIsCounted, readersAreServed, trackingStaysQuick } from './hostile-checks.ts';
 import { organizationsAreApart } from './isolation.ts';
 import { processesAreSound, readLogs } from './logs.ts';
 import { connectionsAreLetGo, noSlotIsMissing, nothingElseIsMissing } from './missing.ts';
 import { claimsAreHeld, recordedIsWhatWasSent } from './one-key.ts';
-import { queueIsDrained, readQueue, untilDrained } from './queue.ts';
+import { queueIsDrained, readQueue, untilDrained } from './drained-queue.ts';
 import { readAcross, readReceipts, readUsage } from './readings.ts';
 import { readHistory } from './read-history.ts';
 import { readHostile } from './read-hostile.ts';
-import { findStored, readState, readTotals, type Sight } from './read-state.ts';
+import { findStored, readState, readTotals, type Sight } from './read-stored-state.ts';
 import { receiptsHold, receiptsTellTheState, replaysAreCounted } from './receipts.ts';
-import { replayChangesNothing, sendAgain, type Replayed } from './replay.ts';
-import { StateIndex } from './state.ts';
+import { replayChangesNothing, sendAgain, type Replayed } from './replay-history.ts';
+import { StateIndex } from './stored-state.ts';
 import {
   keysBelongToTheirEvents,
   rollupsEqualAcknowledged,
   rollupsEqualEvents,
   uniqueValuesEqualEvents,
 } from './sums.ts';
-import { usageEqualsEvents, usageOnlyGrows } from './usage.ts';
+import { usageEqualsEvents, usageOnlyGrows } from './usage-answers.ts';
 
 /** Replayed events that were lost with Redis are recorded in some seconds. */
 const DRAIN_SECONDS_MAX = 120;

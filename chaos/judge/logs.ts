@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Ground } from '../ground/ground.ts';
+import type { Ground } from '../environment/system.ts';
 import { Tally, type Check } from './check.ts';
 
 /** Pino's levels. */

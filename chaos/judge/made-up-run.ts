@@ -3,10 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import type { FaultLine, HistoryLine, Operation, SentEvent } from '../history.ts';
-import { storyName, type Facts } from './facts.ts';
+import { storyName, type Facts } from './history-facts.ts';
 import { FactReader } from './read-history.ts';
 import { dayOf, NO_QUARTERS, quarterOf, withQuarter } from './exact.ts';
-import { ALL_CUSTOMERS, StateIndex, emptyState, rollupName, type Rollup, type StoredEvent } from './state.ts';
+import { ALL_CUSTOMERS, StateIndex, emptyState, rollupName, type Rollup, type StoredEvent } from './stored-state.ts';
 
 /** Meters of each organization, by index. */
 export const SUM = 0;

@@ -2,7 +2,7 @@
 
 import type { CensusLine } from '../history.ts';
 import { Tally, type Check } from './check.ts';
-import type { Facts } from './facts.ts';
+import type { Facts } from './history-facts.ts';
 
 const MEGABYTE = 1024 * 1024;
 

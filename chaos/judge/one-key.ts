@@ -2,9 +2,9 @@
 
 import { Tally, type Check } from './check.ts';
 import { unitsOf, microsOf } from './exact.ts';
-import { mayHaveLostClaim, storyName, type Facts, type Said, type Story } from './facts.ts';
+import { mayHaveLostClaim, storyName, type Facts, type Said, type Story } from './history-facts.ts';
 import type { SentEvent } from '../history.ts';
-import type { StateIndex, StoredEvent } from './state.ts';
+import type { StateIndex, StoredEvent } from './stored-state.ts';
 
 /** Every row is an event that was sent, with the digits that were sent, and one for each key. */
 export function recordedIsWhatWasSent(facts: Facts, index: StateIndex): Check {

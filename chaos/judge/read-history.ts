@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import type { AnsweredLine, HistoryLine, RetriedLine, SentEvent, SentLine, UnansweredLine } from '../history.ts';
 import { canonical } from './exact.ts';
-import { emptyFacts, storyName, type Attempt, type Facts, type ReplayFact, type Story } from './facts.ts';
+import { emptyFacts, storyName, type Attempt, type Facts, type ReplayFact, type Story } from './history-facts.ts';
 
 /** A request that may get further attempts. */
 interface Open {

@@ -1,7 +1,7 @@
 // Hostile organizations in Postgres: out of sight where the honest are judged, and counted on their own.
 
 import pg from 'pg';
-import type { HostileCount } from './hostile.ts';
+import type { HostileCount } from './hostile-checks.ts';
 
 /** The tables whose rows belong to an organization, of those that the judge reads. */
 const TABLES = [

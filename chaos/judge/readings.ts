@@ -1,13 +1,13 @@
 // What the API says once all is over: usage of every meter, receipts of some events, and nothing of other organizations.
 
-import { readMessage } from '../clients/cast.ts';
+import { readMessage } from '../clients/client-context.ts';
 import { USAGE_WINDOW } from '../clients/reading.ts';
 import type { OrganizationLine } from '../history.ts';
-import { eachOf, type Questions } from './ask.ts';
-import type { Facts } from './facts.ts';
+import { eachOf, type Questions } from './questions.ts';
+import type { Facts } from './history-facts.ts';
 import type { CrossReading } from './isolation.ts';
 import type { ReceiptReading } from './receipts.ts';
-import type { UsageReading } from './usage.ts';
+import type { UsageReading } from './usage-answers.ts';
 
 /** Customers of each meter whose usage is read as well. */
 const CUSTOMERS_READ = 3;

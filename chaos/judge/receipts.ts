@@ -1,7 +1,7 @@
 import { Tally, type Check } from './check.ts';
 import { microsOf, unitsOf } from './exact.ts';
-import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type ReadFact } from './facts.ts';
-import type { StateIndex } from './state.ts';
+import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type ReadFact } from './history-facts.ts';
+import type { StateIndex } from './stored-state.ts';
 
 interface Receipt {
   status: string;

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import type { SentEvent } from '../history.ts';
 import { Tally, type Check } from './check.ts';
 import { dayOf, decimalOf, hourOf, microsOf, NO_QUARTERS, quarterOf, unitsOf, withQuarter } from './exact.ts';
-import { lostEventsOf, storyName, type Facts, type Story } from './facts.ts';
-import { ALL_CUSTOMERS, rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './state.ts';
+import { lostEventsOf, storyName, type Facts, type Story } from './history-facts.ts';
+import { ALL_CUSTOMERS, rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './stored-state.ts';
 
 /** What some events add up to. */
 interface Sum {

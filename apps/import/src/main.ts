@@ -5,8 +5,8 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WeirError } from '@weir/sdk/error';
 import { OptionError, StoppedError } from './errors.ts';
-import { parseOptions, usage, type Demo } from './options.ts';
-import { runImport, type Source } from './run.ts';
+import { parseOptions, usage, type Demo } from './import-options.ts';
+import { runImport, type Source } from './import-file.ts';
 
 const stop = new AbortController();
 // A second Ctrl-C changes nothing: the wait for answers under way is short.

@@ -2,8 +2,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { parseOptions } from './options.ts';
-import { runImport } from './run.ts';
+import { parseOptions } from './import-options.ts';
+import { runImport } from './import-file.ts';
 
 interface SentEvent {
   idempotency_key: string;

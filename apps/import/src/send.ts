@@ -2,8 +2,8 @@ import { WeirClient } from '@weir/sdk';
 import { WeirError } from '@weir/sdk/error';
 import type { UsageEvent } from '@weir/sdk/event';
 import { StoppedError } from './errors.ts';
-import type { ImportOptions } from './options.ts';
-import type { Progress } from './progress.ts';
+import type { ImportOptions } from './import-options.ts';
+import type { Progress } from './import-progress.ts';
 import type { Row } from './read-rows.ts';
 import type { ToEvent } from './to-event.ts';
 

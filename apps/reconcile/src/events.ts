@@ -10,7 +10,7 @@ import type { Database } from '@weir/db/database';
 import type { QueueKeys } from '@weir/shared/queue';
 import { readDoor, readFolded, type DoorState, type MonthCount } from '@weir/shared/tally';
 import type { Redis } from 'ioredis';
-import type { ReconcileOptions } from './options.ts';
+import type { ReconcileOptions } from './reconcile-options.ts';
 import { readStaged } from './staged.ts';
 
 /** One organization in one month of receipt. */

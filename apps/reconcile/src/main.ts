@@ -8,10 +8,10 @@ import { Closer } from '@weir/shared/closer';
 import { foreignQueue } from '@weir/shared/ownership';
 import { queueKeys } from '@weir/shared/queue';
 import { connectRedis, explainFailure, loadCommandSettings } from './connect.ts';
-import { OptionError, parseOptions, usage, type ReconcileOptions } from './options.ts';
+import { OptionError, parseOptions, usage, type ReconcileOptions } from './reconcile-options.ts';
 import { Progress } from './progress.ts';
-import { describe, toJson } from './report.ts';
-import { reconcile } from './run.ts';
+import { describe, toJson } from './reconcile-report.ts';
+import { reconcile } from './reconcile.ts';
 
 try {
   const options = parseOptions(process.argv.slice(2));

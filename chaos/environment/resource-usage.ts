@@ -28,7 +28,7 @@ function fileOf(folder: string, name: string): string {
 
 /** The module that a process of this name has to be started with. */
 export function censusModule(folder: string, name: string): string {
-  const url = new URL('./census-main.js', import.meta.url);
+  const url = new URL('./resource-usage-main.js', import.meta.url);
   url.searchParams.set('file', fileOf(folder, name));
   return url.href;
 }

@@ -1,9 +1,9 @@
 // Which faults are made, in which order, for how long: drawn from the seed alone, so that a run can be made again. When
 // each of them begins depends on the machine as well.
 
-import { FAULT_KINDS } from './faults/kinds.ts';
-import type { FaultKind, Lane } from './faults/fault.ts';
-import type { Random } from './random.ts';
+import { FAULT_KINDS } from './fault-kinds.ts';
+import type { FaultKind, Lane } from './fault.ts';
+import type { Random } from '../random.ts';
 
 export interface PlannedFault {
   kind: FaultKind;

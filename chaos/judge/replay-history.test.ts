@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MadeUpRun, eventOf, idOf, storedOf } from './made-up-run.ts';
-import { replayChangesNothing, type Replayed } from './replay.ts';
+import { replayChangesNothing, type Replayed } from './replay-history.ts';
 
 const event = eventOf('a');
 

@@ -3,8 +3,8 @@
 
 import type { Readable } from 'node:stream';
 import { encodeEvent } from '@weir/sdk/event';
-import type { ImportOptions } from './options.ts';
-import { Progress, type Output, type Tally } from './progress.ts';
+import type { ImportOptions } from './import-options.ts';
+import { Progress, type Output, type Tally } from './import-progress.ts';
 import { readLines } from './read-lines.ts';
 import { openCsv, openNdjson, type Table } from './read-rows.ts';
 import { sendRows } from './send.ts';

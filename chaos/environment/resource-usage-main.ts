@@ -4,7 +4,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Count } from './census.ts';
+import type { Count } from './resource-usage.ts';
 
 const file = new URL(import.meta.url).searchParams.get('file');
 if (file === null) throw new Error('census-main.js is to be loaded with the name of a file');

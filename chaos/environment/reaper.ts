@@ -17,7 +17,7 @@ export interface Keeper {
 
 /** Starts a process that ends every part of the system, and removes its folder, once this process is gone. */
 export function openKeeper(folder: string): Keeper {
-  const script = fileURLToPath(new URL('./keeper-main.js', import.meta.url));
+  const script = fileURLToPath(new URL('./reaper-main.js', import.meta.url));
   const keeper = spawn(process.execPath, [script, folder], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

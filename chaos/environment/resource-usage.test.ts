@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostileConnectionsIn } from './census.ts';
+import { hostileConnectionsIn } from './resource-usage.ts';
 
 /** As Linux has it in /proc/net/tcp; port 20000 is 4E20. */
 function lineOf(local: string, remote: string, state: string, inode: string): string {

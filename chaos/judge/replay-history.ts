@@ -3,11 +3,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, tokenOf } from '../clients/events.ts';
 import type { OrganizationLine } from '../history.ts';
-import { eachOf, type Questions } from './ask.ts';
+import { eachOf, type Questions } from './questions.ts';
 import { Tally, type Check } from './check.ts';
 import { decimalOf, hourOf, unitsOf } from './exact.ts';
-import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type Story } from './facts.ts';
-import { rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './state.ts';
+import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type Story } from './history-facts.ts';
+import { rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './stored-state.ts';
 
 /** An event that is told to come back does so after this time, but not for ever. */
 const RETRY_MS = 1_000;

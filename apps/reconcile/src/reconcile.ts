@@ -5,7 +5,7 @@ import type { Database } from '@weir/db/database';
 import type { QueueKeys } from '@weir/shared/queue';
 import type { Redis } from 'ioredis';
 import { balanceEvents, type EventBalance } from './events.ts';
-import type { ReconcileOptions } from './options.ts';
+import type { ReconcileOptions } from './reconcile-options.ts';
 import { balanceRollups, type RollupBalances } from './rollups.ts';
 
 export interface ReconcileParts {

@@ -3,7 +3,7 @@
 import pg from 'pg';
 import type { OrganizationLine } from '../history.ts';
 import { hideOthers } from './read-hostile.ts';
-import { ALL_CUSTOMERS, emptyState, rollupName, type Rollup, type State, type StoredEvent } from './state.ts';
+import { ALL_CUSTOMERS, emptyState, rollupName, type Rollup, type State, type StoredEvent } from './stored-state.ts';
 
 const PAGE = 20_000;
 const MICROS = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;

@@ -2,9 +2,9 @@
 
 import { FATES } from '@weir/db/accounted';
 import type { EventBalance } from './events.ts';
-import type { ReconcileOptions } from './options.ts';
+import type { ReconcileOptions } from './reconcile-options.ts';
 import type { RollupBalance, RollupBalances } from './rollups.ts';
-import type { Reconciliation } from './run.ts';
+import type { Reconciliation } from './reconcile.ts';
 
 /** The result as text: a line for each month, and one for each difference, with what it means and what to do. */
 export function describe(found: Reconciliation, options: ReconcileOptions): string {

@@ -2,8 +2,8 @@
 
 import { Tally, type Check } from './check.ts';
 import { decimalOf, meanOf, unitsOf } from './exact.ts';
-import type { Facts } from './facts.ts';
-import type { State, StoredEvent } from './state.ts';
+import type { Facts } from './history-facts.ts';
+import type { State, StoredEvent } from './stored-state.ts';
 
 /** What the API says of one meter over the window that holds the whole run. */
 export interface UsageReading {

@@ -3,7 +3,7 @@
 
 import type { History } from '../history.ts';
 import type { Random } from '../random.ts';
-import { trackRequest } from './cast.ts';
+import { trackRequest } from './client-context.ts';
 import { makeEvent } from './events.ts';
 import type { Organization } from './organizations.ts';
 import type { Sender } from './sender.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseOptions } from './options.ts';
+import { parseOptions } from './reconcile-options.ts';
 
 const organization = '0198c0de-0000-7000-8000-00000000000a';
 

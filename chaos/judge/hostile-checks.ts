@@ -1,7 +1,7 @@
 // What hostile clients got accepted is counted like all else, and the honest hardly notice them.
 
 import { Tally, type Check } from './check.ts';
-import { lostEventsOf, phaseOf, type Facts } from './facts.ts';
+import { lostEventsOf, phaseOf, type Facts } from './history-facts.ts';
 
 /** What Postgres holds of a hostile organization. */
 export interface HostileCount {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { OptionError } from './errors.ts';
-import { parseOptions } from './options.ts';
+import { parseOptions } from './import-options.ts';
 
 const needed = ['--file', 'dir/usage.csv', '--meter', 'm', '--customer', 'c', '--quantity', 'q', '--timestamp', 't'];
 const demo = { base_url: 'http://127.0.0.1:4000', api_key: 'org_live_demo' };

@@ -10,12 +10,12 @@ import type { Server } from '@weir/services/server';
 import { Closer } from '@weir/shared/closer';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { launchApp, type AppPlan } from './apps.ts';
-import { censusModule } from './census.ts';
+import { launchApp, type AppPlan } from './launch-app.ts';
+import { censusModule } from './resource-usage.ts';
 import { Child, type ChildPlan, type Variant } from './child.ts';
 import { Edge, type Healing } from './edge.ts';
-import type { Ground, ProcessRecord } from './ground.ts';
-import type { Keeper } from './keeper.ts';
+import type { Ground, ProcessRecord } from './system.ts';
+import type { Keeper } from './reaper.ts';
 import { pickPorts } from './ports.ts';
 
 export interface StackOptions {

@@ -1,5 +1,5 @@
-import { Door, type Answer, type Message } from '../clients/attempt.ts';
-import type { Ground } from '../ground/ground.ts';
+import { Door, type Answer, type Message } from '../clients/http-client.ts';
+import type { Ground } from '../environment/system.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const TIMEOUT_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 import { comeAndGoOfCustomer, liveAndDieOfKey } from './administration.ts';
-import { Cast } from './cast.ts';
+import { Cast } from './client-context.ts';
 import type { Organization } from './organizations.ts';
 import { listEvents, readAcross, readReceipt, readUsage, replayRejected } from './reading.ts';
 import { trackRefused } from './refusals.ts';

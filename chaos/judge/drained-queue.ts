@@ -4,7 +4,7 @@ import { RECORD_QUEUE, queueKeys } from '@weir/shared/queue';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Ground } from '../ground/ground.ts';
+import type { Ground } from '../environment/system.ts';
 import { Tally, type Check } from './check.ts';
 
 /** What is left in Redis of events that were accepted. */

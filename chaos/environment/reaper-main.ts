@@ -4,7 +4,7 @@
 import { readPostgresPointer } from '@weir/services/postgres-folder';
 import { findProcesses, isCode, startedAt, stopProcess } from '@weir/services/processes';
 import { rm } from 'node:fs/promises';
-import type { KeeperMessage } from './keeper.ts';
+import type { KeeperMessage } from './reaper.ts';
 
 const [folder = ''] = process.argv.slice(2);
 /** A pid alone may name another process later. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { LANES } from './faults/fault.ts';
-import { FAULT_KINDS } from './faults/kinds.ts';
-import { Random } from './random.ts';
-import { planLane, type PlannedFault } from './schedule.ts';
+import { LANES } from './fault.ts';
+import { FAULT_KINDS } from './fault-kinds.ts';
+import { Random } from '../random.ts';
+import { planLane, type PlannedFault } from './fault-schedule.ts';
 
 function plan(seed: number, runSeconds: number, count: number): PlannedFault[] {
   const random = new Random(seed);

@@ -2,7 +2,7 @@
 
 import type { SentEvent } from '../history.ts';
 import type { Random } from '../random.ts';
-import type { Message } from './attempt.ts';
+import type { Message } from './http-client.ts';
 import { bodyOf, makeEvent, tokenOf } from './events.ts';
 import { sessionHeaders, type Organization } from './organizations.ts';
 import type { Outgoing, Sender } from './sender.ts';

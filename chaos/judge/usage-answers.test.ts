@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MadeUpRun, SUM, UNIQUE_COUNT, eventOf, idOf } from './made-up-run.ts';
-import { usageEqualsEvents, usageOnlyGrows } from './usage.ts';
+import { usageEqualsEvents, usageOnlyGrows } from './usage-answers.ts';
 
 function run(): MadeUpRun {
   return new MadeUpRun()

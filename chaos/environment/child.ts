@@ -3,7 +3,7 @@
 
 import type { Server } from '@weir/services/server';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProcessRecord } from './ground.ts';
+import type { ProcessRecord } from './system.ts';
 
 /** What is different about one start. */
 export interface Variant {
