@@ -49,10 +49,10 @@ export function textOf({ seed, seconds, checks, violations, figures }: Report): 
   ].join('\n');
 }
 
-function hostileLines({ kinds, speed, census }: NonNullable<Figures['hostile']>): string[] {
+function hostileLines({ kinds, speed, resourceUsage }: NonNullable<Figures['hostile']>): string[] {
   const ms = (value: number | undefined) => (value === undefined ? '–' : value.toFixed(1));
   const megabytes = (bytes: number | undefined) => (bytes === undefined ? '–' : whole(bytes / 1_048_576));
-  const before = (process: string) => census.find((line) => line.when === 'before' && line.process === process);
+  const before = (process: string) => resourceUsage.find((line) => line.when === 'before' && line.process === process);
   const pair = (from: string | undefined, to: string) => `${from ?? '–'} → ${to}`;
   return [
     '',
@@ -85,7 +85,7 @@ function hostileLines({ kinds, speed, census }: NonNullable<Figures['hostile']>)
     '',
     markdown(
       ['before → after', 'MB in use', 'MB in all', 'open files'],
-      census
+      resourceUsage
         .filter(({ when }) => when === 'after')
         .map(({ process, usedBytes, residentBytes, descriptors }) => [
           process,

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { openTraffic, type Traffic } from './clients/traffic.ts';
 import { injectFaults } from './faults/inject.ts';
 import type { Variant } from './environment/child.ts';
-import type { Keeper } from './environment/reaper.ts';
+import type { Reaper } from './environment/reaper.ts';
 import { openStack, type Stack } from './environment/stack.ts';
-import { History, type CensusLine, type Phase } from './history.ts';
+import { History, type ResourceUsageLine, type Phase } from './history.ts';
 import { countAfter, countBefore, SLOTS, trySlots, watchLettingGo } from './hostile/aftermath.ts';
 import { openHostileLane, type HostileLane } from './hostile/lane.ts';
 import { judge, type Judgement } from './judge/judge.ts';
@@ -45,7 +45,7 @@ export interface RunOptions extends Pick<
   'seconds' | 'seed' | 'requestsPerSecond' | 'isHostile' | 'makesFaults' | 'broken'
 > {
   folder: string;
-  keeper: Keeper;
+  reaper: Reaper;
   log: (line: string) => void;
   /** Ends the run in order. */
   signal: AbortSignal;
@@ -60,13 +60,22 @@ interface Course extends RunOptions {
 }
 
 export async function run(options: RunOptions): Promise<Judgement> {
-  const { seconds, seed, requestsPerSecond, isHostile, makesFaults, folder, keeper, log, signal } = options;
+  const { seconds, seed, requestsPerSecond, isHostile, makesFaults, folder, reaper, log, signal } = options;
   const random = new Random(seed);
   log(`Bringing up Postgres, Redis, two APIs and two workers in ${folder} …`);
   const programs = process.env['WEIR_HOME'] || REPOSITORY_HOME;
   const apiVariant = variantOf(options.broken);
   const apiEnv = isHostile ? envOf(makesFaults) : {};
-  const stack = await openStack({ folder, programs, apiVariant, apiEnv, takesCensus: isHostile, keeper, log, signal });
+  const stack = await openStack({
+    folder,
+    programs,
+    apiVariant,
+    apiEnv,
+    measuresResources: isHostile,
+    reaper,
+    log,
+    signal,
+  });
   let hostile: HostileLane | undefined;
   try {
     const history = new History(join(folder, 'history.jsonl'));
@@ -81,14 +90,14 @@ export async function run(options: RunOptions): Promise<Judgement> {
       history,
     });
     const course: Course = { ...options, stack, traffic, history, random };
-    let before: CensusLine[] = [];
+    let before: ResourceUsageLine[] = [];
     if (isHostile) {
       hostile = await openHostileLane({
         seed,
         ports: stack.apis.map(({ name }) => stack.port(name)),
         seconds,
         history,
-        keeper,
+        reaper,
       });
       before = await compare(course, hostile, phase);
     }
@@ -124,7 +133,7 @@ async function compare(
   { seconds, makesFaults, stack, traffic, history, log, signal }: Course,
   hostile: HostileLane,
   phase: (name: Phase) => void,
-): Promise<CensusLine[]> {
+): Promise<ResourceUsageLine[]> {
   const calmSeconds = seconds * CALM_SHARE;
   log(`${Math.round(calmSeconds)} s without hostile clients …`);
   await wait(Math.min(WARM_UP_SECONDS_MAX, calmSeconds), signal);

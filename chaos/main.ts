@@ -5,7 +5,7 @@ import { setMaxListeners } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { openKeeper } from './environment/reaper.ts';
+import { openReaper } from './environment/reaper.ts';
 import { OptionsError, USAGE, parseOptions, type Options } from './chaos-options.ts';
 import { reportOf, textOf } from './chaos-report.ts';
 import { run } from './chaos-run.ts';
@@ -18,18 +18,18 @@ class Interrupted extends Error {}
 /** Answers whether every promise was kept. */
 async function chaos(options: Options, signal: AbortSignal): Promise<boolean> {
   const folder = await makeFolder(options.folder);
-  const keeper = openKeeper(folder);
-  if (options.keepsFolder) keeper.keepFolder();
+  const reaper = openReaper(folder);
+  if (options.keepsFolder) reaper.keepFolder();
   try {
-    const report = reportOf(options, await run({ ...options, folder, keeper, log, signal }));
+    const report = reportOf(options, await run({ ...options, folder, reaper, log, signal }));
     console.log(`\n${textOf(report)}\n`);
     if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
     const { violations } = report;
-    if (violations > 0) keeper.keepFolder();
+    if (violations > 0) reaper.keepFolder();
     if (violations > 0 || options.keepsFolder) log(`History, logs and data are in ${folder}.`);
     return violations === 0;
   } finally {
-    await keeper.close();
+    await reaper.close();
   }
 }
 

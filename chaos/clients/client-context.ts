@@ -17,7 +17,7 @@ export interface Accepted {
 /** Accepted events that are remembered; the next one takes the place of an earlier one. */
 const REMEMBERED_MAX = 4_000;
 
-export class Cast {
+export class ClientContext {
   readonly sender: Sender;
   readonly random: Random;
   readonly organizations: readonly Organization[];

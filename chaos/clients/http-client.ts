@@ -28,7 +28,7 @@ export interface Message {
 const IDLE_MS_MAX = 150;
 
 /** The connections of the clients to one API process. */
-export class Door {
+export class HttpClient {
   readonly #agent = new http.Agent({
     keepAlive: true,
     // The connection that was used last is used first, and one that is left over is closed before a server that stops

@@ -8,7 +8,7 @@ import { makeEvent } from './events.ts';
 import type { Organization } from './organizations.ts';
 import type { Sender } from './sender.ts';
 
-export class Metronome {
+export class OpenLoop {
   readonly #sender: Sender;
   readonly #organizations: readonly Organization[];
   readonly #history: History;

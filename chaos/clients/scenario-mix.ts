@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 import { comeAndGoOfCustomer, liveAndDieOfKey } from './administration.ts';
-import { Cast } from './client-context.ts';
+import { ClientContext } from './client-context.ts';
 import type { Organization } from './organizations.ts';
 import { listEvents, readAcross, readReceipt, readUsage, replayRejected } from './reading.ts';
 import { trackRefused } from './refusals.ts';
@@ -15,10 +15,10 @@ import {
   trackUnderTakenKey,
 } from './tracking.ts';
 
-type Scene = (cast: Cast, signal: AbortSignal) => Promise<void>;
+type Scenario = (context: ClientContext, signal: AbortSignal) => Promise<void>;
 
 /** How many of a thousand scenes are of which kind. */
-const SCENES: [Scene, number][] = [
+const SCENARIOS: [Scenario, number][] = [
   [trackKeyed, 650],
   [trackKeyless, 80],
   [trackTwiceAtOnce, 50],
@@ -36,18 +36,18 @@ const SCENES: [Scene, number][] = [
   [comeAndGoOfCustomer, 2],
 ];
 
-const DECK = SCENES.flatMap(([scene, count]) => Array.from({ length: count }, () => scene));
+const SCENARIOS_BY_SHARE = SCENARIOS.flatMap(([scenario, count]) => Array.from({ length: count }, () => scenario));
 
 /** Plays one scene after another, of every kind in its share. */
 export class Mix {
-  readonly #cast: Cast;
+  readonly #context: ClientContext;
 
   constructor(sender: Sender, organizations: readonly Organization[], random: Random) {
-    this.#cast = new Cast(sender, organizations, random);
+    this.#context = new ClientContext(sender, organizations, random);
   }
 
   /** Begins the next scene; resolves when each of its requests is settled. */
   next(signal: AbortSignal): Promise<void> {
-    return this.#cast.random.pick(DECK)(this.#cast, signal);
+    return this.#context.random.pick(SCENARIOS_BY_SHARE)(this.#context, signal);
   }
 }

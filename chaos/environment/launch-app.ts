@@ -5,7 +5,7 @@ import { startServer, type Server } from '@weir/services/server';
 import { fileURLToPath } from 'node:url';
 import type { Variant } from './child.ts';
 
-/** The root of the repository, from `chaos/dist/ground`. */
+/** The root of the repository, from `chaos/dist/environment`. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 export interface AppPlan {

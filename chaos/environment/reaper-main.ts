@@ -1,17 +1,17 @@
-// Started by keeper.ts. The end of the channel tells that the suite is gone; what it has started then has to go, also what
+// Started by reaper.ts. The end of the channel tells that the suite is gone; what it has started then has to go, also what
 // is paused and could not hear of it.
 
 import { readPostgresPointer } from '@weir/services/postgres-folder';
 import { findProcesses, isCode, startedAt, stopProcess } from '@weir/services/processes';
 import { rm } from 'node:fs/promises';
-import type { KeeperMessage } from './reaper.ts';
+import type { ReaperMessage } from './reaper.ts';
 
 const [folder = ''] = process.argv.slice(2);
 /** A pid alone may name another process later. */
 const births = new Map<number, Promise<string | undefined>>();
 let keepsFolder = false;
 
-process.on('message', (message: KeeperMessage) => {
+process.on('message', (message: ReaperMessage) => {
   if ('pid' in message) births.set(message.pid, startedAt(message.pid));
   else keepsFolder = message.keepFolder;
 });

@@ -1,4 +1,4 @@
-// Loaded before a program, as `census-main.js?file=…`: on SIGWINCH it collects all garbage and writes what is in use then. How
+// Loaded before a program, as `resource-usage-main.js?file=…`: on SIGWINCH it collects all garbage and writes what is in use then. How
 // much lies about as garbage says more about the collector than about a leak.
 
 import { renameSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import type { Count } from './resource-usage.ts';
 
 const file = new URL(import.meta.url).searchParams.get('file');
-if (file === null) throw new Error('census-main.js is to be loaded with the name of a file');
+if (file === null) throw new Error('resource-usage-main.js is to be loaded with the name of a file');
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

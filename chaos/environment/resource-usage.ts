@@ -13,28 +13,28 @@ export interface Count {
   residentBytes: number;
 }
 
-export interface Census extends Omit<Count, 'pid' | 'at'> {
+export interface ResourceUsage extends Omit<Count, 'pid' | 'at'> {
   /** Where the system tells. */
   descriptors?: number;
 }
 
-/** A process that does not answer in this time is too busy for a census, or gone. */
+/** A process that does not answer in this time is too busy, or gone. */
 const ANSWER_SECONDS_MAX = 20;
 const LOOK_AGAIN_MS = 20;
 
 function fileOf(folder: string, name: string): string {
-  return join(folder, `census-${name}.json`);
+  return join(folder, `resourceUsage-${name}.json`);
 }
 
 /** The module that a process of this name has to be started with. */
-export function censusModule(folder: string, name: string): string {
+export function resourceUsageModule(folder: string, name: string): string {
   const url = new URL('./resource-usage-main.js', import.meta.url);
   url.searchParams.set('file', fileOf(folder, name));
   return url.href;
 }
 
 /** Throws when the process does not answer. */
-export async function takeCensus(folder: string, name: string, pid: number): Promise<Census> {
+export async function readResourceUsage(folder: string, name: string, pid: number): Promise<ResourceUsage> {
   const file = fileOf(folder, name);
   await rm(file, { force: true });
   process.kill(pid, 'SIGWINCH');

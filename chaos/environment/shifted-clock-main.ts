@@ -2,7 +2,8 @@
 // Time that is only measured (`performance.now`, timers) passes as ever, as it does on a machine whose clock is wrong.
 
 const offset = Number(new URL(import.meta.url).searchParams.get('offset'));
-if (!Number.isSafeInteger(offset) || offset === 0) throw new Error('clock-main.js is to be loaded with an offset');
+if (!Number.isSafeInteger(offset) || offset === 0)
+  throw new Error('shifted-clock-main.js is to be loaded with an offset');
 
 const TrueDate = Date;
 const now = () => TrueDate.now() + offset;

@@ -11,11 +11,11 @@ import { Closer } from '@weir/shared/closer';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { launchApp, type AppPlan } from './launch-app.ts';
-import { censusModule } from './resource-usage.ts';
+import { resourceUsageModule } from './resource-usage.ts';
 import { Child, type ChildPlan, type Variant } from './child.ts';
 import { Edge, type Healing } from './edge.ts';
-import type { Ground, ProcessRecord } from './system.ts';
-import type { Keeper } from './reaper.ts';
+import type { SystemUnderTest, ProcessRecord } from './system.ts';
+import type { Reaper } from './reaper.ts';
 import { pickPorts } from './ports.ts';
 
 export interface StackOptions {
@@ -27,15 +27,15 @@ export interface StackOptions {
   apiVariant: Variant;
   /** Settings of the APIs other than those that every run has. */
   apiEnv?: Record<string, string>;
-  /** Whether the processes can be asked what they use; see census.ts. */
-  takesCensus?: boolean;
-  keeper: Keeper;
+  /** Whether the processes can be asked what they use; see resource-usage.ts. */
+  measuresResources?: boolean;
+  reaper: Reaper;
   log: (line: string) => void;
   signal: AbortSignal;
 }
 
 /** The system under test, with all that faults are made on. */
-export interface Stack extends Ground {
+export interface Stack extends SystemUnderTest {
   edges: ReadonlyMap<string, Edge>;
   children: ReadonlyMap<string, Child>;
   redisFolder: string;
@@ -65,7 +65,7 @@ const EDGES = [
 ];
 
 export async function openStack(options: StackOptions): Promise<Stack> {
-  const { log, signal, keeper } = options;
+  const { log, signal, reaper } = options;
   const folder = await makeHome(options.folder);
   const home: Home = { path: folder, programs: await makeHome(options.programs), log, signal };
   const ports = await namedPorts([...STORES, ...APIS, ...WORKERS, ...EDGES]);
@@ -112,14 +112,14 @@ export async function openStack(options: StackOptions): Promise<Stack> {
           REDIS_URL: withPort(redis.redisUrl, ports(`${name}>redis`)),
           ...env,
         },
-        imports: options.takesCensus === true ? [censusModule(folder, name)] : [],
+        imports: options.measuresResources === true ? [resourceUsageModule(folder, name)] : [],
         logPath: logPathOf(name),
         log,
         signal,
       };
       const launch: ChildPlan['launch'] = (variant, onLaunch) =>
         launchApp(plan, variant, (server) => {
-          keeper.add(server.pid);
+          reaper.add(server.pid);
           onLaunch(server);
         });
       await add(name, launch).start(app === 'api' ? options.apiVariant : {});

@@ -7,7 +7,7 @@ export interface ProcessRecord {
 }
 
 /** The stack under test, as the clients and the judge see it. */
-export interface Ground {
+export interface SystemUnderTest {
   /** The API processes, each behind the proxy on the edge `client>api-N`; the address stays through restarts. */
   apis: { name: string; url: string }[];
   /** Past every proxy, for the judge. */

@@ -1,7 +1,7 @@
 import { edgeFaults } from './edges.ts';
 import type { FaultKind } from './fault.ts';
 import { limitFaults } from './limits.ts';
-import { lostMemoryFaults } from './lost-data.ts';
+import { lostDataFaults } from './lost-data.ts';
 import { processFaults } from './processes.ts';
 import { storeFaults } from './stores.ts';
 import { threeKills } from './three-kills.ts';
@@ -13,5 +13,5 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   threeKills,
   ...storeFaults,
   ...limitFaults,
-  ...lostMemoryFaults,
+  ...lostDataFaults,
 ];

@@ -9,7 +9,7 @@ export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', '
 export type Lane = (typeof LANES)[number];
 
 /** What a fault is made on, and with. */
-export interface Stage {
+export interface FaultContext {
   stack: Stack;
   /** How long it lasts, in seconds. */
   seconds: number;
@@ -44,7 +44,7 @@ export interface FaultKind {
   /** No other fault is made while it lasts, and it begins on a system that serves. */
   isExclusive?: boolean;
   /** Makes the fault, lets it last, and undoes it, also when it fails on the way. */
-  inflict(stage: Stage, target: string): Promise<Outcome>;
+  inflict(context: FaultContext, target: string): Promise<Outcome>;
 }
 
 /** Lends a connection to Redis, past every proxy. */

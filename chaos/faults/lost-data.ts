@@ -70,4 +70,4 @@ const flushAll: FaultKind = {
   },
 };
 
-export const lostMemoryFaults: FaultKind[] = [cutLog, flushAll];
+export const lostDataFaults: FaultKind[] = [cutLog, flushAll];

@@ -14,19 +14,19 @@ const OPEN_MAX = 600;
 /** Of these, so many are not read from. Their end cannot be seen, so the oldest makes room for the next. */
 const UNREAD_MAX = 60;
 
-export interface WireOptions {
+export interface RawConnectionOptions {
   /** Whether what comes is taken. */
   reads: boolean;
   onStatus: (status: number) => void;
   onBytes: (bytes: number) => void;
 }
 
-export class Wire {
+export class RawConnection {
   readonly #socket: Socket;
   readonly #onBytes: (bytes: number) => void;
   readonly #onOver: (() => void)[] = [];
 
-  constructor(port: number, address: string | undefined, { reads, onStatus, onBytes }: WireOptions) {
+  constructor(port: number, address: string | undefined, { reads, onStatus, onBytes }: RawConnectionOptions) {
     this.#onBytes = onBytes;
     this.#socket = connect({
       port,
@@ -75,11 +75,11 @@ export class Wire {
   }
 }
 
-export class Wires {
+export class RawConnections {
   readonly #ports: readonly number[];
   readonly #random: Random;
-  readonly #open = new Set<Wire>();
-  readonly #unread: Wire[] = [];
+  readonly #open = new Set<RawConnection>();
+  readonly #unread: RawConnection[] = [];
 
   constructor(ports: readonly number[], random: Random) {
     this.#ports = ports;
@@ -87,15 +87,15 @@ export class Wires {
   }
 
   /** Undefined while too many are open. */
-  open(options: WireOptions): Wire | undefined {
+  open(options: RawConnectionOptions): RawConnection | undefined {
     if (this.#open.size >= OPEN_MAX) return undefined;
-    const wire = new Wire(this.#random.pick(this.#ports), this.#random.pick(HOSTILE_ADDRESSES), options);
-    this.#open.add(wire);
-    wire.onOver(() => this.#open.delete(wire));
+    const connection = new RawConnection(this.#random.pick(this.#ports), this.#random.pick(HOSTILE_ADDRESSES), options);
+    this.#open.add(connection);
+    connection.onOver(() => this.#open.delete(connection));
     if (!options.reads) {
-      this.#unread.push(wire);
+      this.#unread.push(connection);
       if (this.#unread.length > UNREAD_MAX) this.#unread.shift()?.destroy();
     }
-    return wire;
+    return connection;
   }
 }

@@ -4,8 +4,8 @@ import { RECORD_QUEUE, queueKeys } from '@weir/shared/queue';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Ground } from '../environment/system.ts';
-import { Tally, type Check } from './check.ts';
+import type { SystemUnderTest } from '../environment/system.ts';
+import { Check } from './check.ts';
 
 /** What is left in Redis of events that were accepted. */
 export interface QueueState {
@@ -17,9 +17,9 @@ export interface QueueState {
   jobs: Record<string, number>;
 }
 
-export async function readQueue(ground: Ground): Promise<QueueState> {
-  return withQueue(ground, async (redis, queue) => {
-    const keys = queueKeys(ground.queuePrefix);
+export async function readQueue(system: SystemUnderTest): Promise<QueueState> {
+  return withQueue(system, async (redis, queue) => {
+    const keys = queueKeys(system.queuePrefix);
     // A hash tag holds no character that SCAN reads as a pattern.
     const pattern = keys.batch('*');
     let batches = 0;
@@ -30,10 +30,10 @@ export async function readQueue(ground: Ground): Promise<QueueState> {
 }
 
 /** Resolves when nothing waits any more; answers false when that has not come in so many seconds. */
-export async function untilDrained(ground: Ground, seconds: number): Promise<boolean> {
+export async function untilDrained(system: SystemUnderTest, seconds: number): Promise<boolean> {
   const deadline = performance.now() + seconds * 1_000;
-  return withQueue(ground, async (redis, queue) => {
-    const { staged } = queueKeys(ground.queuePrefix);
+  return withQueue(system, async (redis, queue) => {
+    const { staged } = queueKeys(system.queuePrefix);
     while (performance.now() < deadline) {
       const jobs = Object.values(await queue.getJobCounts()).reduce((sum, count) => sum + count, 0);
       if (jobs === 0 && (await redis.zcard(staged)) === 0) return true;
@@ -44,7 +44,7 @@ export async function untilDrained(ground: Ground, seconds: number): Promise<boo
 }
 
 async function withQueue<T>(
-  { redisUrl, queuePrefix }: Ground,
+  { redisUrl, queuePrefix }: SystemUnderTest,
   use: (redis: Redis, queue: Queue) => Promise<T>,
 ): Promise<T> {
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
@@ -59,10 +59,10 @@ async function withQueue<T>(
 
 /** Nothing is left behind. */
 export function queueIsDrained({ staged, batches, jobs }: QueueState): Check {
-  const tally = new Tally('drained', 'The queue is empty: no batch is staged, no job waits, runs or has failed.');
-  tally.examine(2 + Object.keys(jobs).length);
-  if (staged > 0) tally.violate(`${staged} batches are staged`);
-  if (batches > 0) tally.violate(`${batches} lists of batches are left`);
-  for (const [state, count] of Object.entries(jobs)) if (count > 0) tally.violate(`${count} jobs are ${state}`);
-  return tally.check;
+  const check = new Check('drained', 'The queue is empty: no batch is staged, no job waits, runs or has failed.');
+  check.examine(2 + Object.keys(jobs).length);
+  if (staged > 0) check.violate(`${staged} batches are staged`);
+  if (batches > 0) check.violate(`${batches} lists of batches are left`);
+  for (const [state, count] of Object.entries(jobs)) if (count > 0) check.violate(`${count} jobs are ${state}`);
+  return check;
 }

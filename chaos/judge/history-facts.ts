@@ -1,7 +1,7 @@
 // What the history says, put together: per key what was sent and what was answered, and per attempt how long it took.
 
 import type {
-  CensusLine,
+  ResourceUsageLine,
   FaultLine,
   HostileAccountLine,
   HostileLine,
@@ -16,7 +16,7 @@ import type {
 } from '../history.ts';
 
 /** An answer that names an event: accepted (201), held by it already (409), or held by it with another payload (422). */
-export interface Said {
+export interface NamingAnswer {
   status: 201 | 409 | 422;
   id: string;
   /** Which of the story's payloads was sent. */
@@ -28,14 +28,14 @@ export interface Said {
 }
 
 /** All that was sent and answered under one idempotency key, or under the mark of an event without one. */
-export interface Story {
+export interface KeyHistory {
   organization: number;
   name: string;
   isKeyed: boolean;
   /** The payloads that were sent, each once. */
   payloads: SentEvent[];
   firstSentAt: number;
-  said: Said[];
+  answers: NamingAnswer[];
   /** Attempts that were refused for good. */
   refused: number;
   /** Attempts of which Weir said that nothing was kept, or that never reached it. */
@@ -96,12 +96,12 @@ interface HostileFacts {
   turns: HostileLine[];
   letGo: LetGoLine[];
   slots: SlotsLine[];
-  census: CensusLine[];
+  resourceUsage: ResourceUsageLine[];
 }
 
 export interface Facts {
   organizations: OrganizationLine[];
-  stories: Map<string, Story>;
+  keyHistories: Map<string, KeyHistory>;
   attempts: Attempt[];
   replays: Map<string, ReplayFact[]>;
   receipts: ReadFact[];
@@ -110,7 +110,7 @@ export interface Facts {
   crossReads: ReadFact[];
   faults: FaultLine[];
   /** Those among them that made Redis forget. */
-  memoryLosses: FaultLine[];
+  dataLosses: FaultLine[];
   stalls: StallLine[];
   phases: PhaseLine[];
   measured: Measured[];
@@ -123,14 +123,14 @@ export interface Facts {
   unsettled: Flaw[];
 }
 
-export function storyName(organization: number, event: { key?: string; mark?: string }): string {
+export function keyName(organization: number, event: { key?: string; mark?: string }): string {
   return event.key === undefined ? `${organization} mark ${event.mark}` : `${organization} key ${event.key}`;
 }
 
 export function emptyFacts(): Facts {
   return {
     organizations: [],
-    stories: new Map(),
+    keyHistories: new Map(),
     attempts: [],
     replays: new Map(),
     receipts: [],
@@ -138,11 +138,11 @@ export function emptyFacts(): Facts {
     lists: [],
     crossReads: [],
     faults: [],
-    memoryLosses: [],
+    dataLosses: [],
     stalls: [],
     phases: [],
     measured: [],
-    hostile: { accounts: [], turns: [], letGo: [], slots: [], census: [] },
+    hostile: { accounts: [], turns: [], letGo: [], slots: [], resourceUsage: [] },
     unexpected: [],
     malformed: [],
     unsettled: [],
@@ -158,7 +158,7 @@ export function phaseOf({ phases }: Facts, phase: Phase): { from: number; until:
 
 /** Whether Redis may have forgotten a claim that was made by `since` when an answer came at `at`. */
 export function mayHaveLostClaim(facts: Facts, since: number, at: number): boolean {
-  return facts.memoryLosses.some((fault) => fault.until >= since && fault.at <= at);
+  return facts.dataLosses.some((fault) => fault.until >= since && fault.at <= at);
 }
 
 /** The events that only a part of Redis held that was lost. */

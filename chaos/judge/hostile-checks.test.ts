@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { HostileLine } from '../history.ts';
-import { hostileIsCounted, readersAreServed, speedIn, trackingStaysQuick, type HostileCount } from './hostile-checks.ts';
+import {
+  hostileIsCounted,
+  readersAreServed,
+  speedIn,
+  trackingStaysQuick,
+  type HostileCount,
+} from './hostile-checks.ts';
 import { MadeUpRun, eventOf, idOf } from './made-up-run.ts';
 
 const ACCOUNT = {

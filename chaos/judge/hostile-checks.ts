@@ -1,6 +1,6 @@
 // What hostile clients got accepted is counted like all else, and the honest hardly notice them.
 
-import { Tally, type Check } from './check.ts';
+import { Check } from './check.ts';
 import { lostEventsOf, phaseOf, type Facts } from './history-facts.ts';
 
 /** What Postgres holds of a hostile organization. */
@@ -15,14 +15,14 @@ export interface HostileCount {
 
 /** What a hostile client got accepted is there, and nothing that was refused. */
 export function hostileIsCounted(facts: Facts, counts: readonly HostileCount[]): Check {
-  const tally = new Tally(
+  const check = new Check(
     'hostile events',
     'What hostile organizations have in Postgres is at least what was answered 201, and at most that and what was not answered; their rollups equal it.',
   );
   const { accounts, turns } = facts.hostile;
   // Of events that were lost with a part of Redis it is not known whose they were, but for those of the honest.
   const lost = lostEventsOf(facts);
-  for (const { said } of facts.stories.values()) for (const { id } of said) lost.delete(id);
+  for (const { answers } of facts.keyHistories.values()) for (const { id } of answers) lost.delete(id);
   for (const { id, index, email } of accounts) {
     const [accepted, unsettled] = (['accepted', 'unsettled'] as const).map((of) =>
       turns.reduce((sum, turn) => sum + (turn[of][index] ?? 0), 0),
@@ -30,15 +30,15 @@ export function hostileIsCounted(facts: Facts, counts: readonly HostileCount[]):
     const count = counts.find(({ organization }) => organization === id);
     const { recorded = 0, rejected = 0, duplicates = 0, inRollups = 0 } = count ?? {};
     const kept = recorded + rejected + duplicates;
-    tally.examine(accepted);
+    check.examine(accepted);
     if (kept < accepted - lost.size)
-      tally.violate(`${email} was told of ${accepted} events that they are accepted, and ${kept} are there`);
+      check.violate(`${email} was told of ${accepted} events that they are accepted, and ${kept} are there`);
     if (kept > accepted + unsettled)
-      tally.violate(`${kept} events of ${email} are there, and ${accepted + unsettled} at most can have been accepted`);
+      check.violate(`${kept} events of ${email} are there, and ${accepted + unsettled} at most can have been accepted`);
     if (inRollups !== recorded)
-      tally.violate(`the rollups of ${email} hold ${inRollups} events, recorded are ${recorded}`);
+      check.violate(`the rollups of ${email} hold ${inRollups} events, recorded are ${recorded}`);
   }
-  return tally.check;
+  return check;
 }
 
 /** How long tracking took, from the moment it was to be sent. */
@@ -69,17 +69,17 @@ const CALM_MS_MIN = 5;
 
 /** Honest clients that track hardly notice that there are others. */
 export function trackingStaysQuick(facts: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'speed',
     `p99 of single tracking requests beside hostile clients, from when they were due until they were accepted, is at most ${SLOWDOWN_MAX} times that without them (or ${SLOWDOWN_MAX * CALM_MS_MIN} ms).`,
   );
   const [calm, hostile] = [speedIn(facts, 'calm'), speedIn(facts, 'hostile')];
-  if (calm === undefined || hostile === undefined) return tally.check;
-  tally.examine(hostile.count);
+  if (calm === undefined || hostile === undefined) return check;
+  check.examine(hostile.count);
   const slowdown = hostile.p99Ms / Math.max(calm.p99Ms, CALM_MS_MIN);
   if (slowdown > SLOWDOWN_MAX)
-    tally.violate(`p99 was ${calm.p99Ms} ms without and ${hostile.p99Ms} ms beside hostile clients`);
-  return tally.check;
+    check.violate(`p99 was ${calm.p99Ms} ms without and ${hostile.p99Ms} ms beside hostile clients`);
+  return check;
 }
 
 /** The time in which the door must not be shut to readers. */
@@ -92,12 +92,12 @@ const READS = new Set(['receipt', 'usage', 'list', 'cross-read']);
 
 /** Honest clients that read are refused now and then at most. */
 export function readersAreServed(facts: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'readers',
     `Beside hostile clients some reads of the honest are served in every ${WINDOW_MS / 1_000} s.`,
   );
   const during = phaseOf(facts, 'hostile');
-  if (during === undefined) return tally.check;
+  if (during === undefined) return check;
   const windows = new Map<number, { asked: number; served: number }>();
   for (const { operation, sentAt, status } of facts.attempts) {
     if (!READS.has(operation) || sentAt < during.from || sentAt >= during.until) continue;
@@ -109,9 +109,9 @@ export function readersAreServed(facts: Facts): Check {
   }
   for (const [number, { asked, served }] of windows) {
     if (asked < READS_MIN) continue;
-    tally.examine();
+    check.examine();
     const at = Math.round(during.from + number * WINDOW_MS);
-    if (served === 0) tally.violate(`none of ${asked} reads in the ${WINDOW_MS / 1_000} s from ${at} ms on was served`);
+    if (served === 0) check.violate(`none of ${asked} reads in the ${WINDOW_MS / 1_000} s from ${at} ms on was served`);
   }
-  return tally.check;
+  return check;
 }

@@ -1,7 +1,7 @@
 // Judges a run from its history and from what Weir holds when it is over. What is compared with what is in the files beside
 // this one, each check a function of what is known; here it is only gathered.
 
-import type { Ground } from '../environment/system.ts';
+import type { SystemUnderTest } from '../environment/system.ts';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
 import { Questions } from './questions.ts';
 import type { Check } from './check.ts';
@@ -12,7 +12,7 @@ import {
   refusedLeavesNoTrace,
 } from './counted-once.ts';
 import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
-import { storyName, type Facts } from './history-facts.ts';
+import { keyName, type Facts } from './history-facts.ts';
 import { figuresOf, type Figures } from './figures.ts';
 import { hostileIsCounted, readersAreServed, trackingStaysQuick } from './hostile-checks.ts';
 import { organizationsAreApart } from './isolation.ts';
@@ -23,7 +23,7 @@ import { queueIsDrained, readQueue, untilDrained } from './drained-queue.ts';
 import { readAcross, readReceipts, readUsage } from './readings.ts';
 import { readHistory } from './read-history.ts';
 import { readHostile } from './read-hostile.ts';
-import { findStored, readState, readTotals, type Sight } from './read-stored-state.ts';
+import { findStored, readState, readTotals, type ReadScope } from './read-stored-state.ts';
 import { receiptsHold, receiptsTellTheState, replaysAreCounted } from './receipts.ts';
 import { replayChangesNothing, sendAgain, type Replayed } from './replay-history.ts';
 import { StateIndex } from './stored-state.ts';
@@ -44,16 +44,16 @@ export interface Judgement {
 }
 
 /** Judges a run whose system is whole again, with both APIs and workers up. */
-export async function judge(ground: Ground, historyPath: string): Promise<Judgement> {
+export async function judge(system: SystemUnderTest, historyPath: string): Promise<Judgement> {
   const facts = await readHistory(historyPath);
-  const queue = await readQueue(ground);
-  const { databaseUrl } = ground;
+  const queue = await readQueue(system);
+  const { databaseUrl } = system;
   const { organizations } = facts;
   const hostile = facts.hostile.accounts.map(({ id }) => id);
-  const sight: Sight = { databaseUrl, organizations, hostile };
-  const state = await readState(sight);
-  const index = new StateIndex(state, (event) => storyName(event.organization, event));
-  const questions = new Questions(ground);
+  const scope: ReadScope = { databaseUrl, organizations, hostile };
+  const state = await readState(scope);
+  const index = new StateIndex(state, (event) => keyName(event.organization, event));
+  const questions = new Questions(system);
   try {
     const isKept = (id: string) => index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id);
     const checks = [
@@ -80,8 +80,8 @@ export async function judge(ground: Ground, historyPath: string): Promise<Judgem
       answersAreInTime(facts),
       rollingRestartsDropNothing(facts),
     ];
-    checks.push(replayChangesNothing(facts, state, index, await replay(ground, sight, questions, { facts, index })));
-    checks.push(processesAreSound(ground.processes, await readLogs(ground)));
+    checks.push(replayChangesNothing(facts, state, index, await replay(system, scope, questions, { facts, index })));
+    checks.push(processesAreSound(system.processes, await readLogs(system)));
     if (hostile.length > 0) {
       checks.push(
         hostileIsCounted(facts, await readHostile(databaseUrl, hostile)),
@@ -99,14 +99,14 @@ export async function judge(ground: Ground, historyPath: string): Promise<Judgem
 }
 
 async function replay(
-  ground: Ground,
-  sight: Sight,
+  system: SystemUnderTest,
+  scope: ReadScope,
   questions: Questions,
   { facts, index }: { facts: Facts; index: StateIndex },
 ): Promise<Replayed> {
   const answers = await sendAgain(questions, facts, index);
-  await untilDrained(ground, DRAIN_SECONDS_MAX);
+  await untilDrained(system, DRAIN_SECONDS_MAX);
   const accepted = answers.flatMap(({ status, id }) => (status === 201 && id !== undefined ? [id] : []));
-  const stored = await findStored(sight, accepted);
-  return { answers, ...stored, ...(await readTotals(sight)) };
+  const stored = await findStored(scope, accepted);
+  return { answers, ...stored, ...(await readTotals(scope)) };
 }

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { FaultLine, HistoryLine, Operation, SentEvent } from '../history.ts';
-import { storyName, type Facts } from './history-facts.ts';
+import { keyName, type Facts } from './history-facts.ts';
 import { FactReader } from './read-history.ts';
 import { dayOf, NO_QUARTERS, quarterOf, withQuarter } from './exact.ts';
 import { ALL_CUSTOMERS, StateIndex, emptyState, rollupName, type Rollup, type StoredEvent } from './stored-state.ts';
@@ -153,7 +153,7 @@ export class MadeUpRun {
   }
 
   get index(): StateIndex {
-    return new StateIndex(this.state, (event) => storyName(event.organization, event));
+    return new StateIndex(this.state, (event) => keyName(event.organization, event));
   }
 }
 

@@ -1,5 +1,5 @@
-import { Door, type Answer, type Message } from '../clients/http-client.ts';
-import type { Ground } from '../environment/system.ts';
+import { HttpClient, type Answer, type Message } from '../clients/http-client.ts';
+import type { SystemUnderTest } from '../environment/system.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const TIMEOUT_MS = 60_000;
@@ -12,20 +12,20 @@ const ATTEMPTS_MAX = 10;
 
 /** What the judge asks the APIs, in turn. They are whole by now, so that an answer that does not come is not waited for again. */
 export class Questions {
-  readonly #doors: Door[];
+  readonly #clients: HttpClient[];
   #next = 0;
 
-  constructor(ground: Ground) {
-    this.#doors = ground.apis.map(({ url }) => new Door(url));
+  constructor(system: SystemUnderTest) {
+    this.#clients = system.apis.map(({ url }) => new HttpClient(url));
   }
 
   /** Status 0 when there was no answer. */
   async ask(message: Message): Promise<Pick<Answer, 'status' | 'text'>> {
     this.#next += 1;
-    const door = this.#doors[this.#next % this.#doors.length];
-    if (door === undefined) throw new RangeError('there is no API to ask');
+    const client = this.#clients[this.#next % this.#clients.length];
+    if (client === undefined) throw new RangeError('there is no API to ask');
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await door.attempt(message, TIMEOUT_MS);
+      const answer = await client.attempt(message, TIMEOUT_MS);
       if (!('status' in answer)) return { status: 0, text: answer.why };
       if (answer.status !== 503 || attempt === ATTEMPTS_MAX) return answer;
       await delay(Number(answer.retryAfter ?? 1) * 1_000);
@@ -33,7 +33,7 @@ export class Questions {
   }
 
   close(): void {
-    for (const door of this.#doors) door.close();
+    for (const client of this.#clients) client.close();
   }
 }
 

@@ -11,15 +11,15 @@ const MICROS = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 type Row = (string | null)[];
 
 /** What is read, and of whom. */
-export interface Sight {
+export interface ReadScope {
   databaseUrl: string;
   organizations: OrganizationLine[];
   /** Organizations whose rows are left out; what they may have is another matter. */
   hostile?: string[];
 }
 
-export async function readState(sight: Sight): Promise<State> {
-  const reader = new StateReader(sight);
+export async function readState(scope: ReadScope): Promise<State> {
+  const reader = new StateReader(scope);
   try {
     return await reader.read();
   } finally {
@@ -28,8 +28,8 @@ export async function readState(sight: Sight): Promise<State> {
 }
 
 /** The rollups alone, and how many events there are: what a replay of the history must not change. */
-export async function readTotals(sight: Sight): Promise<{ rollups: Map<string, Rollup>; events: number }> {
-  const reader = new StateReader(sight);
+export async function readTotals(scope: ReadScope): Promise<{ rollups: Map<string, Rollup>; events: number }> {
+  const reader = new StateReader(scope);
   try {
     return { rollups: await reader.readRollups(), events: await reader.countEvents() };
   } finally {
@@ -39,10 +39,10 @@ export async function readTotals(sight: Sight): Promise<{ rollups: Map<string, R
 
 /** What became of a few events, by their ids. */
 export async function findStored(
-  sight: Sight,
+  scope: ReadScope,
   ids: string[],
 ): Promise<{ recorded: Map<string, StoredEvent>; rejected: Set<string>; duplicates: Map<string, string> }> {
-  const reader = new StateReader(sight);
+  const reader = new StateReader(scope);
   try {
     return await reader.find(ids);
   } finally {
@@ -69,7 +69,7 @@ class StateReader {
   readonly #hostile: string[];
   #connected: Promise<unknown> | undefined;
 
-  constructor({ databaseUrl, organizations, hostile = [] }: Sight) {
+  constructor({ databaseUrl, organizations, hostile = [] }: ReadScope) {
     this.#client = new pg.Client({ connectionString: databaseUrl, options: '-c timezone=UTC' });
     this.#hostile = hostile;
     this.#organizations = new Map(organizations.map(({ id, index }) => [id, index]));

@@ -45,8 +45,8 @@ export async function readUsage(questions: Questions, organizations: Organizatio
 
 /** The receipts of events all over the run. */
 export async function readReceipts(questions: Questions, facts: Facts, isKept: (id: string) => boolean) {
-  const accepted = [...facts.stories.values()].flatMap(({ organization, said }) =>
-    said.filter(({ id, status }) => status === 201 && isKept(id)).map(({ id }) => ({ organization, id })),
+  const accepted = [...facts.keyHistories.values()].flatMap(({ organization, answers }) =>
+    answers.filter(({ id, status }) => status === 201 && isKept(id)).map(({ id }) => ({ organization, id })),
   );
   const step = Math.max(1, Math.floor(accepted.length / RECEIPTS_READ));
   const readings: ReceiptReading[] = [];
@@ -65,9 +65,9 @@ export async function readReceipts(questions: Questions, facts: Facts, isKept: (
 /** Every organization reads what every other has, by its right ids. */
 export async function readAcross(questions: Questions, facts: Facts): Promise<CrossReading[]> {
   const ids = facts.organizations.map(() => [] as string[]);
-  for (const { organization, said } of facts.stories.values()) {
+  for (const { organization, answers } of facts.keyHistories.values()) {
     const own = ids[organization];
-    const id = said[0]?.id;
+    const id = answers[0]?.id;
     if (own !== undefined && id !== undefined && own.length < CROSS_RECEIPTS_READ) own.push(id);
   }
   const wanted = facts.organizations.flatMap((reader) =>

@@ -11,12 +11,12 @@ function judgeReplay(
   more: Partial<Replayed> = {},
 ) {
   const { facts, state, index } = run;
-  const [story] = facts.stories.values();
-  if (story === undefined) throw new Error('the run has no story');
+  const [keyHistory] = facts.keyHistories.values();
+  if (keyHistory === undefined) throw new Error('the run has no key');
   const unchanged = { rollups: state.rollups, events: state.events.length };
   const nothing = { recorded: new Map(), rejected: new Set<string>(), duplicates: new Map() };
   return replayChangesNothing(facts, state, index, {
-    answers: [{ story, ...answer }],
+    answers: [{ keyHistory, ...answer }],
     ...nothing,
     ...unchanged,
     ...more,

@@ -4,25 +4,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, tokenOf } from '../clients/events.ts';
 import type { OrganizationLine } from '../history.ts';
 import { eachOf, type Questions } from './questions.ts';
-import { Tally, type Check } from './check.ts';
+import { Check } from './check.ts';
 import { decimalOf, hourOf, unitsOf } from './exact.ts';
-import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type Story } from './history-facts.ts';
+import { lostEventsOf, mayHaveLostClaim, keyName, type Facts, type KeyHistory } from './history-facts.ts';
 import { rollupName, type Rollup, type State, type StateIndex, type StoredEvent } from './stored-state.ts';
 
 /** An event that is told to come back does so after this time, but not for ever. */
 const RETRY_MS = 1_000;
 const ATTEMPTS_MAX = 10;
 
-/** Events in one request; a batch of the door has as many. */
+/** Events in one request; a batch may have 1,000. */
 const BATCH = 500;
 
 interface Item {
-  story: Story;
-  payload: Story['payloads'][number];
+  keyHistory: KeyHistory;
+  payload: KeyHistory['payloads'][number];
 }
 
 export interface ReplayAnswer {
-  story: Story;
+  keyHistory: KeyHistory;
   status: number;
   code?: string | undefined;
   id?: string | undefined;
@@ -43,13 +43,15 @@ export interface Replayed {
 
 /** Sends every payload of every keyed event again that was ever taken. */
 export async function sendAgain(questions: Questions, facts: Facts, index: StateIndex): Promise<ReplayAnswer[]> {
-  const rejected = new Set([...index.rejected.values()].map((event) => storyName(event.organization, event)));
-  const wasTaken = (story: Story) =>
-    story.said.length > 0 || index.recordedByName.has(story.name) || rejected.has(story.name);
+  const rejected = new Set([...index.rejected.values()].map((event) => keyName(event.organization, event)));
+  const wasTaken = (keyHistory: KeyHistory) =>
+    keyHistory.answers.length > 0 || index.recordedByName.has(keyHistory.name) || rejected.has(keyHistory.name);
   const requests = facts.organizations.flatMap((organization) => {
-    const items = [...facts.stories.values()]
-      .filter((story) => story.organization === organization.index && story.isKeyed && wasTaken(story))
-      .flatMap((story) => story.payloads.map((payload) => ({ story, payload })));
+    const items = [...facts.keyHistories.values()]
+      .filter(
+        (keyHistory) => keyHistory.organization === organization.index && keyHistory.isKeyed && wasTaken(keyHistory),
+      )
+      .flatMap((keyHistory) => keyHistory.payloads.map((payload) => ({ keyHistory, payload })));
     return chunksOf(items, BATCH).map((chunk) => ({ organization, items: chunk }));
   });
   const answers: ReplayAnswer[] = [];
@@ -70,7 +72,7 @@ export async function sendAgain(questions: Questions, facts: Facts, index: State
       const { status: own = status, code, id } = data[position] ?? {};
       // Of a batch, too, some events may be told to come back.
       if (own === 503 && attempt < ATTEMPTS_MAX) later.push(item);
-      else answers.push({ story: item.story, status: own, code, id });
+      else answers.push({ keyHistory: item.keyHistory, status: own, code, id });
     });
     if (later.length === 0) return;
     await delay(RETRY_MS);
@@ -88,18 +90,18 @@ function chunksOf<T>(list: readonly T[], size: number): T[][] {
 
 /** The replay accepts nothing that was accepted, and changes no sum; only what was lost with Redis is counted now. */
 export function replayChangesNothing(facts: Facts, state: State, index: StateIndex, replayed: Replayed): Check {
-  const tally = new Tally(
+  const check = new Check(
     'replay',
     'The whole history once more: no key is accepted again while its claim lives, and no sum changes but by events that were lost with Redis.',
   );
   const lost = lostEventsOf(facts);
   for (const answer of replayed.answers) {
-    tally.examine();
+    check.examine();
     const problem = problemOf(facts, index, replayed, lost, answer);
-    if (problem !== undefined) tally.violate(`${answer.story.name}, sent again, ${problem}`);
+    if (problem !== undefined) check.violate(`${answer.keyHistory.name}, sent again, ${problem}`);
   }
-  compareTotals(tally, state, replayed);
-  return tally.check;
+  compareTotals(check, state, replayed);
+  return check;
 }
 
 function problemOf(
@@ -107,7 +109,7 @@ function problemOf(
   index: StateIndex,
   replayed: Replayed,
   lost: ReadonlySet<string>,
-  { story, status, code, id = '' }: ReplayAnswer,
+  { keyHistory, status, code, id = '' }: ReplayAnswer,
 ): string | undefined {
   const wasTaken = status === 409 || (status === 422 && code === 'idempotency_key_reused');
   if (wasTaken) {
@@ -116,18 +118,20 @@ function problemOf(
     return isKnown || isNew ? undefined : `is said to be ${id}, which is nowhere`;
   }
   if (status !== 201) return `was answered ${status} ${code ?? ''}`;
-  if (!mayHaveLostClaim(facts, story.firstSentAt, Infinity)) return `was accepted again as ${id}`;
-  const [recorded] = index.recordedByName.get(story.name) ?? [];
+  if (!mayHaveLostClaim(facts, keyHistory.firstSentAt, Infinity)) return `was accepted again as ${id}`;
+  const [recorded] = index.recordedByName.get(keyHistory.name) ?? [];
   const original = replayed.duplicates.get(id);
   if (original !== undefined)
     return original === recorded?.id || replayed.recorded.has(original) ? undefined : `is a duplicate of ${original}`;
   if (replayed.rejected.has(id)) return undefined;
   if (!replayed.recorded.has(id)) return `was accepted as ${id}, which is nowhere`;
   if (recorded !== undefined) return `is recorded as ${id} and was recorded as ${recorded.id}`;
-  return story.said.some((said) => lost.has(said.id)) ? undefined : `is recorded as ${id} only now, and was not lost`;
+  return keyHistory.answers.some((said) => lost.has(said.id))
+    ? undefined
+    : `is recorded as ${id} only now, and was not lost`;
 }
 
-function compareTotals(tally: Tally, state: State, replayed: Replayed): void {
+function compareTotals(check: Check, state: State, replayed: Replayed): void {
   const added = new Map<string, { count: bigint; sum: bigint }>();
   for (const event of replayed.recorded.values()) {
     const name = rollupName(event.organization, event.meter, event.customer, hourOf(event.timestamp));
@@ -141,10 +145,10 @@ function compareTotals(tally: Tally, state: State, replayed: Replayed): void {
     const expectedCount = (before?.count ?? 0n) + count;
     const expectedSum = unitsOf(before?.sum ?? '0') + sum;
     if (after?.count === expectedCount && unitsOf(after.sum) === expectedSum) continue;
-    tally.violate(
+    check.violate(
       `the rollup ${name} became ${after?.count} and ${after?.sum}, not ${expectedCount} and ${decimalOf(expectedSum)}`,
     );
   }
   const expected = state.events.length + replayed.recorded.size;
-  if (replayed.events !== expected) tally.violate(`there are ${replayed.events} events now, not ${expected}`);
+  if (replayed.events !== expected) check.violate(`there are ${replayed.events} events now, not ${expected}`);
 }

@@ -1,6 +1,6 @@
 // What the usage API answers, at the end and on the way.
 
-import { Tally, type Check } from './check.ts';
+import { Check } from './check.ts';
 import { decimalOf, meanOf, unitsOf } from './exact.ts';
 import type { Facts } from './history-facts.ts';
 import type { State, StoredEvent } from './stored-state.ts';
@@ -17,7 +17,7 @@ export interface UsageReading {
 
 /** The API answers exactly what the events add up to. */
 export function usageEqualsEvents(facts: Facts, state: State, readings: UsageReading[]): Check {
-  const tally = new Tally(
+  const check = new Check(
     'usage',
     'The usage API answers for each meter, in all and by customer, what the raw events add up to.',
   );
@@ -33,17 +33,17 @@ export function usageEqualsEvents(facts: Facts, state: State, readings: UsageRea
     }
   }
   for (const { organization, meter, customer, total, count } of readings) {
-    tally.examine();
+    check.examine();
     const name = customer === undefined ? `${organization} ${meter}` : `${organization} ${meter} ${customer}`;
     const counted = events.get(name) ?? [];
     const aggregation = facts.organizations[organization]?.meters[meter]?.aggregation ?? 'SUM';
     const expected = usageOf(aggregation, counted);
     if (count === counted.length && total === expected) continue;
-    tally.violate(
+    check.violate(
       `${aggregation} of ${name} is answered ${total} of ${count} events; it is ${expected} of ${counted.length}`,
     );
   }
-  return tally.check;
+  return check;
 }
 
 function usageOf(aggregation: string, events: StoredEvent[]): string | null {
@@ -73,7 +73,7 @@ function isLater(a: StoredEvent, b: StoredEvent): boolean {
 
 /** Whoever reads twice never sees less the second time, and never more than there is in the end. */
 export function usageOnlyGrows(facts: Facts, state: State): Check {
-  const tally = new Tally(
+  const check = new Check(
     'usage grows',
     'A read of usage never counts fewer events than one that was answered before it was sent, nor more than there are.',
   );
@@ -95,15 +95,15 @@ export function usageOnlyGrows(facts: Facts, state: State): Check {
     let seen = 0;
     let next = 0;
     for (const read of reads.toSorted((a, b) => a.sentAt - b.sentAt)) {
-      tally.examine();
+      check.examine();
       for (; next < answered.length && (answered[next]?.at ?? Infinity) < read.sentAt; next += 1) {
         seen = Math.max(seen, answered[next]?.count ?? 0);
       }
       if (read.count < seen)
-        tally.violate(`meter ${name} had ${seen} events and then ${read.count}, at ${read.sentAt} ms`);
+        check.violate(`meter ${name} had ${seen} events and then ${read.count}, at ${read.sentAt} ms`);
       if (read.count > total)
-        tally.violate(`meter ${name} had ${read.count} events at ${read.at} ms, and ${total} in the end`);
+        check.violate(`meter ${name} had ${read.count} events at ${read.at} ms, and ${total} in the end`);
     }
   }
-  return tally.check;
+  return check;
 }
