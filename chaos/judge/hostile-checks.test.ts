@@ -36,7 +36,7 @@ describe('what hostile clients got accepted', () => {
       .line(turnOf({ accepted: { 0: 100 }, unsettled: { 0: 10 } }));
   const violationsOf = (made: MadeUpRun, count: Partial<HostileCount>) => {
     const { recorded = 0 } = count;
-    const counts = [{ organization: 'strangers', rejected: 0, duplicates: 0, recorded, inRollups: recorded, ...count }];
+    const counts = [{ organization: 'strangers', rejected: 0, duplicates: 0, recorded, ...count }];
     return hostileIsCounted(made.facts, counts).violations;
   };
 
@@ -48,10 +48,6 @@ describe('what hostile clients got accepted', () => {
   test('is found missing, and what nobody can have sent is found', () => {
     expect(violationsOf(run(), { recorded: 999 })).toBe(1);
     expect(violationsOf(run(), { recorded: 1_011 })).toBe(1);
-  });
-
-  test('is in the rollups', () => {
-    expect(violationsOf(run(), { recorded: 1_000, inRollups: 999 })).toBe(1);
   });
 
   test('may be gone with what was cut off the log of Redis, but for what that held of the honest', () => {

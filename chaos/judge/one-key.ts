@@ -1,10 +1,11 @@
 // One key, one event, as it was sent.
 
+import { createHash } from 'node:crypto';
 import { Check } from './check.ts';
 import { unitsOf, microsOf } from './exact.ts';
 import { mayHaveLostClaim, keyName, type Facts, type NamingAnswer, type KeyHistory } from './history-facts.ts';
 import type { SentEvent } from '../history.ts';
-import type { StateIndex, StoredEvent } from './stored-state.ts';
+import type { StateIndex, StoredEvent, StoredState } from './stored-state.ts';
 
 /** Every row is an event that was sent, with the digits that were sent, and one for each key. */
 export function recordedIsWhatWasSent(facts: Facts, index: StateIndex): Check {
@@ -87,4 +88,27 @@ function problemOfClaim(answers: NamingAnswer[]): string | undefined {
   if (holder === undefined) return undefined;
   const wrong = answers.find((said) => said !== holder && (said.status === 409) !== (said.payload === holder.payload));
   return wrong && `was answered ${wrong.status} for payload ${wrong.payload}; payload ${holder.payload} holds the key`;
+}
+
+/** Every key that Postgres holds belongs to the event that was recorded under it, and every recorded key is held. */
+export function keysBelongToTheirEvents(facts: Facts, state: StoredState, index: StateIndex): Check {
+  const check = new Check(
+    'keys',
+    'Every idempotency key in Postgres belongs to the one event that is recorded under it.',
+  );
+  const unseen = new Map(state.keys);
+  for (const event of state.events) {
+    if (event.key === undefined) continue;
+    check.examine();
+    const organization = facts.organizations[event.organization]?.id ?? '';
+    const name = createHash('sha256').update(`${organization}${event.key}`).digest('hex').slice(0, 32);
+    const holder = state.keys.get(name);
+    if (holder !== event.id)
+      check.violate(`the key of ${keyName(event.organization, event)} belongs to ${holder}, recorded is ${event.id}`);
+    unseen.delete(name);
+  }
+  for (const [name, id] of unseen) {
+    if (!index.recorded.has(id)) check.violate(`the key ${name} belongs to ${id}, which is not recorded`);
+  }
+  return check;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MadeUpRun, SUM, UNIQUE_COUNT, eventOf, idOf } from './made-up-run.ts';
-import { usageEqualsEvents, usageOnlyGrows } from './usage-answers.ts';
+import { usageEqualsAcknowledged, usageOnlyGrows, type UsageReading } from './usage-answers.ts';
 
 function run(): MadeUpRun {
   return new MadeUpRun()
@@ -10,28 +10,49 @@ function run(): MadeUpRun {
     .record(eventOf('v', { meter: UNIQUE_COUNT, quantity: '1', userId: '7' }), idOf(4));
 }
 
-const ofMeter = { organization: 0, meter: SUM, total: '0.3', count: 2 };
-const ofCustomer = { organization: 0, meter: SUM, customer: 'other', total: '0.2', count: 1 };
-const ofUsers = { organization: 0, meter: UNIQUE_COUNT, total: '1', count: 2 };
-const ofNobody = { organization: 1, meter: SUM, total: '0', count: 0 };
+const ofMeter = {
+  organization: 0,
+  meter: SUM,
+  total: '0.3',
+  count: 2,
+  buckets: [
+    { period: '2026-11-20T09', usage: '0', count: 0 },
+    { period: '2026-11-20T10', usage: '0.3', count: 2 },
+  ],
+};
+const ofCustomer = {
+  ...{ organization: 0, meter: SUM, customer: 'other', total: '0.2', count: 1 },
+  buckets: [{ period: '2026-11-20', usage: '0.2', count: 1 }],
+};
+const ofUsers = {
+  ...{ organization: 0, meter: UNIQUE_COUNT, total: '1', count: 2 },
+  buckets: [{ period: '2026-11-20', usage: '1', count: 2 }],
+};
+const ofNobody = { organization: 1, meter: SUM, total: '0', count: 0, buckets: [] };
 
 test('usage that is what the events add up to passes', () => {
   const { facts, state } = run();
-  expect(usageEqualsEvents(facts, state, [ofMeter, ofCustomer, ofUsers, ofNobody])).toMatchObject({
-    examined: 4,
+  expect(usageEqualsAcknowledged(facts, state.events, [ofMeter, ofCustomer, ofUsers, ofNobody])).toMatchObject({
+    examined: 8,
     violations: 0,
   });
 });
 
+const [empty, full] = ofMeter.buckets;
+
 test.for([
   ['a sum', { ...ofMeter, total: '0.30000000000000004' }],
   ['a number of events', { ...ofMeter, count: 3 }],
+  ['the sum of an hour', { ...ofMeter, buckets: [empty, { ...full, usage: '0.2' }] }],
+  ['the number of events of an hour', { ...ofMeter, buckets: [empty, { ...full, count: 1 }] }],
+  ['an hour without events', { ...ofMeter, buckets: [{ ...empty, usage: '0.1' }, full] }],
+  ['an hour that is not there', { ...ofMeter, buckets: [empty] }],
   ['the usage of another customer', { ...ofCustomer, total: '0.3' }],
   ['a number of users', { ...ofUsers, total: '2' }],
   ['an answer that was none', { ...ofNobody, total: 'status 503' }],
 ] as const)('%s that is wrong is found', ([, reading]) => {
   const { facts, state } = run();
-  expect(usageEqualsEvents(facts, state, [reading]).violations).toBe(1);
+  expect(usageEqualsAcknowledged(facts, state.events, [reading as UsageReading]).violations).toBe(1);
 });
 
 const read = (count: number, at: number, tookMs = 5) => ({

@@ -3,9 +3,9 @@
 import { Check } from './check.ts';
 import { decimalOf, meanOf, unitsOf } from './exact.ts';
 import type { Facts } from './history-facts.ts';
-import type { State, StoredEvent } from './stored-state.ts';
+import type { StoredEvent, StoredState } from './stored-state.ts';
 
-/** What the API says of one meter over the window that holds the whole run. */
+/** What the API says of one meter over a window that holds the whole run. */
 export interface UsageReading {
   organization: number;
   meter: number;
@@ -13,37 +13,64 @@ export interface UsageReading {
   customer?: string;
   total: string | null;
   count: number;
+  buckets: UsageBucket[];
 }
 
-/** The API answers exactly what the events add up to. */
-export function usageEqualsEvents(facts: Facts, state: State, readings: UsageReading[]): Check {
+interface UsageBucket {
+  /** The hour or the day: as much of a point in time as is the same in all of it, `2026-11-20T10` or `2026-11-20`. */
+  period: string;
+  usage: string | null;
+  count: number;
+}
+
+/** The API answers exactly what the acknowledged events add up to, in all and in every bucket. */
+export function usageEqualsAcknowledged(facts: Facts, acknowledged: StoredEvent[], readings: UsageReading[]): Check {
   const check = new Check(
     'usage',
-    'The usage API answers for each meter, in all and by customer, what the raw events add up to.',
+    'The usage API tells, of each meter by the hour and of each of its customers by the day, what was sent in the events that were acknowledged, or taken without an answer.',
   );
-  const events = new Map<string, StoredEvent[]>();
-  for (const event of state.events) {
-    for (const name of [
-      `${event.organization} ${event.meter}`,
-      `${event.organization} ${event.meter} ${event.customer}`,
-    ]) {
-      const list = events.get(name);
-      if (list === undefined) events.set(name, [event]);
-      else list.push(event);
-    }
-  }
-  for (const { organization, meter, customer, total, count } of readings) {
-    check.examine();
+  const events = groupBy(acknowledged, ({ organization, meter, customer }) => [
+    `${organization} ${meter}`,
+    `${organization} ${meter} ${customer}`,
+  ]);
+  for (const { organization, meter, customer, total, count, buckets } of readings) {
     const name = customer === undefined ? `${organization} ${meter}` : `${organization} ${meter} ${customer}`;
-    const counted = events.get(name) ?? [];
     const aggregation = facts.organizations[organization]?.meters[meter]?.aggregation ?? 'SUM';
-    const expected = usageOf(aggregation, counted);
-    if (count === counted.length && total === expected) continue;
-    check.violate(
-      `${aggregation} of ${name} is answered ${total} of ${count} events; it is ${expected} of ${counted.length}`,
-    );
+    const counted = events.get(name) ?? [];
+    const compare = (of: string, answered: Omit<UsageBucket, 'period'>, expected: StoredEvent[]) => {
+      check.examine();
+      const usage = usageOf(aggregation, expected);
+      if (answered.count === expected.length && answered.usage === usage) return;
+      check.violate(
+        `${aggregation} of ${of} is answered ${answered.usage} of ${answered.count} events; it is ${usage} of ${expected.length}`,
+      );
+    };
+    compare(name, { usage: total, count }, counted);
+    const digits = buckets[0]?.period.length ?? 0;
+    const byPeriod = groupBy(counted, ({ timestamp }) => [timestamp.slice(0, digits)]);
+    for (const bucket of buckets) {
+      compare(`${name} in ${bucket.period}`, bucket, byPeriod.get(bucket.period) ?? []);
+      byPeriod.delete(bucket.period);
+    }
+    for (const [period, left] of byPeriod)
+      check.violate(`${left.length} events of ${name} in ${period} are in no bucket`);
   }
   return check;
+}
+
+function groupBy(
+  events: readonly StoredEvent[],
+  namesOf: (event: StoredEvent) => string[],
+): Map<string, StoredEvent[]> {
+  const groups = new Map<string, StoredEvent[]>();
+  for (const event of events) {
+    for (const name of namesOf(event)) {
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [event]);
+      else group.push(event);
+    }
+  }
+  return groups;
 }
 
 function usageOf(aggregation: string, events: StoredEvent[]): string | null {
@@ -72,7 +99,7 @@ function isLater(a: StoredEvent, b: StoredEvent): boolean {
 }
 
 /** Whoever reads twice never sees less the second time, and never more than there is in the end. */
-export function usageOnlyGrows(facts: Facts, state: State): Check {
+export function usageOnlyGrows(facts: Facts, state: StoredState): Check {
   const check = new Check(
     'usage grows',
     'A read of usage never counts fewer events than one that was answered before it was sent, nor more than there are.',
