@@ -4,7 +4,7 @@ import type { Check } from './judge/check.ts';
 import type { Judgement } from './judge/judge.ts';
 import type { Figures } from './judge/figures.ts';
 
-export interface Report {
+export interface ChaosReport {
   seed: number;
   seconds: number;
   checks: Check[];
@@ -12,13 +12,16 @@ export interface Report {
   figures: Figures;
 }
 
-export function reportOf({ seed, seconds }: { seed: number; seconds: number }, { checks, figures }: Judgement): Report {
+export function chaosReport(
+  { seed, seconds }: { seed: number; seconds: number },
+  { checks, figures }: Judgement,
+): ChaosReport {
   const violations = checks.reduce((sum, check) => sum + check.violations, 0);
   return { seed, seconds, violations, checks, figures };
 }
 
 /** The report as Markdown, also good to read in a terminal. */
-export function textOf({ seed, seconds, checks, violations, figures }: Report): string {
+export function chaosReportText({ seed, seconds, checks, violations, figures }: ChaosReport): string {
   const { requests, attempts, accepted, faults, byStatus } = figures;
   const count = faults.reduce((sum, fault) => sum + fault.count, 0);
   const examples = checks.flatMap(({ name, examples }) => examples.map((example) => `- ${name}: ${example}`));

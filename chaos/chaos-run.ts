@@ -14,7 +14,7 @@ import { countAfter, countBefore, SLOTS, trySlots, watchLettingGo } from './host
 import { openHostileLane, type HostileLane } from './hostile/lane.ts';
 import { judge, type Judgement } from './judge/judge.ts';
 import { untilDrained } from './judge/drained-queue.ts';
-import type { BrokenBuild, Options } from './chaos-options.ts';
+import type { BrokenBuild, ChaosOptions } from './chaos-options.ts';
 import { Random } from './random.ts';
 
 const REPOSITORY_HOME = fileURLToPath(new URL('../../.weir', import.meta.url));
@@ -31,7 +31,7 @@ const RECOVERY_SECONDS_MAX = 90;
 const CALM_SHARE = 0.2;
 const HOSTILE_SHARE = 0.2;
 
-/** A process that has just begun is slower than it will be. */
+/** A process that has just begun, or that was at rest, is slower than it will be. So long it is not measured. */
 const WARM_UP_SECONDS_MAX = 10;
 
 /** Of the requests of the honest, so many measure how long tracking takes. */
@@ -41,7 +41,7 @@ const MEASURED_SHARE = 0.2;
 const TIMEOUT_MS = 5_000;
 
 export interface RunOptions extends Pick<
-  Options,
+  ChaosOptions,
   'seconds' | 'seed' | 'requestsPerSecond' | 'isHostile' | 'makesFaults' | 'broken'
 > {
   folder: string;
@@ -59,7 +59,7 @@ interface Course extends RunOptions {
   random: Random;
 }
 
-export async function run(options: RunOptions): Promise<Judgement> {
+export async function runChaos(options: RunOptions): Promise<Judgement> {
   const { seconds, seed, requestsPerSecond, isHostile, makesFaults, folder, reaper, log, signal } = options;
   const random = new Random(seed);
   log(`Bringing up Postgres, Redis, two APIs and two workers in ${folder} …`);
@@ -135,8 +135,9 @@ async function compare(
   phase: (name: Phase) => void,
 ): Promise<ResourceUsageLine[]> {
   const calmSeconds = seconds * CALM_SHARE;
+  const warmUpSeconds = Math.min(WARM_UP_SECONDS_MAX, calmSeconds);
   log(`${Math.round(calmSeconds)} s without hostile clients …`);
-  await wait(Math.min(WARM_UP_SECONDS_MAX, calmSeconds), signal);
+  await wait(warmUpSeconds, signal);
   phase('calm');
   await wait(calmSeconds, signal);
   phase('load');
@@ -144,6 +145,7 @@ async function compare(
   await untilDrained(stack, DRAIN_SECONDS_MAX);
   const before = await countBefore(stack, history);
   traffic.resume();
+  await wait(warmUpSeconds, signal);
   const hostileSeconds = seconds * (makesFaults ? HOSTILE_SHARE : 1 - CALM_SHARE);
   log(`${Math.round(hostileSeconds)} s beside hostile clients …`);
   phase('hostile');

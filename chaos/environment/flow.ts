@@ -21,7 +21,7 @@ export class Flow {
   #isForgotten = false;
   #isOver = false;
 
-  /** `onBytes` may take the bytes away by answering false. */
+  /** `onBytes` may take the bytes away by returning false. */
   constructor(source: Socket, sink: Socket, onBytes: () => boolean) {
     this.#source = source;
     this.#sink = sink;

@@ -23,7 +23,7 @@ const ANSWER_SECONDS_MAX = 20;
 const LOOK_AGAIN_MS = 20;
 
 function fileOf(folder: string, name: string): string {
-  return join(folder, `resourceUsage-${name}.json`);
+  return join(folder, `resource-usage-${name}.json`);
 }
 
 /** The module that a process of this name has to be started with. */

@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Stack } from '../environment/stack.ts';
 import type { Random } from '../random.ts';
@@ -45,18 +44,6 @@ export interface FaultKind {
   isExclusive?: boolean;
   /** Makes the fault, lets it last, and undoes it, also when it fails on the way. */
   inflict(context: FaultContext, target: string): Promise<Outcome>;
-}
-
-/** Lends a connection to Redis, past every proxy. */
-export async function withRedis<T>({ redisUrl }: Stack, use: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  // A Redis that is away is waited for.
-  redis.on('error', () => {});
-  try {
-    return await use(redis);
-  } finally {
-    redis.disconnect();
-  }
 }
 
 /** A connection to Postgres, past every proxy; undefined where none can be had. */

@@ -1,8 +1,7 @@
 // Redis loses what it had: the end of its log, or everything. What was in Postgres by then has to stay counted once.
 
-import { queueKeys } from '@weir/shared/queue';
-import { stagedEvents } from '@weir/shared/staged';
-import { withRedis, type FaultKind } from './fault.ts';
+import { batchKeyStart, stagedIds, withQueue } from '../environment/redis-queue.ts';
+import type { FaultKind } from './fault.ts';
 import { cutTail } from './redis-log.ts';
 
 /**
@@ -31,13 +30,12 @@ const cutLog: FaultKind = {
 
 /** The events that were staged by these commands, and not taken off again by them. */
 export function eventsOnlyIn(commands: string[][], queuePrefix: string): string[] {
-  const keyPrefix = queueKeys(queuePrefix).batch('');
+  const keyPrefix = batchKeyStart(queuePrefix);
   const staged = new Map<string, string[]>();
   for (const [name = '', key = '', ...rest] of commands) {
     if (!key.startsWith(keyPrefix)) continue;
     if (name.toUpperCase() === 'RPUSH') {
-      const ids = stagedEvents(rest).map(({ id }) => id);
-      staged.set(key, [...(staged.get(key) ?? []), ...ids]);
+      staged.set(key, [...(staged.get(key) ?? []), ...stagedIds(rest)]);
     } else if (/^(UNLINK|DEL)$/i.test(name)) {
       // A worker takes a batch off after Postgres has it.
       for (const taken of [key, ...rest]) staged.delete(taken);
@@ -56,11 +54,14 @@ const flushAll: FaultKind = {
   isExclusive: true,
   async inflict({ stack, until }) {
     const edges = stack.apis.map(({ name }) => stack.edge(`${name}>redis`));
-    const { staged } = queueKeys(stack.queuePrefix);
     try {
       for (const edge of edges) await edge.refuse();
-      await withRedis(stack, async (redis) => {
-        await until(async () => (await redis.zcard(staged)) === 0, 'everything that is staged has been recorded', 60);
+      await withQueue(stack, async ({ redis, keys }) => {
+        await until(
+          async () => (await redis.zcard(keys.staged)) === 0,
+          'everything that is staged has been recorded',
+          60,
+        );
         await redis.flushall();
       });
       return { losesClaims: true };

@@ -1,11 +1,11 @@
 // What is looked at when hostile clients have been at work: what the APIs still hold of them, whether every slot is free,
 // and what each process uses.
 
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient } from '../clients/http-client.ts';
 import { countHostileConnections, readResourceUsage } from '../environment/resource-usage.ts';
+import { withRedis } from '../environment/redis-queue.ts';
 import { APPS, type Stack } from '../environment/stack.ts';
 import type { ResourceUsageLine, History } from '../history.ts';
 import { isBack } from '../judge/missing.ts';
@@ -106,12 +106,9 @@ async function countApp(
   return { type: 'resource usage', at: history.now(), when, process: name, ...resourceUsage };
 }
 
-async function countRedis(stack: Stack, history: History, when: ResourceUsageLine['when']): Promise<ResourceUsageLine> {
-  const redis = new Redis(stack.redisUrl, { maxRetriesPerRequest: null });
-  try {
+function countRedis(stack: Stack, history: History, when: ResourceUsageLine['when']): Promise<ResourceUsageLine> {
+  return withRedis(stack, async (redis) => {
     const usedBytes = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
     return { type: 'resource usage', at: history.now(), when, process: 'redis', usedBytes };
-  } finally {
-    redis.disconnect();
-  }
+  });
 }

@@ -11,7 +11,7 @@ export function answersAreExpected(facts: Facts): Check {
   const lost = lostEventsOf(facts);
   for (const { at, what, status, subject = '' } of facts.unexpected) {
     if (status === 404 && lost.has(subject)) continue;
-    // Redis may have lost the tombstone of a key, and with it the promise that the key is refused at once.
+    // Redis may have lost that a key was revoked, and with it the promise that the key is refused at once.
     const isRevokedKey = what.includes('(track') && mayHaveLostClaim(facts, at - REVOCATION_MS, at);
     if (!isRevokedKey) check.violate(`at ${at} ms ${what}`);
   }

@@ -1,9 +1,7 @@
-// The queue, as the judge and the run look at it: past every proxy, and past Weir.
+// Whether anything is left in the queue.
 
-import { RECORD_QUEUE, queueKeys } from '@weir/shared/queue';
-import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
+import { withQueue } from '../environment/redis-queue.ts';
 import type { SystemUnderTest } from '../environment/system.ts';
 import { Check } from './check.ts';
 
@@ -17,9 +15,8 @@ export interface QueueState {
   jobs: Record<string, number>;
 }
 
-export async function readQueue(system: SystemUnderTest): Promise<QueueState> {
-  return withQueue(system, async (redis, queue) => {
-    const keys = queueKeys(system.queuePrefix);
+export function readQueue(system: SystemUnderTest): Promise<QueueState> {
+  return withQueue(system, async ({ redis, queue, keys }) => {
     // A hash tag holds no character that SCAN reads as a pattern.
     const pattern = keys.batch('*');
     let batches = 0;
@@ -29,32 +26,17 @@ export async function readQueue(system: SystemUnderTest): Promise<QueueState> {
   });
 }
 
-/** Resolves when nothing waits any more; answers false when that has not come in so many seconds. */
-export async function untilDrained(system: SystemUnderTest, seconds: number): Promise<boolean> {
+/** Resolves when nothing waits any more. Returns false when that has not come in so many seconds. */
+export function untilDrained(system: SystemUnderTest, seconds: number): Promise<boolean> {
   const deadline = performance.now() + seconds * 1_000;
-  return withQueue(system, async (redis, queue) => {
-    const { staged } = queueKeys(system.queuePrefix);
+  return withQueue(system, async ({ redis, queue, keys }) => {
     while (performance.now() < deadline) {
       const jobs = Object.values(await queue.getJobCounts()).reduce((sum, count) => sum + count, 0);
-      if (jobs === 0 && (await redis.zcard(staged)) === 0) return true;
+      if (jobs === 0 && (await redis.zcard(keys.staged)) === 0) return true;
       await delay(100);
     }
     return false;
   });
-}
-
-async function withQueue<T>(
-  { redisUrl, queuePrefix }: SystemUnderTest,
-  use: (redis: Redis, queue: Queue) => Promise<T>,
-): Promise<T> {
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  const queue = new Queue(RECORD_QUEUE, { connection: redis, prefix: queuePrefix });
-  try {
-    return await use(redis, queue);
-  } finally {
-    await queue.close();
-    redis.disconnect();
-  }
 }
 
 /** Nothing is left behind. */

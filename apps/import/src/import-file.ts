@@ -3,8 +3,9 @@
 
 import type { Readable } from 'node:stream';
 import { encodeEvent } from '@weir/sdk/event';
+import type { Output } from '@weir/shared/progress-line';
 import type { ImportOptions } from './import-options.ts';
-import { Progress, type Output, type Tally } from './import-progress.ts';
+import { ImportProgress, type RowCounts } from './import-progress.ts';
 import { readLines } from './read-lines.ts';
 import { openCsv, openNdjson, type Table } from './read-rows.ts';
 import { sendRows } from './send.ts';
@@ -22,23 +23,23 @@ const dryRunRows = 5;
  * Imports the source and resolves to the numbers, also when it was stopped before the end. Progress and bad rows are
  * written to `log`, the result to `result`. Throws an OptionError, a StoppedError or a WeirError when it cannot go on.
  */
-export async function runImport(
+export async function importFile(
   options: ImportOptions,
   source: Source,
   log: Output,
   result: Output,
   stop: AbortSignal,
-): Promise<Tally> {
+): Promise<RowCounts> {
   const endReading = () => source.stream.destroy();
   stop.addEventListener('abort', endReading, { once: true });
   try {
     const lines = readLines(source.stream);
     const table = options.format === 'csv' ? await openCsv(lines, options.csv) : openNdjson(lines);
     const toEvent = compileToEvent(options.specs, table.column, options.time);
-    const progress = new Progress(log, source.sizeBytes);
+    const progress = new ImportProgress(log, source.sizeBytes);
     if (options.dryRun) await showFirst(table, toEvent, progress, result);
     else await send(options, table, toEvent, progress, result, stop);
-    return progress.tally;
+    return progress.counts;
   } finally {
     stop.removeEventListener('abort', endReading);
     endReading();
@@ -49,7 +50,7 @@ async function send(
   options: ImportOptions,
   table: Table,
   toEvent: ToEvent,
-  progress: Progress,
+  progress: ImportProgress,
   result: Output,
   stop: AbortSignal,
 ): Promise<void> {
@@ -63,7 +64,7 @@ async function send(
   }
 }
 
-async function showFirst(table: Table, toEvent: ToEvent, progress: Progress, result: Output): Promise<void> {
+async function showFirst(table: Table, toEvent: ToEvent, progress: ImportProgress, result: Output): Promise<void> {
   for await (const row of table.rows) {
     const made = toEvent(row);
     if ('problem' in made) progress.bad(row.line, made.problem);

@@ -1,66 +1,52 @@
+import { ProgressLine, type Output } from '@weir/shared/progress-line';
+
 /** What became of the rows so far. */
-export interface Tally {
+export interface RowCounts {
   accepted: number;
   alreadyThere: number;
   bad: number;
 }
 
-/** A terminal or a log: the part of a writable stream that is used. */
-export interface Output {
-  isTTY?: boolean;
-  write: (text: string) => unknown;
-}
-
 const barWidth = 24;
-const terminalEveryMs = 100;
-const logEveryMs = 5000;
 
-/** Counts rows as they are settled and shows how far the import is: a moving bar on a terminal, else a line now and then. */
-export class Progress {
-  readonly tally: Tally = { accepted: 0, alreadyThere: 0, bad: 0 };
-  readonly #output: Output;
+/** Counts rows as they are settled, and shows how far the import is. */
+export class ImportProgress {
+  readonly counts: RowCounts = { accepted: 0, alreadyThere: 0, bad: 0 };
+  readonly #line: ProgressLine;
   readonly #sizeBytes: number | undefined;
   readonly #startedAt = performance.now();
   #settledBytes = 0;
-  #shownAt = performance.now();
-  #barShown = false;
 
   /** Without a size in bytes (standard input) there is no share and no time left. */
   constructor(output: Output, sizeBytes: number | undefined) {
-    this.#output = output;
+    this.#line = new ProgressLine(output);
     this.#sizeBytes = sizeBytes;
   }
 
   /** `bytes` of the file are settled: accepted, already there or bad. */
   settle(bytes: number): void {
     this.#settledBytes += bytes;
-    const now = performance.now();
-    if (now - this.#shownAt < (this.#output.isTTY ? terminalEveryMs : logEveryMs)) return;
-    this.#shownAt = now;
-    this.#output.write(this.#output.isTTY ? `\r\x1b[K${this.#line()}` : `${this.#line()}\n`);
-    this.#barShown = this.#output.isTTY === true;
+    this.#line.show(() => this.#text());
   }
 
   bad(line: number, reason: string): void {
-    this.tally.bad += 1;
+    this.counts.bad += 1;
     this.note(`line ${line}: ${reason}`);
   }
 
-  /** A line of its own, above the bar. */
+  /** A line that stays, above the one that moves. */
   note(text: string): void {
-    this.clear();
-    this.#output.write(`${text}\n`);
+    this.#line.log(text);
   }
 
-  /** Takes the bar away. */
+  /** Takes the line away that moves. */
   clear(): void {
-    if (this.#barShown) this.#output.write('\r\x1b[K');
-    this.#barShown = false;
+    this.#line.clear();
   }
 
   /** One sentence with the final numbers. */
   summary(): string {
-    const { accepted, alreadyThere, bad } = this.tally;
+    const { accepted, alreadyThere, bad } = this.counts;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     const settled = accepted + alreadyThere + bad;
     return (
@@ -69,8 +55,8 @@ export class Progress {
     );
   }
 
-  #line(): string {
-    const { accepted, alreadyThere, bad } = this.tally;
+  #text(): string {
+    const { accepted, alreadyThere, bad } = this.counts;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     const settled = accepted + alreadyThere + bad;
     const rows = `${group(settled)} rows  ${group(settled / seconds)} rows/s${bad > 0 ? `  ${group(bad)} bad` : ''}`;

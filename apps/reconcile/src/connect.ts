@@ -1,4 +1,4 @@
-// What the commands of this folder share: where Postgres and Redis are, and a Redis that is there or not.
+// What the commands of this folder share: a command line, where Postgres and Redis are, and a Redis that is there or not.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { isUnavailable } from '@weir/db/database';
 import { errorCodeOf } from '@weir/shared/errors';
 import { isRedisAway } from '@weir/shared/redis-away';
 import { SettingsError, databaseUrl, loadSettings, redisUrl } from '@weir/shared/settings';
+import { Command } from 'commander';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 
@@ -20,6 +21,13 @@ const settingsSchema = z.object({
 
 /** Redis cannot be reached. */
 class RedisError extends Error {}
+
+/** A command whose options can be told; arguments that make no sense end the process with status 2. */
+export function newCommand(): Command {
+  return new Command()
+    .showHelpAfterError('(--help shows the options)')
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+}
 
 /** The settings of a command; without them, the services that npm start brought up. */
 export function loadCommandSettings(env: NodeJS.ProcessEnv): z.output<typeof settingsSchema> {

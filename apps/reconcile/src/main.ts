@@ -6,17 +6,16 @@ import { openDatabase } from '@weir/db/database';
 import { identify } from '@weir/db/installation';
 import { Closer } from '@weir/shared/closer';
 import { foreignQueue } from '@weir/shared/ownership';
+import { ProgressLine } from '@weir/shared/progress-line';
 import { queueKeys } from '@weir/shared/queue';
-import { connectRedis, explainFailure, loadCommandSettings } from './connect.ts';
-import { OptionError, parseOptions, usage, type ReconcileOptions } from './reconcile-options.ts';
-import { Progress } from './progress.ts';
+import { connectRedis, explainFailure, loadCommandSettings, newCommand } from './connect.ts';
+import { parseReconcileOptions, type ReconcileOptions } from './reconcile-options.ts';
 import { describe, toJson } from './reconcile-report.ts';
 import { reconcile } from './reconcile.ts';
 
+const options = parseReconcileOptions(process.argv.slice(2), newCommand());
 try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options) process.exitCode = await run(options);
-  else console.log(usage);
+  process.exitCode = await run(options);
 } catch (error) {
   process.exitCode = 2;
   const line = explain(error);
@@ -26,7 +25,7 @@ try {
 async function run(options: ReconcileOptions): Promise<number> {
   const settings = loadCommandSettings(process.env);
   const keys = queueKeys(settings.QUEUE_PREFIX);
-  const progress = new Progress(process.stderr);
+  const progress = new ProgressLine(process.stderr);
   const closer = new Closer();
   try {
     const redis = await connectRedis(settings.REDIS_URL);
@@ -42,7 +41,10 @@ async function run(options: ReconcileOptions): Promise<number> {
     const { mark } = await identify(database, undefined);
     const foreign = foreignQueue(mark, (await redis.get(keys.database)) ?? mark);
     if (foreign !== undefined) throw foreign;
-    const found = await reconcile({ database, redis, keys, onPart: (name) => progress.part(name) }, options);
+    const found = await reconcile(
+      { database, redis, keys, onPart: (name) => progress.show(() => `Looking at ${name} …`) },
+      options,
+    );
     progress.clear();
     console.log(options.json ? toJson(found) : describe(found, options));
     return found.isEqual ? 0 : 1;
@@ -53,6 +55,5 @@ async function run(options: ReconcileOptions): Promise<number> {
 }
 
 function explain(error: unknown): string | undefined {
-  if (error instanceof OptionError) return `${error.message} (--help shows the options)`;
   return error instanceof RepairUnderWay ? error.message : explainFailure(error);
 }

@@ -8,17 +8,18 @@ import { Closer } from '@weir/shared/closer';
 import { isSameWeir, takeOver } from '@weir/shared/ownership';
 import { queueKeys } from '@weir/shared/queue';
 import { forgetFolded } from '@weir/shared/tally';
-import { connectRedis, explainFailure, loadCommandSettings } from './connect.ts';
+import { connectRedis, explainFailure, loadCommandSettings, newCommand } from './connect.ts';
 
-const USAGE = `Gives the queue in Redis to the database, which takes the place of the one that it belonged to.
-
-npm run take-over
-
-Stop all of Weir before. Settings: DATABASE_URL, REDIS_URL and QUEUE_PREFIX; without them, what npm start brought up.`;
-
+newCommand()
+  .name('npm run take-over')
+  .description('Gives the queue in Redis to the database, which takes the place of the one that it belonged to.')
+  .addHelpText(
+    'after',
+    '\nStop all of Weir before. Settings: DATABASE_URL, REDIS_URL, QUEUE_PREFIX, else what npm start has.',
+  )
+  .parse();
 try {
-  if (process.argv.length > 2) console.log(USAGE);
-  else await run();
+  await run();
 } catch (error) {
   process.exitCode = 2;
   const line = explainFailure(error);
