@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 
 /** Builds that break the promise on purpose, which the judge has to catch. */
 const BROKEN_BUILDS = ['claim-first', 'leaking-slots'] as const;

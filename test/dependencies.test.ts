@@ -13,7 +13,7 @@ const APPS = ['api', 'import', 'reconcile', 'worker'].map((name) => `apps/${name
 const PACKAGES = ['db', 'sdk', 'shared'].map((name) => `packages/${name}`);
 
 test('every dependency and every override is one exact version', async () => {
-  for (const folder of ['.', ...APPS, ...PACKAGES, 'services']) {
+  for (const folder of ['.', ...APPS, ...PACKAGES, 'services', 'chaos']) {
     const text = await readFile(new URL(`../${folder}/package.json`, import.meta.url), 'utf8');
     const { dependencies, devDependencies, overrides } = JSON.parse(text) as Package;
     const ranges = Object.entries({ ...dependencies, ...devDependencies, ...overrides }).filter(

@@ -15,7 +15,7 @@ import type { StateIndex } from './stored-state.ts';
 export function acceptedIsCountedOnce(facts: Facts, index: StateIndex): Check {
   const check = new Check(
     'accepted',
-    'Every id that a 201 named is recorded once or rejected once; a duplicate only where Redis had lost the claim.',
+    'Every id that a 201 named is recorded once or rejected once; gone only with the lost part of the log, a duplicate only where Redis had lost the claim.',
   );
   judgeNamed(facts, index, check, ({ status }) => status === 201);
   return check;
@@ -31,16 +31,16 @@ export function heldIsCountedOnce(facts: Facts, index: StateIndex): Check {
   return check;
 }
 
-function judgeNamed(facts: Facts, index: StateIndex, check: Check, isMeant: (answers: NamingAnswer) => boolean): void {
+function judgeNamed(facts: Facts, index: StateIndex, check: Check, isMeant: (answer: NamingAnswer) => boolean): void {
   const lost = lostEventsOf(facts);
   const repeated = new Set(index.repeated);
   for (const keyHistory of facts.keyHistories.values()) {
-    for (const said of keyHistory.answers.filter(isMeant)) {
+    for (const answer of keyHistory.answers.filter(isMeant)) {
       check.examine();
-      const problem = problemOf(facts, index, keyHistory, said, lost);
-      if (problem !== undefined) check.violate(`${said.id} of ${keyHistory.name} (${said.status}) ${problem}`);
-      else if (repeated.has(said.id))
-        check.violate(`${said.id} of ${keyHistory.name} stands in the table of events twice`);
+      const problem = problemOf(facts, index, keyHistory, answer, lost);
+      if (problem !== undefined) check.violate(`${answer.id} of ${keyHistory.name} (${answer.status}) ${problem}`);
+      else if (repeated.has(answer.id))
+        check.violate(`${answer.id} of ${keyHistory.name} stands in the table of events twice`);
     }
   }
 }
@@ -82,20 +82,6 @@ export function refusedLeavesNoTrace(facts: Facts, index: StateIndex): Check {
     if (index.recordedByName.has(keyHistory.name)) check.violate(`${keyHistory.name} was refused and is recorded`);
     if (rejectedNames.has(keyHistory.name))
       check.violate(`${keyHistory.name} was refused and is among the rejected events`);
-  }
-  return check;
-}
-
-/** Events that were lost with a part of Redis, and how many of those that were reported lost are gone. */
-export function lostTailIsAllThatIsGone(facts: Facts, index: StateIndex): Check {
-  const check = new Check('lost tail', 'What is gone is among the events that only the lost part of the log held.');
-  const lost = lostEventsOf(facts);
-  for (const keyHistory of facts.keyHistories.values()) {
-    for (const { id } of keyHistory.answers) {
-      if (index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id)) continue;
-      check.examine();
-      if (!lost.has(id)) check.violate(`${id} of ${keyHistory.name} is gone, and was not in what was lost`);
-    }
   }
   return check;
 }

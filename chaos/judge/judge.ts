@@ -5,12 +5,7 @@ import type { SystemUnderTest } from '../environment/system.ts';
 import { acknowledgedEvents } from './acknowledged.ts';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
 import type { Check } from './check.ts';
-import {
-  acceptedIsCountedOnce,
-  heldIsCountedOnce,
-  lostTailIsAllThatIsGone,
-  refusedLeavesNoTrace,
-} from './counted-once.ts';
+import { acceptedIsCountedOnce, heldIsCountedOnce, refusedLeavesNoTrace } from './counted-once.ts';
 import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
 import { queueIsDrained, readQueue, untilDrained } from './drained-queue.ts';
 import { figuresOf, type Figures } from './figures.ts';
@@ -54,7 +49,6 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
     const checks = [
       acceptedIsCountedOnce(facts, index),
       heldIsCountedOnce(facts, index),
-      lostTailIsAllThatIsGone(facts, index),
       refusedLeavesNoTrace(facts, index),
       recordedIsWhatWasSent(facts, index),
       claimsAreHeld(facts),

@@ -86,7 +86,9 @@ function problemOfClaim(answers: NamingAnswer[]): string | undefined {
   if (other !== undefined) return `is ${first?.id} in one answer and ${other.id} in another`;
   const [holder] = accepted;
   if (holder === undefined) return undefined;
-  const wrong = answers.find((said) => said !== holder && (said.status === 409) !== (said.payload === holder.payload));
+  const wrong = answers.find(
+    (answer) => answer !== holder && (answer.status === 409) !== (answer.payload === holder.payload),
+  );
   return wrong && `was answered ${wrong.status} for payload ${wrong.payload}; payload ${holder.payload} holds the key`;
 }
 

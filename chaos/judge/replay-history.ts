@@ -121,7 +121,7 @@ function problemOf(
   if (replayed.rejected.has(id)) return undefined;
   if (!replayed.recorded.has(id)) return `was accepted as ${id}, which is nowhere`;
   if (recorded !== undefined) return `is recorded as ${id} and was recorded as ${recorded.id}`;
-  return keyHistory.answers.some((said) => lost.has(said.id))
+  return keyHistory.answers.some((answer) => lost.has(answer.id))
     ? undefined
     : `is recorded as ${id} only now, and was not lost`;
 }

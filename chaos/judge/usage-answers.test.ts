@@ -21,11 +21,18 @@ const ofMeter = {
   ],
 };
 const ofCustomer = {
-  ...{ organization: 0, meter: SUM, customer: 'other', total: '0.2', count: 1 },
+  organization: 0,
+  meter: SUM,
+  customer: 'other',
+  total: '0.2',
+  count: 1,
   buckets: [{ period: '2026-11-20', usage: '0.2', count: 1 }],
 };
 const ofUsers = {
-  ...{ organization: 0, meter: UNIQUE_COUNT, total: '1', count: 2 },
+  organization: 0,
+  meter: UNIQUE_COUNT,
+  total: '1',
+  count: 2,
   buckets: [{ period: '2026-11-20', usage: '1', count: 2 }],
 };
 const ofNobody = { organization: 1, meter: SUM, total: '0', count: 0, buckets: [] };

@@ -1,5 +1,5 @@
 import { extname, resolve } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isTimezone, type TimestampFormat } from './timestamps.ts';
 import type { CsvFormat } from './read-rows.ts';
 import type { EventSpecs } from './to-event.ts';
@@ -42,7 +42,7 @@ interface Values {
   customer: string;
   quantity: string;
   timestamp?: string;
-  metadata: [string, string][];
+  metadata?: [string, string][];
   idempotencyKey?: string;
   name?: string;
   format?: 'csv' | 'ndjson';
@@ -82,7 +82,7 @@ export function parseImportOptions(
     .requiredOption('--customer <spec>', 'your identifier of the customer', notEmpty)
     .requiredOption('--quantity <spec>', 'a number for every row, or a column', notEmpty)
     .option('--timestamp <spec>', 'when it happened; without it the time of the import (then with --name)')
-    .option('--metadata <key=spec>', 'a metadata value; may be given again', metadata, [])
+    .option('--metadata <key=spec>', 'a metadata value; may be given again', addMetadata)
     .option('--idempotency-key <spec>', 'instead of the key made of meter, name and line')
     .option('--name <name>', 'the file in those keys (default: its path and the day of its first row)', nameOfFile)
     .addOption(new Option('--format <format>', "default: by the file's ending").choices(['csv', 'ndjson']))
@@ -112,7 +112,7 @@ export function parseImportOptions(
   }
   const unsafeName = nameProblem(given, file);
   if (unsafeName !== undefined) refuse(unsafeName);
-  const { meter, customer, quantity, timestamp, idempotencyKey, name } = given;
+  const { meter, customer, quantity, timestamp, idempotencyKey, metadata = [], name } = given;
   return {
     file,
     format:
@@ -120,7 +120,7 @@ export function parseImportOptions(
       formatOf(extension) ??
       refuse('the file name does not say what the file holds: give --format csv or --format ndjson'),
     csv: { delimiter: given.delimiter ?? (extension === '.tsv' ? '\t' : ','), header: given.header },
-    specs: { meter, customer, quantity, timestamp, idempotencyKey, metadata: given.metadata, name, path: file },
+    specs: { meter, customer, quantity, timestamp, idempotencyKey, metadata, name, path: file },
     time: { timezone: given.timezone, unit: given.timestampUnit },
     url,
     apiKey: apiKey ?? '',
@@ -160,7 +160,7 @@ function delimiter(text: string): string {
   throw new InvalidArgumentError('It is one character, or \\t.');
 }
 
-function metadata(text: string, before: [string, string][]): [string, string][] {
+function addMetadata(text: string, before: [string, string][] = []): [string, string][] {
   const end = text.indexOf('=');
   if (end < 1) throw new InvalidArgumentError('It is written as KEY=SPEC.');
   return [...before, [text.slice(0, end), text.slice(end + 1)]];

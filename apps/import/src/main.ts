@@ -15,7 +15,7 @@ process.on('SIGINT', () => stop.abort());
 process.on('SIGTERM', () => stop.abort());
 
 const command = new Command()
-  .showHelpAfterError('(--help shows the options)')
+  .configureOutput({ outputError: (text, write) => write(text.replace(/\n$/, ' (--help shows the options)\n')) })
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 const options = parseImportOptions(process.argv.slice(2), process.env, loadDemo(), command);
 try {

@@ -25,7 +25,7 @@ class RedisError extends Error {}
 /** A command whose options can be told; arguments that make no sense end the process with status 2. */
 export function newCommand(): Command {
   return new Command()
-    .showHelpAfterError('(--help shows the options)')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/\n$/, ' (--help shows the options)\n')) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 }
 

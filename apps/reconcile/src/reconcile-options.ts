@@ -1,5 +1,5 @@
 import { isUuid } from '@weir/shared/ids';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 
 export interface ReconcileOptions {
   organizationId: string | undefined;
@@ -31,16 +31,14 @@ export function parseReconcileOptions(args: readonly string[], command: Command)
     .option('--organization <id>', 'only this organization', organizationId)
     .option('--month <month>', 'only this month (UTC), such as 2026-11', monthOf)
     .option('--archived-through <month>', 'events received up to its end were archived: do not look for them', monthOf)
-    .addOption(
-      new Option(
-        '--repair',
-        'rebuild the rollups that differ, and write down counts that Redis lost; not with --month, since it looks at whole organizations',
-      ).conflicts('month'),
-    )
+    .option('--repair', 'rebuild the rollups that differ, and write down counts that Redis lost')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .parse(args, { from: 'user' })
     .opts<Values>();
+  if (repair === true && month !== undefined) {
+    command.error('error: --repair looks at whole organizations: leave out --month');
+  }
   return { organizationId: organization, month, archivedThrough, repair: repair === true, json: json === true };
 }
 
