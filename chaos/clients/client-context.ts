@@ -1,4 +1,4 @@
-// What every scene of the clients has at hand: whom to work for, and what they remember of earlier scenes.
+// What every scenario of the clients has at hand: whom to work for, and what they remember of earlier scenarios.
 
 import type { SentEvent } from '../history.ts';
 import type { Random } from '../random.ts';

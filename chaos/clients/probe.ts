@@ -9,8 +9,8 @@ import type { Sender } from './sender.ts';
 const LOOK_AGAIN_MS = 50;
 
 /**
- * Sends one new event, to whichever API takes it, and resolves when its receipt says what became of it: the way from the
- * door to Postgres is whole. Rejects with the signal's reason.
+ * Sends one new event, to whichever API takes it, and resolves when its receipt says what became of it: the way from an
+ * API to Postgres is whole. Rejects with the signal's reason.
  */
 export async function probe(
   sender: Sender,

@@ -17,7 +17,7 @@ import {
 
 type Scenario = (context: ClientContext, signal: AbortSignal) => Promise<void>;
 
-/** How many of a thousand scenes are of which kind. */
+/** How many of a thousand scenarios are of which kind. */
 const SCENARIOS: [Scenario, number][] = [
   [trackKeyed, 650],
   [trackKeyless, 80],
@@ -38,7 +38,7 @@ const SCENARIOS: [Scenario, number][] = [
 
 const SCENARIOS_BY_SHARE = SCENARIOS.flatMap(([scenario, count]) => Array.from({ length: count }, () => scenario));
 
-/** Plays one scene after another, of every kind in its share. */
+/** Begins one scenario after another, of every kind in its share. */
 export class Mix {
   readonly #context: ClientContext;
 
@@ -46,7 +46,7 @@ export class Mix {
     this.#context = new ClientContext(sender, organizations, random);
   }
 
-  /** Begins the next scene; resolves when each of its requests is settled. */
+  /** Begins the next scenario; resolves when each of its requests is settled. */
   next(signal: AbortSignal): Promise<void> {
     return this.#context.random.pick(SCENARIOS_BY_SHARE)(this.#context, signal);
   }

@@ -111,7 +111,7 @@ export async function openTraffic(system: SystemUnderTest, options: TrafficOptio
   };
 }
 
-/** A connection on which nothing is asked is closed by then; see attempt.ts. */
+/** A connection on which nothing is asked is closed by then; see http-client.ts. */
 const IDLE_MS = 500;
 
 /** After this a system that is whole again should have answered whatever it was asked. */

@@ -1,4 +1,4 @@
-// Loaded before a program, as `clock-main.js?offset=3600000`: its clock is then so many milliseconds ahead of the true one.
+// Loaded before a program, as `shifted-clock-main.js?offset=3600000`: its clock is then so many milliseconds ahead of the true one.
 // Time that is only measured (`performance.now`, timers) passes as ever, as it does on a machine whose clock is wrong.
 
 const offset = Number(new URL(import.meta.url).searchParams.get('offset'));

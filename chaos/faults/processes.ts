@@ -48,7 +48,7 @@ const clock: FaultKind = {
     const child = context.stack.child(target);
     const variant = variantOf(context, target);
     const offset = context.random.pick([HOUR_MS, -HOUR_MS]);
-    const module = new URL(`../environment/shifted-shifted-clock-main.js?offset=${offset}`, import.meta.url).href;
+    const module = new URL(`../environment/shifted-clock-main.js?offset=${offset}`, import.meta.url).href;
     await child.end('SIGTERM');
     await child.start({ ...variant, imports: [...(variant.imports ?? []), module] });
     await context.hold(context.seconds);

@@ -35,7 +35,7 @@ interface HostileKindFigures {
 interface FaultFigures {
   kind: string;
   count: number;
-  /** Milliseconds from the undoing of a fault until an event went from the door to Postgres again. */
+  /** Milliseconds from the undoing of a fault until an event went from an API to Postgres again. */
   recoveryMs: { median: number; worst: number } | null;
 }
 

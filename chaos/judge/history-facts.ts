@@ -19,7 +19,7 @@ import type {
 export interface NamingAnswer {
   status: 201 | 409 | 422;
   id: string;
-  /** Which of the story's payloads was sent. */
+  /** Which of the payloads under the key was sent. */
   payload: number;
   sentAt: number;
   at: number;

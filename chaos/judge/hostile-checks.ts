@@ -78,7 +78,7 @@ export function trackingStaysQuick(facts: Facts): Check {
   return check;
 }
 
-/** The time in which the door must not be shut to readers. */
+/** In each time of this length some read has to be served. */
 const WINDOW_MS = 5_000;
 
 /** Fewer reads than this in a window say nothing. */
