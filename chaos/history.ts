@@ -208,8 +208,8 @@ export interface SlotsLine {
 }
 
 /** What a process uses when nothing is asked of it, after a collection of all garbage. */
-export interface CensusLine {
-  type: 'census';
+export interface ResourceUsageLine {
+  type: 'resource usage';
   at: At;
   /** Before the hostile clients, when the honest ones paused; and at the end. */
   when: 'before' | 'after';
@@ -227,7 +227,7 @@ export type HistoryLine =
   | HostileLine
   | LetGoLine
   | SlotsLine
-  | CensusLine
+  | ResourceUsageLine
   | OrganizationLine
   | SentLine
   | RetriedLine

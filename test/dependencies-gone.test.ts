@@ -1,7 +1,7 @@
 // What clients are told while Redis or Postgres is gone, how soon, and that everything comes back by itself.
 
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { Edge } from '../chaos/ground/edge.ts';
+import { Edge } from '../chaos/environment/edge.ts';
 import { expectProblem } from './expect-problem.ts';
 import { signUp, startWeir, until, type Answer, type Organization, type Weir } from './harness.ts';
 import { freePort } from './free-port.ts';

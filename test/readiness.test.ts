@@ -3,7 +3,7 @@
 import { migrate } from '@weir/db/migrate';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { Edge } from '../chaos/ground/edge.ts';
+import { Edge } from '../chaos/environment/edge.ts';
 import { expectProblem } from './expect-problem.ts';
 import { freePort } from './free-port.ts';
 import { startWeir, until, type Answer, type Weir } from './harness.ts';

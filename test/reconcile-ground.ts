@@ -2,8 +2,8 @@
 
 import { openDatabase, type Database } from '@weir/db/database';
 import { balanceEvents } from '@weir/reconcile/events';
-import type { ReconcileOptions } from '@weir/reconcile/options';
-import { reconcile, type Reconciliation } from '@weir/reconcile/run';
+import type { ReconcileOptions } from '@weir/reconcile/reconcile-options';
+import { reconcile, type Reconciliation } from '@weir/reconcile/reconcile';
 import { expect } from 'vitest';
 import { signUp, type Organization, type Weir } from './harness.ts';
 import { runToEnd, type Ended } from './run-to-end.ts';

@@ -276,7 +276,9 @@ test('what cannot be found out ends with status 2 and one line that says what to
       expect({ code, out, lines: err.split('\n').length }).toEqual({ code: 2, out: '', lines: 2 });
       return err;
     };
-    expect(await line({}, '--month', '2026-13')).toContain('--month 2026-13 is no month');
+    expect(await line({}, '--month', '2026-13')).toContain(
+      "'--month <month>' argument '2026-13' is invalid. A month is written as 2026-11.",
+    );
     expect(await line({}, '--repair', '--month', '2026-11')).toContain('leave out --month');
     expect(await line({})).toMatch(/DATABASE_URL is not set.*REDIS_URL is not set/);
     expect(await line(closed)).toMatch(/Redis cannot be reached \(.*ECONNREFUSED.*\)/);

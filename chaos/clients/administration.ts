@@ -1,12 +1,12 @@
 // What admins do meanwhile: keys that live for a moment, and customers that come and go.
 
-import { adminMessage, readMessage, trackRequest, type Cast } from './cast.ts';
+import { adminMessage, readMessage, trackRequest, type ClientContext } from './client-context.ts';
 
 /** Creates a key, tracks with it, deletes it, and tries it once more on every API: then it must be refused. */
-export async function liveAndDieOfKey(cast: Cast, signal: AbortSignal): Promise<void> {
-  const organization = cast.pickOrganization();
-  const name = `short-lived ${cast.newName()}`;
-  const created = await cast.sender.send(
+export async function liveAndDieOfKey(context: ClientContext, signal: AbortSignal): Promise<void> {
+  const organization = context.pickOrganization();
+  const name = `short-lived ${context.newName()}`;
+  const created = await context.sender.send(
     {
       organization: organization.index,
       operation: 'create-key',
@@ -17,16 +17,16 @@ export async function liveAndDieOfKey(cast: Cast, signal: AbortSignal): Promise<
   );
   if (created?.status !== 201) return;
   const { id, key: apiKey } = JSON.parse(created.text) as { id: string; key: string };
-  const apis = Array.from({ length: cast.sender.apis }, (_, api) => api);
+  const apis = Array.from({ length: context.sender.apis }, (_, api) => api);
   const trackOnEach = (expect: number[]) =>
     Promise.all(
       apis.map((api) => {
-        const request = trackRequest(organization, cast.newEvent(organization), { apiKey });
-        return cast.sender.send({ ...request, expect, api, asksPostgres: true }, signal);
+        const request = trackRequest(organization, context.newEvent(organization), { apiKey });
+        return context.sender.send({ ...request, expect, api, asksPostgres: true }, signal);
       }),
     );
   await trackOnEach([201, 409]);
-  const deleted = await cast.sender.send(
+  const deleted = await context.sender.send(
     {
       organization: organization.index,
       operation: 'delete-key',
@@ -43,20 +43,20 @@ export async function liveAndDieOfKey(cast: Cast, signal: AbortSignal): Promise<
 }
 
 /** Creates a customer, deletes it, and looks whether it is gone. */
-export async function comeAndGoOfCustomer(cast: Cast, signal: AbortSignal): Promise<void> {
-  const organization = cast.pickOrganization();
-  const created = await cast.sender.send(
+export async function comeAndGoOfCustomer(context: ClientContext, signal: AbortSignal): Promise<void> {
+  const organization = context.pickOrganization();
+  const created = await context.sender.send(
     {
       organization: organization.index,
       operation: 'create-customer',
       expect: [201],
-      message: adminMessage(organization, 'POST', '/customers', { external_id: `guest-${cast.newName()}` }),
+      message: adminMessage(organization, 'POST', '/customers', { external_id: `guest-${context.newName()}` }),
     },
     signal,
   );
   if (created?.status !== 201) return;
   const { id } = JSON.parse(created.text) as { id: string };
-  const deleted = await cast.sender.send(
+  const deleted = await context.sender.send(
     {
       organization: organization.index,
       operation: 'delete-customer',
@@ -68,7 +68,7 @@ export async function comeAndGoOfCustomer(cast: Cast, signal: AbortSignal): Prom
     signal,
   );
   if (deleted === undefined) return;
-  await cast.sender.send(
+  await context.sender.send(
     {
       organization: organization.index,
       operation: 'cross-read',

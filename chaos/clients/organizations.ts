@@ -2,7 +2,7 @@
 
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type { History, OrganizationLine } from '../history.ts';
-import type { Answer, Door, Message, NoAnswer } from './attempt.ts';
+import type { Answer, HttpClient, Message, NoAnswer } from './http-client.ts';
 
 const ORGANIZATIONS = 4;
 const CUSTOMERS = 24;
@@ -17,19 +17,19 @@ export type Organization = Omit<OrganizationLine, 'type' | 'at'>;
 export const CUSTOMER_IDS = Array.from({ length: CUSTOMERS }, (_, index) => `customer-${index}`);
 
 /** Makes the organizations of the run with a meter of every kind, and writes them to the history. */
-export async function makeOrganizations(door: Door, history: History): Promise<Organization[]> {
+export async function makeOrganizations(client: HttpClient, history: History): Promise<Organization[]> {
   const made: Organization[] = [];
   for (let index = 0; index < ORGANIZATIONS; index += 1) {
-    const organization = await makeOrganization(door, index);
+    const organization = await makeOrganization(client, index);
     history.write({ type: 'organization', at: history.now(), ...organization });
     made.push(organization);
   }
   return made;
 }
 
-async function makeOrganization(door: Door, index: number): Promise<Organization> {
+async function makeOrganization(client: HttpClient, index: number): Promise<Organization> {
   const credentials = { email: `admin-${index}@example.com`, password: `correct horse battery staple ${index}` };
-  const signUp = await create(door, '/api/v1/auth/signup', {
+  const signUp = await create(client, '/api/v1/auth/signup', {
     ...credentials,
     organization_name: `Organization ${index}`,
   });
@@ -41,30 +41,30 @@ async function makeOrganization(door: Door, index: number): Promise<Organization
   for (const aggregation of AGGREGATION_TYPES) {
     const name = aggregation.toLowerCase();
     const body = { name, lookup_key: name, type: 'meter', aggregation_type: aggregation };
-    const { body: feature } = await create(door, '/api/v1/features', body, headers);
+    const { body: feature } = await create(client, '/api/v1/features', body, headers);
     meters.push({ id: String(feature['meter_id']), token: String(feature['meter_token']), aggregation });
   }
 
   const customers: Organization['customers'] = [];
   for (const externalId of CUSTOMER_IDS.slice(0, CUSTOMERS_WITH_RECORD)) {
-    const { body } = await create(door, '/api/v1/customers', { external_id: externalId }, headers);
+    const { body } = await create(client, '/api/v1/customers', { external_id: externalId }, headers);
     customers.push({ id: String(body['id']), externalId });
   }
 
   const scopes = ['usage.write', 'usage.read'];
-  const { body: key } = await create(door, '/api/v1/api-keys', { name: 'clients', scopes }, headers);
+  const { body: key } = await create(client, '/api/v1/api-keys', { name: 'clients', scopes }, headers);
   const { id } = signUp.body['organization'] as { id: string };
   return { index, id, session, apiKey: String(key['key']), meters, customers };
 }
 
 async function create(
-  door: Door,
+  client: HttpClient,
   path: string,
   body: object,
   headers: Record<string, string> = {},
 ): Promise<{ answer: Answer; body: Record<string, unknown> }> {
   const message: Message = { method: 'POST', path, headers, body: JSON.stringify(body) };
-  const answer: Answer | NoAnswer = await door.attempt(message, TIMEOUT_MS);
+  const answer: Answer | NoAnswer = await client.attempt(message, TIMEOUT_MS);
   if (!('status' in answer)) throw new Error(`POST ${path} was not answered: ${answer.why}`);
   if (answer.status !== 201) throw new Error(`POST ${path} was answered ${answer.status}: ${answer.text}`);
   return { answer, body: JSON.parse(answer.text) as Record<string, unknown> };

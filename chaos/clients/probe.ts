@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Random } from '../random.ts';
-import { readMessage, trackRequest } from './cast.ts';
+import { readMessage, trackRequest } from './client-context.ts';
 import { makeEvent } from './events.ts';
 import type { Organization } from './organizations.ts';
 import type { Sender } from './sender.ts';
@@ -9,8 +9,8 @@ import type { Sender } from './sender.ts';
 const LOOK_AGAIN_MS = 50;
 
 /**
- * Sends one new event, to whichever API takes it, and resolves when its receipt says what became of it: the way from the
- * door to Postgres is whole. Rejects with the signal's reason.
+ * Sends one new event, to whichever API takes it, and resolves when its receipt says what became of it: the way from an
+ * API to Postgres is whole. Rejects with the signal's reason.
  */
 export async function probe(
   sender: Sender,

@@ -1,15 +1,15 @@
 // What is read while all else goes on: receipts, usage, lists, and what belongs to somebody else.
 
-import { adminMessage, readMessage, type Cast } from './cast.ts';
+import { adminMessage, readMessage, type ClientContext } from './client-context.ts';
 
 /** All the usage of a run lies in this window, whenever it is asked for, so that one reading can be compared with another. */
 export const USAGE_WINDOW = 'start_date=2020-01-01T00:00:00Z&end_date=2035-01-01T00:00:00Z&group_by=month';
 
-export async function readReceipt(cast: Cast, signal: AbortSignal): Promise<void> {
-  const accepted = cast.recall();
+export async function readReceipt(context: ClientContext, signal: AbortSignal): Promise<void> {
+  const accepted = context.recall();
   if (accepted === undefined) return;
   const { organization, id } = accepted;
-  await cast.sender.send(
+  await context.sender.send(
     {
       organization: organization.index,
       operation: 'receipt',
@@ -21,15 +21,15 @@ export async function readReceipt(cast: Cast, signal: AbortSignal): Promise<void
   );
 }
 
-export async function readUsage(cast: Cast, signal: AbortSignal): Promise<void> {
-  const organization = cast.pickOrganization();
-  const index = cast.random.int(0, organization.meters.length - 1);
+export async function readUsage(context: ClientContext, signal: AbortSignal): Promise<void> {
+  const organization = context.pickOrganization();
+  const index = context.random.int(0, organization.meters.length - 1);
   const meter = organization.meters[index];
   if (meter === undefined) return;
-  const path = cast.random.chance(0.5)
+  const path = context.random.chance(0.5)
     ? `/meters/${meter.id}/usage?${USAGE_WINDOW}`
     : `/usage?meter_token=${meter.token}&${USAGE_WINDOW}`;
-  await cast.sender.send(
+  await context.sender.send(
     {
       organization: organization.index,
       operation: 'usage',
@@ -42,18 +42,18 @@ export async function readUsage(cast: Cast, signal: AbortSignal): Promise<void> 
   );
 }
 
-export async function listEvents(cast: Cast, signal: AbortSignal): Promise<void> {
-  const organization = cast.pickOrganization();
-  const other = cast.pickOther(organization);
-  const filters = ['', '&status=rejected', `&meter_id=${cast.random.pick(organization.meters).id}`];
+export async function listEvents(context: ClientContext, signal: AbortSignal): Promise<void> {
+  const organization = context.pickOrganization();
+  const other = context.pickOther(organization);
+  const filters = ['', '&status=rejected', `&meter_id=${context.random.pick(organization.meters).id}`];
   // Events of a meter that is not theirs: an empty list.
-  filters.push(`&meter_id=${cast.random.pick(other.meters).id}`);
-  await cast.sender.send(
+  filters.push(`&meter_id=${context.random.pick(other.meters).id}`);
+  await context.sender.send(
     {
       organization: organization.index,
       operation: 'list',
       expect: [200],
-      message: readMessage(organization, `/events?limit=20${cast.random.pick(filters)}`),
+      message: readMessage(organization, `/events?limit=20${context.random.pick(filters)}`),
       excerpt: ({ data }) => (data as { id: string }[]).map(({ id }) => id),
     },
     signal,
@@ -61,14 +61,14 @@ export async function listEvents(cast: Cast, signal: AbortSignal): Promise<void>
 }
 
 /** Reads what another organization has, by ids that are right: it must look as if there were none. */
-export async function readAcross(cast: Cast, signal: AbortSignal): Promise<void> {
-  const accepted = cast.recall();
+export async function readAcross(context: ClientContext, signal: AbortSignal): Promise<void> {
+  const accepted = context.recall();
   if (accepted === undefined) return;
   const owner = accepted.organization;
-  const reader = cast.pickOther(owner);
-  const [meter, customer] = [cast.random.pick(owner.meters), cast.random.pick(owner.customers)];
-  const ownToken = cast.random.pick(reader.meters).token;
-  const path = cast.random.pick([
+  const reader = context.pickOther(owner);
+  const [meter, customer] = [context.random.pick(owner.meters), context.random.pick(owner.customers)];
+  const ownToken = context.random.pick(reader.meters).token;
+  const path = context.random.pick([
     `/events/${accepted.id}`,
     `/meters/${meter.id}`,
     `/meters/${meter.id}/usage?${USAGE_WINDOW}`,
@@ -77,7 +77,7 @@ export async function readAcross(cast: Cast, signal: AbortSignal): Promise<void>
     `/customers/${customer.id}`,
     `/customers/${customer.id}/usage`,
   ]);
-  await cast.sender.send(
+  await context.sender.send(
     {
       organization: reader.index,
       operation: 'cross-read',
@@ -90,14 +90,14 @@ export async function readAcross(cast: Cast, signal: AbortSignal): Promise<void>
 }
 
 /** Sends an event again that its meter did not take, most often with what was missing. */
-export async function replayRejected(cast: Cast, signal: AbortSignal): Promise<void> {
-  const rejected = cast.recallRejected();
+export async function replayRejected(context: ClientContext, signal: AbortSignal): Promise<void> {
+  const rejected = context.recallRejected();
   if (rejected === undefined) return;
   const { organization, event, id } = rejected;
-  const userId = cast.random.chance(0.8) ? `replayed-${cast.random.int(1, 50)}` : undefined;
+  const userId = context.random.chance(0.8) ? `replayed-${context.random.int(1, 50)}` : undefined;
   const corrected = userId === undefined ? event : { ...event, userId };
   const metadata = { ...(event.mark !== undefined && { mark: event.mark }), user_id: userId };
-  await cast.sender.send(
+  await context.sender.send(
     {
       organization: organization.index,
       operation: 'replay',

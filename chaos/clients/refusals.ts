@@ -1,11 +1,11 @@
 // Requests that must be refused, and of which nothing may be left behind.
 
 import type { SentEvent } from '../history.ts';
-import { trackRequest, type Cast } from './cast.ts';
+import { trackRequest, type ClientContext } from './client-context.ts';
 import type { Organization } from './organizations.ts';
 import type { Outgoing } from './sender.ts';
 
-type Refused = (cast: Cast, organization: Organization, event: SentEvent) => Outgoing;
+type Refused = (context: ClientContext, organization: Organization, event: SentEvent) => Outgoing;
 
 const REFUSED: Refused[] = [
   (_, organization, event) => ({
@@ -28,8 +28,8 @@ const REFUSED: Refused[] = [
     expect: [422],
   }),
   // The meter of another organization.
-  (cast, organization, event) => ({
-    ...trackRequest(cast.pickOther(organization), event, { apiKey: organization.apiKey }),
+  (context, organization, event) => ({
+    ...trackRequest(context.pickOther(organization), event, { apiKey: organization.apiKey }),
     organization: organization.index,
     expect: [404],
   }),
@@ -45,10 +45,13 @@ const REFUSED: Refused[] = [
 ];
 
 /** One request that is wrong in one way. */
-export async function trackRefused(cast: Cast, signal: AbortSignal): Promise<void> {
-  const organization = cast.pickOrganization();
-  const refused = cast.random.pick(REFUSED);
-  await cast.sender.send({ ...refused(cast, organization, cast.newEvent(organization)), operation: 'refusal' }, signal);
+export async function trackRefused(context: ClientContext, signal: AbortSignal): Promise<void> {
+  const organization = context.pickOrganization();
+  const refused = context.random.pick(REFUSED);
+  await context.sender.send(
+    { ...refused(context, organization, context.newEvent(organization)), operation: 'refusal' },
+    signal,
+  );
 }
 
 function changeBody(outgoing: Outgoing, change: (body: string) => string, status: number): Outgoing {

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { History, SentLine } from '../history.ts';
 import type { Random } from '../random.ts';
-import { Door, type Answer, type Message, type NoAnswer } from './attempt.ts';
+import { HttpClient, type Answer, type Message, type NoAnswer } from './http-client.ts';
 
 const TRACK_TIMEOUT_MS = 5_000;
 /** A read may take until Postgres gives up its statement, and the judge wants to see whether it takes longer. */
@@ -32,7 +32,7 @@ export interface Outgoing extends Omit<SentLine, 'type' | 'at' | 'request' | 'ap
 }
 
 export class Sender {
-  readonly #doors: Door[];
+  readonly #clients: HttpClient[];
   readonly #underWay: number[];
   readonly #history: History;
   readonly #random: Random;
@@ -42,14 +42,14 @@ export class Sender {
   #troubleAt = -Infinity;
 
   constructor(urls: string[], history: History, random: Random) {
-    this.#doors = urls.map((url) => new Door(url));
+    this.#clients = urls.map((url) => new HttpClient(url));
     this.#underWay = urls.map(() => 0);
     this.#history = history;
     this.#random = random;
   }
 
   get apis(): number {
-    return this.#doors.length;
+    return this.#clients.length;
   }
 
   /** Whether some process has room for another request, and no attempt of an earlier one waits for it. */
@@ -77,7 +77,7 @@ export class Sender {
       if (attempt === 1) this.#history.write({ type: 'sent', at, request, api, ...sent });
       else this.#history.write({ type: 'retried', at, request, attempt, api });
       this.#underWay[api] = (this.#underWay[api] ?? 0) + 1;
-      const answer = await this.#doorOf(api).attempt(message, timeoutMs);
+      const answer = await this.#clientOf(api).attempt(message, timeoutMs);
       this.#underWay[api] = (this.#underWay[api] ?? 0) - 1;
       this.#waiting.shift()?.();
       this.#writeAnswer(request, attempt, answer, excerpt);
@@ -90,21 +90,21 @@ export class Sender {
   }
 
   close(): void {
-    for (const door of this.#doors) door.close();
+    for (const client of this.#clients) client.close();
   }
 
-  #doorOf(api: number): Door {
-    const door = this.#doors[api];
-    if (door === undefined) throw new RangeError(`there is no API ${api}`);
-    return door;
+  #clientOf(api: number): HttpClient {
+    const client = this.#clients[api];
+    if (client === undefined) throw new RangeError(`there is no API ${api}`);
+    return client;
   }
 
   /** One by chance, and another when that one has its hands full; waits while all have. */
   async #pickApi(): Promise<number> {
     for (;;) {
-      const first = this.#random.int(0, this.#doors.length - 1);
-      for (let step = 0; step < this.#doors.length; step += 1) {
-        const api = (first + step) % this.#doors.length;
+      const first = this.#random.int(0, this.#clients.length - 1);
+      for (let step = 0; step < this.#clients.length; step += 1) {
+        const api = (first + step) % this.#clients.length;
         if ((this.#underWay[api] ?? 0) < ATTEMPTS_PER_API_MAX) return api;
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

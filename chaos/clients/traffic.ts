@@ -1,12 +1,12 @@
 // The clients of a run: so many requests a second of every kind, until they are told to stop.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Ground } from '../ground/ground.ts';
+import type { SystemUnderTest } from '../environment/system.ts';
 import type { History } from '../history.ts';
 import type { Random } from '../random.ts';
-import { Door } from './attempt.ts';
-import { Metronome } from './metronome.ts';
-import { Mix } from './mix.ts';
+import { HttpClient } from './http-client.ts';
+import { OpenLoop } from './open-loop.ts';
+import { Mix } from './scenario-mix.ts';
 import { makeOrganizations, type Organization } from './organizations.ts';
 import { probe } from './probe.ts';
 import { Sender } from './sender.ts';
@@ -48,27 +48,27 @@ export interface Traffic {
 }
 
 /** Makes the organizations, which takes a system that is whole, and lets the requests begin. */
-export async function openTraffic(ground: Ground, options: TrafficOptions): Promise<Traffic> {
+export async function openTraffic(system: SystemUnderTest, options: TrafficOptions): Promise<Traffic> {
   const { history, measuredPerSecond } = options;
   const requestsPerSecond = options.requestsPerSecond - measuredPerSecond;
-  const [first] = ground.apis;
+  const [first] = system.apis;
   if (first === undefined) throw new RangeError('there is no API to send requests to');
-  const door = new Door(first.url);
-  const organizations = await makeOrganizations(door, history);
-  door.close();
+  const client = new HttpClient(first.url);
+  const organizations = await makeOrganizations(client, history);
+  client.close();
 
-  const urls = ground.apis.map(({ url }) => url);
+  const urls = system.apis.map(({ url }) => url);
   const sender = new Sender(urls, history, options.random.fork());
   const mix = new Mix(sender, organizations, options.random.fork());
-  const metronome =
+  const openLoop =
     measuredPerSecond === 0
       ? undefined
-      : new Metronome(sender, organizations, { history, random: options.random.fork(), perSecond: measuredPerSecond });
+      : new OpenLoop(sender, organizations, { history, random: options.random.fork(), perSecond: measuredPerSecond });
   const unsettled = new Set<Promise<unknown>>();
   const abort = new AbortController();
   let failure: unknown;
-  const follow = (scene: Promise<unknown>) => {
-    const followed = scene.catch((error: unknown) => (failure ??= error)).finally(() => unsettled.delete(followed));
+  const follow = (scenario: Promise<unknown>) => {
+    const followed = scenario.catch((error: unknown) => (failure ??= error)).finally(() => unsettled.delete(followed));
     unsettled.add(followed);
   };
 
@@ -84,7 +84,7 @@ export async function openTraffic(ground: Ground, options: TrafficOptions): Prom
     due = Math.min(due + (elapsed * requestsPerSecond) / 1_000, (BURST_MS * requestsPerSecond) / 1_000);
     for (; due >= 1 && sender.hasRoom && unsettled.size < UNSETTLED_MAX; due -= 1) follow(mix.next(abort.signal));
     // These are sent whether there is room or not: a measure that waits for the measured would say that all is well.
-    for (const request of metronome?.next(abort.signal) ?? []) follow(request);
+    for (const request of openLoop?.next(abort.signal) ?? []) follow(request);
   }, TICK_MS);
 
   return {
@@ -97,7 +97,7 @@ export async function openTraffic(ground: Ground, options: TrafficOptions): Prom
     },
     resume() {
       lastTick = performance.now();
-      metronome?.begin();
+      openLoop?.begin();
       isPaused = false;
     },
     calmMs: () => sender.calmMs,
@@ -111,7 +111,7 @@ export async function openTraffic(ground: Ground, options: TrafficOptions): Prom
   };
 }
 
-/** A connection on which nothing is asked is closed by then; see attempt.ts. */
+/** A connection on which nothing is asked is closed by then; see http-client.ts. */
 const IDLE_MS = 500;
 
 /** After this a system that is whole again should have answered whatever it was asked. */

@@ -1,6 +1,6 @@
 // What a network does to a connection. Each kind can befall every edge.
 
-import type { FaultKind, Lane, Outcome, Stage } from './fault.ts';
+import type { FaultKind, Lane, Outcome, FaultContext } from './fault.ts';
 
 const APIS = ['api-0', 'api-1'];
 const APPS = [...APIS, 'worker-0', 'worker-1'];
@@ -44,11 +44,11 @@ const blackHole: EdgeKind = {
 const halfOpen: EdgeKind = {
   name: 'half-open',
   seconds: [2, 8],
-  inflict: (stage, target) => stage.random.pick([silenceOneWay, forgetConnections])(stage, target),
+  inflict: (context, target) => context.random.pick([silenceOneWay, forgetConnections])(context, target),
 };
 
 /** One direction goes dead: requests arrive whose answers do not, or the other way round. */
-async function silenceOneWay({ stack, seconds, random, hold }: Stage, target: string): Promise<Outcome> {
+async function silenceOneWay({ stack, seconds, random, hold }: FaultContext, target: string): Promise<Outcome> {
   const edge = stack.edge(target);
   const direction = random.pick(['forth', 'back'] as const);
   edge.silence([direction]);
@@ -58,7 +58,7 @@ async function silenceOneWay({ stack, seconds, random, hold }: Stage, target: st
 }
 
 /** Whoever called has to notice by itself: these connections do not come back, and nobody is told. */
-async function forgetConnections({ stack, seconds, random, hold }: Stage, target: string): Promise<Outcome> {
+async function forgetConnections({ stack, seconds, random, hold }: FaultContext, target: string): Promise<Outcome> {
   const isUpstreamTold = random.chance(0.5);
   const edge = stack.edge(target);
   edge.forget(isUpstreamTold);

@@ -1,6 +1,5 @@
-import { Redis } from 'ioredis';
 import pg from 'pg';
-import type { Stack } from '../ground/stack.ts';
+import type { Stack } from '../environment/stack.ts';
 import type { Random } from '../random.ts';
 
 export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', 'stores'] as const;
@@ -9,7 +8,7 @@ export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', '
 export type Lane = (typeof LANES)[number];
 
 /** What a fault is made on, and with. */
-export interface Stage {
+export interface FaultContext {
   stack: Stack;
   /** How long it lasts, in seconds. */
   seconds: number;
@@ -44,19 +43,7 @@ export interface FaultKind {
   /** No other fault is made while it lasts, and it begins on a system that serves. */
   isExclusive?: boolean;
   /** Makes the fault, lets it last, and undoes it, also when it fails on the way. */
-  inflict(stage: Stage, target: string): Promise<Outcome>;
-}
-
-/** Lends a connection to Redis, past every proxy. */
-export async function withRedis<T>({ redisUrl }: Stack, use: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  // A Redis that is away is waited for.
-  redis.on('error', () => {});
-  try {
-    return await use(redis);
-  } finally {
-    redis.disconnect();
-  }
+  inflict(context: FaultContext, target: string): Promise<Outcome>;
 }
 
 /** A connection to Postgres, past every proxy; undefined where none can be had. */

@@ -2,10 +2,10 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stack } from '../ground/stack.ts';
+import type { Stack } from '../environment/stack.ts';
 import type { FaultLine, History } from '../history.ts';
 import type { Random } from '../random.ts';
-import { planLane, type PlannedFault } from '../schedule.ts';
+import { planLane, type PlannedFault } from './fault-schedule.ts';
 import { LANES } from './fault.ts';
 import { Gate } from './gate.ts';
 

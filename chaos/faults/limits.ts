@@ -1,7 +1,8 @@
 // Redis and Postgres are there, and have no room.
 
 import type pg from 'pg';
-import { tryPostgres, withRedis, type FaultKind } from './fault.ts';
+import { withRedis } from '../environment/redis-queue.ts';
+import { tryPostgres, type FaultKind } from './fault.ts';
 
 /** After memory is there again an API makes no claims until it has looked, which one that was paused does late. */
 const UNTIL_SEEN = 5;

@@ -1,8 +1,8 @@
 // What befalls the API and worker processes.
 
 import { connect, type Socket } from 'node:net';
-import type { Variant } from '../ground/child.ts';
-import type { FaultKind, Stage } from './fault.ts';
+import type { Variant } from '../environment/child.ts';
+import type { FaultKind, FaultContext } from './fault.ts';
 import { pauseIn } from './pause.ts';
 
 const APIS = ['api-0', 'api-1'];
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 /** More than any process of this size serves at once. */
 const IDLE_CONNECTIONS = 400;
 
-function variantOf({ stack }: Stage, name: string): Variant {
+function variantOf({ stack }: FaultContext, name: string): Variant {
   return APIS.includes(name) ? stack.apiVariant : {};
 }
 
@@ -25,11 +25,11 @@ const kill: FaultKind = {
   targets: APPS,
   seconds: [0, 3],
   isQuick: true,
-  async inflict(stage, target) {
-    const child = stage.stack.child(target);
+  async inflict(context, target) {
+    const child = context.stack.child(target);
     await child.end('SIGKILL');
-    await stage.hold(stage.seconds);
-    await child.start(variantOf(stage, target));
+    await context.hold(context.seconds);
+    await child.start(variantOf(context, target));
     return {};
   },
 };
@@ -44,14 +44,14 @@ const clock: FaultKind = {
   targets: APPS,
   seconds: [5, 9],
   isQuick: false,
-  async inflict(stage, target) {
-    const child = stage.stack.child(target);
-    const variant = variantOf(stage, target);
-    const offset = stage.random.pick([HOUR_MS, -HOUR_MS]);
-    const module = new URL(`../ground/clock-main.js?offset=${offset}`, import.meta.url).href;
+  async inflict(context, target) {
+    const child = context.stack.child(target);
+    const variant = variantOf(context, target);
+    const offset = context.random.pick([HOUR_MS, -HOUR_MS]);
+    const module = new URL(`../environment/shifted-clock-main.js?offset=${offset}`, import.meta.url).href;
     await child.end('SIGTERM');
     await child.start({ ...variant, imports: [...(variant.imports ?? []), module] });
-    await stage.hold(stage.seconds);
+    await context.hold(context.seconds);
     await child.end('SIGTERM');
     await child.start(variant);
     return { detail: offset > 0 ? 'an hour ahead' : 'an hour behind' };
@@ -92,15 +92,15 @@ const rollingRestart: FaultKind = {
   seconds: [4, 12],
   isQuick: true,
   isExclusive: true,
-  async inflict(stage) {
+  async inflict(context) {
     for (const name of APPS) {
-      const child = stage.stack.child(name);
+      const child = context.stack.child(name);
       const other = APIS.find((api) => api !== name) ?? '';
-      const edge = APIS.includes(name) ? stage.stack.edge(`client>${name}`) : undefined;
-      edge?.divert(stage.stack.port(other));
+      const edge = APIS.includes(name) ? context.stack.edge(`client>${name}`) : undefined;
+      edge?.divert(context.stack.port(other));
       try {
         await child.end('SIGTERM');
-        await child.start(variantOf(stage, name));
+        await child.start(variantOf(context, name));
       } finally {
         edge?.endDivert();
       }

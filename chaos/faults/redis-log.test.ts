@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventsOnlyIn } from './lost-memory.ts';
+import { eventsOnlyIn } from './lost-data.ts';
 import { readUnits } from './redis-log.ts';
 
 const encode = (...command: string[]) =>

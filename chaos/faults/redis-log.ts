@@ -15,7 +15,7 @@ const DOLLAR = 0x24;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Cuts at least so many bytes off the file that a Redis has appended to, which must not run, and answers the commands that
+ * Cuts at least so many bytes off the file that a Redis has appended to, which must not run, and returns the commands that
  * are lost. A transaction goes as a whole: Redis 7 leaves one open that was cut in two, and then counts the commands that
  * are left of it together with those of the next one.
  */

@@ -1,7 +1,5 @@
-import { queueKeys } from '@weir/queue/keys';
-import { RECORD_QUEUE } from '@weir/queue/record-jobs';
-import { Queue } from 'bullmq';
-import { withRedis, type FaultKind } from './fault.ts';
+import { withQueue } from '../environment/redis-queue.ts';
+import type { FaultKind } from './fault.ts';
 
 /** BullMQ gives a job up after its second crash, unless it is told not to; this many prove that it was told. */
 const KILLS = 3;
@@ -20,12 +18,11 @@ export const threeKills: FaultKind = {
   isQuick: false,
   isExclusive: true,
   inflict: ({ stack, until }, target) =>
-    withRedis(stack, async (connection) => {
+    withQueue(stack, async ({ redis, queue, keys }) => {
       const names = [target, target === 'worker-0' ? 'worker-1' : 'worker-0'];
       const workers = names.map((name) => stack.child(name));
       const edges = names.map((name) => stack.edge(`${name}>postgres`));
       const dead = new Set<(typeof workers)[number]>();
-      const queue = new Queue(RECORD_QUEUE, { connection, prefix: stack.queuePrefix });
       try {
         await queue.pause();
         await until(async () => (await queue.getActiveCount()) === 0, 'the workers have nothing in hand', 30);
@@ -37,7 +34,7 @@ export const threeKills: FaultKind = {
         // Not one that came twice and finds its batch recorded: it is over at once, without Postgres.
         const hasTaken = async () => {
           for (const { id = '' } of await queue.getActive()) {
-            if ((await connection.exists(queueKeys(stack.queuePrefix).batch(id))) === 1) batch = id;
+            if ((await redis.exists(keys.batch(id))) === 1) batch = id;
           }
           return batch !== '';
         };
@@ -64,7 +61,6 @@ export const threeKills: FaultKind = {
       } finally {
         for (const edge of edges) await edge.heal('reset');
         await queue.resume();
-        await queue.close();
         for (const worker of dead) await worker.start();
       }
     }),

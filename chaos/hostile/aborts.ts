@@ -1,17 +1,17 @@
 // Clients that hang up, at every stage of a request, by an end, by a reset, or by saying nothing more.
 
-import type { Message } from '../clients/attempt.ts';
+import type { Message } from '../clients/http-client.ts';
 import type { Attack, AttackKind } from './attack.ts';
 import { batchMessage, loginMessage, newEvent, readMessages, textOf, trackMessage } from './messages.ts';
-import type { Wire } from './wires.ts';
+import type { RawConnection } from './raw-connections.ts';
 
 const nothingAsked: AttackKind = {
   name: 'connect only',
   perSecond: 20,
   atOnceMax: Infinity,
   act(attack) {
-    const wire = attack.connect();
-    if (wire !== undefined) leave(attack, wire);
+    const connection = attack.connect();
+    if (connection !== undefined) leave(attack, connection);
   },
 };
 
@@ -20,10 +20,10 @@ const halfALine: AttackKind = {
   perSecond: 20,
   atOnceMax: Infinity,
   act(attack) {
-    const wire = attack.connect();
-    if (wire === undefined) return;
-    wire.send(attack.random.pick(['P', 'POST /api/v1/sdk/tra', 'GET /api/v1/meters HTTP/1.1\r\nhost: we']));
-    leave(attack, wire);
+    const connection = attack.connect();
+    if (connection === undefined) return;
+    connection.send(attack.random.pick(['P', 'POST /api/v1/sdk/tra', 'GET /api/v1/meters HTTP/1.1\r\nhost: we']));
+    leave(attack, connection);
   },
 };
 
@@ -47,16 +47,16 @@ const hangUp: AttackKind = {
   perSecond: 20,
   atOnceMax: Infinity,
   act(attack) {
-    const wire = attack.connect();
-    if (wire === undefined) return;
+    const connection = attack.connect();
+    if (connection === undefined) return;
     const account = attack.pickAccount();
     const kind = attack.random.int(0, 9);
     if (kind < 4) {
       attack.settle(account, { unsettled: 1 });
-      wire.send(textOf(trackMessage(account)));
-    } else if (kind < 6) wire.send(textOf(loginMessage(account.email, account.password)));
-    else wire.send(textOf(attack.random.pick(readMessages(account))));
-    setTimeout(() => wire.reset(), attack.random.int(0, 15));
+      connection.send(textOf(trackMessage(account)));
+    } else if (kind < 6) connection.send(textOf(loginMessage(account.email, account.password)));
+    else connection.send(textOf(attack.random.pick(readMessages(account))));
+    setTimeout(() => connection.reset(), attack.random.int(0, 15));
   },
 };
 
@@ -67,16 +67,16 @@ const pipelined: AttackKind = {
   perSecond: 5,
   atOnceMax: Infinity,
   act(attack) {
-    const wire = attack.connect();
-    if (wire === undefined) return;
+    const connection = attack.connect();
+    if (connection === undefined) return;
     const account = attack.pickAccount();
     const requests = Array.from({ length: PIPELINED }, (_, index) => {
       if (index % 4 !== 0) return attack.random.pick(readMessages(account));
       attack.settle(account, { unsettled: 1 });
       return trackMessage(account);
     });
-    wire.send(requests.map(textOf).join(''));
-    setTimeout(() => wire.reset(), attack.random.int(0, 100));
+    connection.send(requests.map(textOf).join(''));
+    setTimeout(() => connection.reset(), attack.random.int(0, 100));
   },
 };
 
@@ -103,17 +103,17 @@ function requestWithBody(attack: Attack): Message {
 }
 
 function sendPart(attack: Attack, partOf: (text: string) => string): void {
-  const wire = attack.connect();
-  if (wire === undefined) return;
-  wire.send(partOf(textOf(requestWithBody(attack))));
-  leave(attack, wire);
+  const connection = attack.connect();
+  if (connection === undefined) return;
+  connection.send(partOf(textOf(requestWithBody(attack))));
+  leave(attack, connection);
 }
 
 /** Ends its side, resets the connection, or holds it for as long as the server does. */
-function leave(attack: Attack, wire: Wire): void {
+function leave(attack: Attack, connection: RawConnection): void {
   const how = attack.random.int(0, 3);
   if (how >= 2) return;
-  setTimeout(() => (how === 0 ? wire.finish() : wire.reset()), attack.random.int(0, 500));
+  setTimeout(() => (how === 0 ? connection.finish() : connection.reset()), attack.random.int(0, 500));
 }
 
 export const ABORTS: readonly AttackKind[] = [nothingAsked, halfALine, noBody, halfABody, hangUp, pipelined];

@@ -1,9 +1,9 @@
 // What hostile clients sign up for before they begin: anyone can have that.
 
-import { Door, type Message } from '../clients/attempt.ts';
+import { HttpClient, type Message } from '../clients/http-client.ts';
 import type { HostileAccount } from '../history.ts';
 import { HOSTILE_CUSTOMER } from './messages.ts';
-import { HOSTILE_ADDRESSES } from './wires.ts';
+import { HOSTILE_ADDRESSES } from './raw-connections.ts';
 
 const ACCOUNTS = 2;
 
@@ -13,19 +13,19 @@ const TIMEOUT_MS = 30_000;
 export async function makeHostileAccounts(port: number): Promise<HostileAccount[]> {
   const accounts: HostileAccount[] = [];
   for (let index = 0; index < ACCOUNTS; index += 1) {
-    const door = new Door(`http://127.0.0.1:${port}`, HOSTILE_ADDRESSES[index % HOSTILE_ADDRESSES.length]);
-    accounts.push(await makeAccount(door, index));
-    door.close();
+    const client = new HttpClient(`http://127.0.0.1:${port}`, HOSTILE_ADDRESSES[index % HOSTILE_ADDRESSES.length]);
+    accounts.push(await makeAccount(client, index));
+    client.close();
   }
   return accounts;
 }
 
-async function makeAccount(door: Door, index: number): Promise<HostileAccount> {
+async function makeAccount(client: HttpClient, index: number): Promise<HostileAccount> {
   const email = `stranger-${index}@example.net`;
   const password = `nobody knows what I am up to ${index}`;
   const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const message: Message = { method: 'POST', path: `/api/v1${path}`, headers, body: JSON.stringify(body) };
-    const answer = await door.attempt(message, TIMEOUT_MS);
+    const answer = await client.attempt(message, TIMEOUT_MS);
     if (!('status' in answer) || answer.status !== 201) {
       throw new Error(`POST ${path} of a hostile client was answered ${JSON.stringify(answer)}`);
     }

@@ -1,13 +1,13 @@
 // What is looked at when hostile clients have been at work: what the APIs still hold of them, whether every slot is free,
 // and what each process uses.
 
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Door } from '../clients/attempt.ts';
-import { countHostileConnections, takeCensus } from '../ground/census.ts';
-import { APPS, type Stack } from '../ground/stack.ts';
-import type { CensusLine, History } from '../history.ts';
+import { HttpClient } from '../clients/http-client.ts';
+import { countHostileConnections, readResourceUsage } from '../environment/resource-usage.ts';
+import { withRedis } from '../environment/redis-queue.ts';
+import { APPS, type Stack } from '../environment/stack.ts';
+import type { ResourceUsageLine, History } from '../history.ts';
 import { isBack } from '../judge/missing.ts';
 
 /** REQUESTS_IN_FLIGHT_MAX of the APIs in a run with hostile clients: the default. */
@@ -53,18 +53,18 @@ export async function trySlots(stack: Stack, history: History, sessions: readonl
   await client.connect();
   try {
     for (const { name } of stack.apis) {
-      const door = new Door(`http://127.0.0.1:${stack.port(name)}`);
+      const api = new HttpClient(`http://127.0.0.1:${stack.port(name)}`);
       await client.query('BEGIN; LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE');
       const asked = Array.from({ length: SLOTS }, (_, index) => {
         const cookie = `access_token=${sessions[index % sessions.length]}`;
-        return door.attempt({ method: 'GET', path: '/api/v1/auth/me', headers: { cookie } }, SLOTS_TIMEOUT_MS);
+        return api.attempt({ method: 'GET', path: '/api/v1/auth/me', headers: { cookie } }, SLOTS_TIMEOUT_MS);
       });
       await delay(SLOTS_HELD_MS);
       await client.query('ROLLBACK');
       const answers = await Promise.all(asked);
       const served = answers.filter((answer) => 'status' in answer && answer.status === 200).length;
       history.write({ type: 'slots', at: history.now(), process: name, slots: SLOTS, served });
-      door.close();
+      api.close();
       if (served < SLOTS) shut.push(name);
     }
   } finally {
@@ -74,7 +74,7 @@ export async function trySlots(stack: Stack, history: History, sessions: readonl
 }
 
 /** Writes what everything uses, and returns it. */
-export async function countBefore(stack: Stack, history: History): Promise<CensusLine[]> {
+export async function countBefore(stack: Stack, history: History): Promise<ResourceUsageLine[]> {
   const apps = APPS.map((name) => countApp(stack, history, 'before', name));
   const lines = await Promise.all([...apps, countRedis(stack, history, 'before')]);
   for (const line of lines) history.write(line);
@@ -82,8 +82,8 @@ export async function countBefore(stack: Stack, history: History): Promise<Censu
 }
 
 /** The same at the end, for which each process has some time. */
-export async function countAfter(stack: Stack, history: History, before: readonly CensusLine[]): Promise<void> {
-  const settle = async (name: string): Promise<CensusLine> => {
+export async function countAfter(stack: Stack, history: History, before: readonly ResourceUsageLine[]): Promise<void> {
+  const settle = async (name: string): Promise<ResourceUsageLine> => {
     const earlier = before.find((line) => line.process === name);
     const deadline = performance.now() + SETTLE_SECONDS_MAX * 1_000;
     for (;;) {
@@ -96,17 +96,19 @@ export async function countAfter(stack: Stack, history: History, before: readonl
   history.write(await countRedis(stack, history, 'after'));
 }
 
-async function countApp(stack: Stack, history: History, when: CensusLine['when'], name: string): Promise<CensusLine> {
-  const census = await takeCensus(stack.folder, name, stack.child(name).pid);
-  return { type: 'census', at: history.now(), when, process: name, ...census };
+async function countApp(
+  stack: Stack,
+  history: History,
+  when: ResourceUsageLine['when'],
+  name: string,
+): Promise<ResourceUsageLine> {
+  const resourceUsage = await readResourceUsage(stack.folder, name, stack.child(name).pid);
+  return { type: 'resource usage', at: history.now(), when, process: name, ...resourceUsage };
 }
 
-async function countRedis(stack: Stack, history: History, when: CensusLine['when']): Promise<CensusLine> {
-  const redis = new Redis(stack.redisUrl, { maxRetriesPerRequest: null });
-  try {
+function countRedis(stack: Stack, history: History, when: ResourceUsageLine['when']): Promise<ResourceUsageLine> {
+  return withRedis(stack, async (redis) => {
     const usedBytes = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
-    return { type: 'census', at: history.now(), when, process: 'redis', usedBytes };
-  } finally {
-    redis.disconnect();
-  }
+    return { type: 'resource usage', at: history.now(), when, process: 'redis', usedBytes };
+  });
 }

@@ -1,9 +1,9 @@
 // What each kind of hostile client has at hand, and what is kept of what it did.
 
-import type { Door, Message } from '../clients/attempt.ts';
+import type { HttpClient, Message } from '../clients/http-client.ts';
 import type { HostileAccount, HostileLine } from '../history.ts';
 import type { Random } from '../random.ts';
-import type { Wire, Wires } from './wires.ts';
+import type { RawConnection, RawConnections } from './raw-connections.ts';
 
 /** One way to be a nuisance. Each act is short or is held open; docs/chaos.md has a line for each kind. */
 export interface AttackKind {
@@ -17,9 +17,9 @@ export interface AttackKind {
 }
 
 /** What a turn has done so far; see HostileLine. */
-export type AttackTally = Pick<HostileLine, 'acts' | 'leftOut' | 'bytes' | 'statuses' | 'accepted' | 'unsettled'>;
+export type AttackCounts = Pick<HostileLine, 'acts' | 'leftOut' | 'bytes' | 'statuses' | 'accepted' | 'unsettled'>;
 
-export function emptyTally(): AttackTally {
+export function emptyCounts(): AttackCounts {
   return { acts: 0, leftOut: 0, bytes: 0, statuses: {}, accepted: {}, unsettled: {} };
 }
 
@@ -29,21 +29,21 @@ const ANSWER_MS_MAX = 10_000;
 export class Attack {
   readonly random: Random;
   readonly accounts: readonly HostileAccount[];
-  readonly tally: AttackTally;
-  readonly #wires: Wires;
-  readonly #doors: readonly Door[];
+  readonly counts: AttackCounts;
+  readonly #rawConnections: RawConnections;
+  readonly #clients: readonly HttpClient[];
 
   constructor(
     random: Random,
     accounts: readonly HostileAccount[],
-    connections: { wires: Wires; doors: readonly Door[] },
-    tally: AttackTally,
+    connections: { rawConnections: RawConnections; clients: readonly HttpClient[] },
+    counts: AttackCounts,
   ) {
     this.random = random;
     this.accounts = accounts;
-    this.tally = tally;
-    this.#wires = connections.wires;
-    this.#doors = connections.doors;
+    this.counts = counts;
+    this.#rawConnections = connections.rawConnections;
+    this.#clients = connections.clients;
   }
 
   pickAccount(): HostileAccount {
@@ -51,20 +51,20 @@ export class Attack {
   }
 
   /** A connection to one of the APIs; undefined while too many are open. */
-  connect(options: { reads?: boolean } = {}): Wire | undefined {
-    const wire = this.#wires.open({
+  connect(options: { reads?: boolean } = {}): RawConnection | undefined {
+    const connection = this.#rawConnections.open({
       reads: options.reads ?? true,
       onStatus: (status) => this.#count(status),
-      onBytes: (bytes) => (this.tally.bytes += bytes),
+      onBytes: (bytes) => (this.counts.bytes += bytes),
     });
-    if (wire === undefined) this.tally.leftOut += 1;
-    return wire;
+    if (connection === undefined) this.counts.leftOut += 1;
+    return connection;
   }
 
   /** Sends a message over a kept connection and waits for its answer, as a client that means well would. */
   async ask(message: Message): Promise<{ status: number; text: string }> {
-    this.tally.bytes += message.body?.length ?? 0;
-    const answer = await this.random.pick(this.#doors).attempt(message, ANSWER_MS_MAX);
+    this.counts.bytes += message.body?.length ?? 0;
+    const answer = await this.random.pick(this.#clients).attempt(message, ANSWER_MS_MAX);
     const asked = 'status' in answer ? answer : { status: 0, text: '' };
     this.#count(asked.status);
     return asked;
@@ -72,12 +72,12 @@ export class Attack {
 
   /** So many events of this account were accepted, and of so many more nobody knows. */
   settle({ index }: HostileAccount, { accepted = 0, unsettled = 0 }): void {
-    this.tally.accepted[index] = (this.tally.accepted[index] ?? 0) + accepted;
-    this.tally.unsettled[index] = (this.tally.unsettled[index] ?? 0) + unsettled;
+    this.counts.accepted[index] = (this.counts.accepted[index] ?? 0) + accepted;
+    this.counts.unsettled[index] = (this.counts.unsettled[index] ?? 0) + unsettled;
   }
 
   #count(status: number): void {
     const name = status === 0 ? 'none' : String(status);
-    this.tally.statuses[name] = (this.tally.statuses[name] ?? 0) + 1;
+    this.counts.statuses[name] = (this.counts.statuses[name] ?? 0) + 1;
   }
 }

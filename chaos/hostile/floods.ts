@@ -1,7 +1,7 @@
 // Clients that wait for their answers, and ask for too much: keys, elements, look-ups, buckets, passwords.
 
 import { randomUUID } from 'node:crypto';
-import type { Message } from '../clients/attempt.ts';
+import type { Message } from '../clients/http-client.ts';
 import type { HostileAccount } from '../history.ts';
 import type { Attack, AttackKind } from './attack.ts';
 import {

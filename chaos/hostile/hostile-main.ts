@@ -3,21 +3,21 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Door } from '../clients/attempt.ts';
+import { HttpClient } from '../clients/http-client.ts';
 import { Random } from '../random.ts';
-import { Attack, emptyTally } from './attack.ts';
+import { Attack, emptyCounts } from './attack.ts';
 import type { FromHostile, HostilePlan, ToHostile } from './lane.ts';
 import { planTurns, type Turn } from './turns.ts';
-import { HOSTILE_ADDRESSES, Wires } from './wires.ts';
+import { HOSTILE_ADDRESSES, RawConnections } from './raw-connections.ts';
 
 /** How often acts are let go. */
 const TICK_MS = 20;
 
 const plan = JSON.parse(process.argv[2] ?? '') as HostilePlan;
 const random = new Random(plan.seed);
-const wires = new Wires(plan.ports, random.fork());
-const doors = plan.ports.flatMap((port) =>
-  HOSTILE_ADDRESSES.slice(0, 2).map((address) => new Door(`http://127.0.0.1:${port}`, address)),
+const rawConnections = new RawConnections(plan.ports, random.fork());
+const clients = plan.ports.flatMap((port) =>
+  HOSTILE_ADDRESSES.slice(0, 2).map((address) => new HttpClient(`http://127.0.0.1:${port}`, address)),
 );
 const stopping = new AbortController();
 setMaxListeners(0, stopping.signal);
@@ -49,8 +49,8 @@ async function runLane(turns: Iterator<Turn>): Promise<void> {
 
 /** Lets the acts of a kind go until its time is up; returns what came of them, and when the last of them is over. */
 async function runTurn(kind: Turn['kind'], seconds: number) {
-  const tally = emptyTally();
-  const attack = new Attack(random.fork(), plan.accounts, { wires, doors }, tally);
+  const counts = emptyCounts();
+  const attack = new Attack(random.fork(), plan.accounts, { rawConnections, clients }, counts);
   const underWay = new Set<Promise<void>>();
   const beganAt = performance.now();
   // The first one at once: of a rare kind there would be none in a short turn.
@@ -59,10 +59,10 @@ async function runTurn(kind: Turn['kind'], seconds: number) {
   while (!stopping.signal.aborted && performance.now() - beganAt < seconds * 1_000) {
     for (; due >= 1; due -= 1) {
       if (underWay.size >= kind.atOnceMax) {
-        tally.leftOut += 1;
+        counts.leftOut += 1;
         continue;
       }
-      tally.acts += 1;
+      counts.acts += 1;
       const act = Promise.resolve(kind.act(attack)).finally(() => underWay.delete(act));
       underWay.add(act);
     }
@@ -71,7 +71,7 @@ async function runTurn(kind: Turn['kind'], seconds: number) {
     due += ((now - last) * kind.perSecond) / 1_000;
     last = now;
   }
-  return [{ kind: kind.name, beganAt, tally }, Promise.all(underWay)] as const;
+  return [{ kind: kind.name, beganAt, counts }, Promise.all(underWay)] as const;
 }
 
 /** Begins nothing new, waits for the answers that are waited for, and keeps every connection that it holds. */
@@ -79,7 +79,7 @@ async function stop(): Promise<void> {
   stopping.abort();
   await Promise.all(lanes);
   await Promise.all(ending);
-  for (const door of doors) door.close();
+  for (const client of clients) client.close();
   tell({ type: 'stopped' });
 }
 

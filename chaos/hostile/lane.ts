@@ -3,10 +3,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Keeper } from '../ground/keeper.ts';
+import type { Reaper } from '../environment/reaper.ts';
 import type { HostileAccount, History } from '../history.ts';
 import { makeHostileAccounts } from './accounts.ts';
-import type { AttackTally } from './attack.ts';
+import type { AttackCounts } from './attack.ts';
 
 /** What the process of the hostile clients is started with. */
 export interface HostilePlan {
@@ -22,7 +22,7 @@ export type ToHostile = 'begin' | 'stop';
 
 export type FromHostile =
   | { type: 'ready' | 'stopped' }
-  | { type: 'turn'; kind: string; beganAt: number; forMs: number; tally: AttackTally };
+  | { type: 'turn'; kind: string; beganAt: number; forMs: number; counts: AttackCounts };
 
 export interface HostileLane {
   begin(): void;
@@ -34,11 +34,11 @@ export interface HostileLane {
 
 export interface LaneOptions extends Omit<HostilePlan, 'accounts'> {
   history: History;
-  keeper: Keeper;
+  reaper: Reaper;
 }
 
 /** Signs the hostile clients up, which takes a system that is whole, and starts their process. */
-export async function openHostileLane({ history, keeper, ...options }: LaneOptions): Promise<HostileLane> {
+export async function openHostileLane({ history, reaper, ...options }: LaneOptions): Promise<HostileLane> {
   const [port] = options.ports;
   if (port === undefined) throw new RangeError('there is no API to be hostile to');
   const accounts = await makeHostileAccounts(port);
@@ -46,15 +46,15 @@ export async function openHostileLane({ history, keeper, ...options }: LaneOptio
 
   const plan: HostilePlan = { ...options, accounts };
   const child = fork(fileURLToPath(new URL('./hostile-main.js', import.meta.url)), [JSON.stringify(plan)]);
-  if (child.pid !== undefined) keeper.add(child.pid);
+  if (child.pid !== undefined) reaper.add(child.pid);
   const listeners = new Map<string, () => void>();
   const told = (type: 'ready' | 'stopped') => new Promise<void>((resolve) => listeners.set(type, resolve));
   child.on('message', (message: FromHostile) => {
     if (message.type !== 'turn') listeners.get(message.type)?.();
     else {
       const until = history.now();
-      const { kind, forMs, tally } = message;
-      history.write({ type: 'hostile', at: Math.round(until - forMs), until, kind, ...tally });
+      const { kind, forMs, counts } = message;
+      history.write({ type: 'hostile', at: Math.round(until - forMs), until, kind, ...counts });
     }
   });
   const ended = once(child, 'exit').then(([code, signal]: unknown[]) => {

@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Message } from '../clients/attempt.ts';
+import type { Message } from '../clients/http-client.ts';
 import type { HostileAccount } from '../history.ts';
 
 const TRACK = '/api/v1/sdk/track';

@@ -11,19 +11,19 @@ const slowBody: AttackKind = {
   perSecond: 10,
   atOnceMax: Infinity,
   act(attack) {
-    const wire = attack.connect();
-    if (wire === undefined) return;
+    const connection = attack.connect();
+    if (connection === undefined) return;
     const account = attack.pickAccount();
     const message = attack.random.chance(0.5) ? trackMessage(account) : loginMessage(account.email, account.password);
     const text = textOf(message);
     // Some are slow from the first byte on.
     let sent = attack.random.chance(0.3) ? 0 : text.length - (message.body?.length ?? 0);
-    wire.send(text.slice(0, sent));
+    connection.send(text.slice(0, sent));
     const timer = setInterval(() => {
-      wire.send(text.slice(sent, sent + 1));
+      connection.send(text.slice(sent, sent + 1));
       sent += 1;
     }, BYTE_MS);
-    wire.onOver(() => clearInterval(timer));
+    connection.onOver(() => clearInterval(timer));
   },
 };
 
@@ -35,14 +35,14 @@ const slowReader: AttackKind = {
   perSecond: 2,
   atOnceMax: Infinity,
   act(attack) {
-    const wire = attack.connect({ reads: false });
-    if (wire === undefined) return;
+    const connection = attack.connect({ reads: false });
+    if (connection === undefined) return;
     const account = attack.pickAccount();
     const large = bucketsMessage(account);
     const others = attack.random.chance(0.7) ? textOf(large) : readMessages(account).map(textOf).join('');
     // The last one closes: else a connection whose answers all fit would be kept for its next request, and by right.
     const last = textOf({ ...large, headers: { ...large.headers, connection: 'close' } });
-    wire.send(others.repeat(ANSWERS) + last);
+    connection.send(others.repeat(ANSWERS) + last);
   },
 };
 
@@ -61,11 +61,11 @@ const garbage: AttackKind = {
   perSecond: 20,
   atOnceMax: Infinity,
   act(attack) {
-    const wire = attack.connect();
-    if (wire === undefined) return;
+    const connection = attack.connect();
+    if (connection === undefined) return;
     const text = textOf(trackMessage(attack.pickAccount()));
     const head = text.slice(0, text.indexOf('content-length'));
-    wire.send(
+    connection.send(
       attack.random.pick<() => string | Buffer>([
         () => randomBytes(attack.random.int(1, 4_096)),
         // The beginning of TLS, and of HTTP/2.
@@ -78,7 +78,10 @@ const garbage: AttackKind = {
         () => 'GET /%2e%2e/%00/docs/static/%2e%2e/x HTTP/1.1\r\nhost: weir\r\n\r\n',
       ])(),
     );
-    setTimeout(() => (attack.random.chance(0.5) ? wire.finish() : wire.reset()), attack.random.int(50, 1_000));
+    setTimeout(
+      () => (attack.random.chance(0.5) ? connection.finish() : connection.reset()),
+      attack.random.int(50, 1_000),
+    );
   },
 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Random } from '../random.ts';
-import { ATTACK_KINDS } from './kinds.ts';
+import { ATTACK_KINDS } from './attack-kinds.ts';
 import { TURN_LANES, planTurns, type Turn } from './turns.ts';
 
 function plan(seed: number, turns: number): Turn[][] {

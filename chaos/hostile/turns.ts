@@ -2,7 +2,7 @@
 
 import type { Random } from '../random.ts';
 import type { AttackKind } from './attack.ts';
-import { ATTACK_KINDS } from './kinds.ts';
+import { ATTACK_KINDS } from './attack-kinds.ts';
 
 export interface Turn {
   kind: AttackKind;

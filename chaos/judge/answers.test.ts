@@ -3,7 +3,7 @@ import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './
 import { organizationsAreApart } from './isolation.ts';
 import { processesAreSound, problemInLog } from './logs.ts';
 import { MadeUpRun, eventOf, idOf, type Exchange } from './made-up-run.ts';
-import { queueIsDrained } from './queue.ts';
+import { queueIsDrained } from './drained-queue.ts';
 
 const event = eventOf('a');
 

@@ -1,35 +1,27 @@
-/** One promise, and what became of it in this run. */
-export interface Check {
-  name: string;
-  /** What must be so, in a sentence. */
-  promise: string;
-  /** How many things were looked at; a check that had nothing to look at has proved nothing. */
-  examined: number;
-  violations: number;
-  /** The first few violations, each in a sentence. */
-  examples: string[];
-}
-
 const EXAMPLES_MAX = 5;
 
-/** Counts for a check while it is made. */
-export class Tally {
-  readonly #check: Check;
+/** One promise, and what became of it in this run. */
+export class Check {
+  readonly name: string;
+  /** What must be so, in a sentence. */
+  readonly promise: string;
+  /** How many things were looked at. A check that had nothing to look at has proved nothing. */
+  examined = 0;
+  violations = 0;
+  /** The first few violations, each in a sentence. */
+  readonly examples: string[] = [];
 
   constructor(name: string, promise: string) {
-    this.#check = { name, promise, examined: 0, violations: 0, examples: [] };
+    this.name = name;
+    this.promise = promise;
   }
 
   examine(count = 1): void {
-    this.#check.examined += count;
+    this.examined += count;
   }
 
   violate(example: string): void {
-    this.#check.violations += 1;
-    if (this.#check.examples.length < EXAMPLES_MAX) this.#check.examples.push(example);
-  }
-
-  get check(): Check {
-    return this.#check;
+    this.violations += 1;
+    if (this.examples.length < EXAMPLES_MAX) this.examples.push(example);
   }
 }

@@ -1,38 +1,46 @@
 // A 201 is counted once; a 409 names an event that is; nothing else is there.
 
-import { Tally, type Check } from './check.ts';
-import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type Said, type Story } from './facts.ts';
-import type { StateIndex } from './state.ts';
+import { Check } from './check.ts';
+import {
+  lostEventsOf,
+  mayHaveLostClaim,
+  keyName,
+  type Facts,
+  type NamingAnswer,
+  type KeyHistory,
+} from './history-facts.ts';
+import type { StateIndex } from './stored-state.ts';
 
 /** Every id of a 201 is recorded once or rejected once. */
 export function acceptedIsCountedOnce(facts: Facts, index: StateIndex): Check {
-  const tally = new Tally(
+  const check = new Check(
     'accepted',
-    'Every id that a 201 named is recorded once or rejected once; a duplicate only where Redis had lost the claim.',
+    'Every id that a 201 named is recorded once or rejected once; gone only with the lost part of the log, a duplicate only where Redis had lost the claim.',
   );
-  judgeNamed(facts, index, tally, ({ status }) => status === 201);
-  return tally.check;
+  judgeNamed(facts, index, check, ({ status }) => status === 201);
+  return check;
 }
 
 /** Every id of a 409, and of a 422 for another payload, is recorded once or rejected once. */
 export function heldIsCountedOnce(facts: Facts, index: StateIndex): Check {
-  const tally = new Tally(
+  const check = new Check(
     'held',
     'Every id that a 409 or an idempotency_key_reused named is recorded once or rejected once.',
   );
-  judgeNamed(facts, index, tally, ({ status }) => status !== 201);
-  return tally.check;
+  judgeNamed(facts, index, check, ({ status }) => status !== 201);
+  return check;
 }
 
-function judgeNamed(facts: Facts, index: StateIndex, tally: Tally, isMeant: (said: Said) => boolean): void {
+function judgeNamed(facts: Facts, index: StateIndex, check: Check, isMeant: (answer: NamingAnswer) => boolean): void {
   const lost = lostEventsOf(facts);
   const repeated = new Set(index.repeated);
-  for (const story of facts.stories.values()) {
-    for (const said of story.said.filter(isMeant)) {
-      tally.examine();
-      const problem = problemOf(facts, index, story, said, lost);
-      if (problem !== undefined) tally.violate(`${said.id} of ${story.name} (${said.status}) ${problem}`);
-      else if (repeated.has(said.id)) tally.violate(`${said.id} of ${story.name} stands in the table of events twice`);
+  for (const keyHistory of facts.keyHistories.values()) {
+    for (const answer of keyHistory.answers.filter(isMeant)) {
+      check.examine();
+      const problem = problemOf(facts, index, keyHistory, answer, lost);
+      if (problem !== undefined) check.violate(`${answer.id} of ${keyHistory.name} (${answer.status}) ${problem}`);
+      else if (repeated.has(answer.id))
+        check.violate(`${answer.id} of ${keyHistory.name} stands in the table of events twice`);
     }
   }
 }
@@ -40,8 +48,8 @@ function judgeNamed(facts: Facts, index: StateIndex, tally: Tally, isMeant: (sai
 function problemOf(
   facts: Facts,
   index: StateIndex,
-  story: Story,
-  { id, at }: Said,
+  keyHistory: KeyHistory,
+  { id, at }: NamingAnswer,
   lost: ReadonlySet<string>,
 ): string | undefined {
   const recorded = index.recorded.get(id);
@@ -51,41 +59,29 @@ function problemOf(
   if (places.length === 0) return lost.has(id) ? undefined : 'is nowhere';
   if (places.length > 1) return 'is in more than one of events, rejected_events and duplicate_events';
   const stored = recorded ?? rejected;
-  if (stored !== undefined && storyName(stored.organization, stored) !== story.name)
+  if (stored !== undefined && keyName(stored.organization, stored) !== keyHistory.name)
     return 'is the event of another key';
   if (duplicateOf === undefined) return undefined;
-  if (!mayHaveLostClaim(facts, story.firstSentAt, at)) return 'is a duplicate, though Redis never lost its claim';
+  if (!mayHaveLostClaim(facts, keyHistory.firstSentAt, at)) return 'is a duplicate, though Redis never lost its claim';
   const original = index.recorded.get(duplicateOf);
   if (original === undefined) return `is a duplicate of ${duplicateOf}, which is not recorded`;
-  return storyName(original.organization, original) === story.name ? undefined : 'is a duplicate of another key';
+  return keyName(original.organization, original) === keyHistory.name ? undefined : 'is a duplicate of another key';
 }
 
 /** Events of which the clients know that they were refused. */
 export function refusedLeavesNoTrace(facts: Facts, index: StateIndex): Check {
-  const tally = new Tally(
+  const check = new Check(
     'refused',
     'Nothing is recorded, rejected or a duplicate of which every answer was a refusal (4xx, or 503 not_accepted).',
   );
-  const rejectedNames = new Set([...index.rejected.values()].map((event) => storyName(event.organization, event)));
-  for (const story of facts.stories.values()) {
-    if (story.said.length > 0 || story.unclear > 0 || story.refused + story.notAccepted === 0) continue;
-    tally.examine();
-    if (index.recordedByName.has(story.name)) tally.violate(`${story.name} was refused and is recorded`);
-    if (rejectedNames.has(story.name)) tally.violate(`${story.name} was refused and is among the rejected events`);
+  const rejectedNames = new Set([...index.rejected.values()].map((event) => keyName(event.organization, event)));
+  for (const keyHistory of facts.keyHistories.values()) {
+    if (keyHistory.answers.length > 0 || keyHistory.unclear > 0 || keyHistory.refused + keyHistory.notAccepted === 0)
+      continue;
+    check.examine();
+    if (index.recordedByName.has(keyHistory.name)) check.violate(`${keyHistory.name} was refused and is recorded`);
+    if (rejectedNames.has(keyHistory.name))
+      check.violate(`${keyHistory.name} was refused and is among the rejected events`);
   }
-  return tally.check;
-}
-
-/** Events that were lost with a part of Redis, and how many of those that were reported lost are gone. */
-export function lostTailIsAllThatIsGone(facts: Facts, index: StateIndex): Check {
-  const tally = new Tally('lost tail', 'What is gone is among the events that only the lost part of the log held.');
-  const lost = lostEventsOf(facts);
-  for (const story of facts.stories.values()) {
-    for (const { id } of story.said) {
-      if (index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id)) continue;
-      tally.examine();
-      if (!lost.has(id)) tally.violate(`${id} of ${story.name} is gone, and was not in what was lost`);
-    }
-  }
-  return tally.check;
+  return check;
 }

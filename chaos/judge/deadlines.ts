@@ -1,8 +1,8 @@
 // No answer comes later than it may from a process that nothing was done to.
 
 import type { FaultLine } from '../history.ts';
-import { Tally, type Check } from './check.ts';
-import type { Attempt, Facts } from './facts.ts';
+import { Check } from './check.ts';
+import type { Attempt, Facts } from './history-facts.ts';
 
 /**
  * Tracking answers from memory and Redis, and gives Redis 900 ms (REDIS_COMMAND_TIMEOUT_MS) at most twice: when the script
@@ -22,7 +22,7 @@ const ROLLING_RESTART = 'rolling restart';
 const RECOVERY_MS = 1_000;
 
 export function answersAreInTime(facts: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'deadlines',
     `An API that nothing was done to answers tracking within ${TRACK_MS_MAX / 1_000} s, and reads within ${READ_MS_MAX / 1_000} s (${READ_MS_MAX_IN_FAULT / 1_000} s while Postgres is in trouble).`,
   );
@@ -31,11 +31,11 @@ export function answersAreInTime(facts: Facts): Check {
     const took = attempt.at - attempt.sentAt;
     // Most are quick by any bound, and need no look at the faults.
     if (attempt.status > 0 && took <= TRACK_MS_MAX) {
-      tally.examine();
+      check.examine();
       continue;
     }
     if (windows.isDisturbed(attempt)) continue;
-    tally.examine();
+    check.examine();
     const needsPostgres = attempt.asksPostgres || !['track', 'batch', 'refusal'].includes(attempt.operation);
     const bound = !needsPostgres
       ? TRACK_MS_MAX
@@ -45,21 +45,21 @@ export function answersAreInTime(facts: Facts): Check {
     const stalled = windows.stalledMs(attempt);
     const { why = `status ${attempt.status}` } = attempt;
     if (took > bound + stalled) {
-      tally.violate(
+      check.violate(
         `request ${attempt.request} (${attempt.operation}) to api-${attempt.api} at ${attempt.sentAt} ms took ${Math.round(took)} ms: ${why}`,
       );
     } else if (attempt.status === 0 && why !== 'timeout') {
-      tally.violate(
+      check.violate(
         `request ${attempt.request} (${attempt.operation}) to api-${attempt.api} at ${attempt.sentAt} ms had no answer: ${why}, on a connection that was ${attempt.connection}`,
       );
     }
   }
-  return tally.check;
+  return check;
 }
 
-/** While every process is replaced in turn, whoever is at the door is answered. */
+/** While every process is replaced in turn, whoever is sends a request is answered. */
 export function rollingRestartsDropNothing(facts: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'rolling restarts',
     'During a rolling restart no request is dropped or answered with a server error.',
   );
@@ -69,13 +69,13 @@ export function rollingRestartsDropNothing(facts: Facts): Check {
     if (!restarts.some(({ at, until }) => attempt.sentAt >= at && attempt.sentAt <= until)) continue;
     // The next fault may begin while the last requests of a restart are under way.
     if (others.some((fault) => overlaps(attempt, fault, 0))) continue;
-    tally.examine();
+    check.examine();
     if (attempt.status > 0 && attempt.status < 500) continue;
-    tally.violate(
+    check.violate(
       `request ${attempt.request} (${attempt.operation}) to api-${attempt.api} at ${attempt.sentAt} ms: ${attempt.why ?? attempt.status}, on a connection that was ${attempt.connection ?? 'open'}`,
     );
   }
-  return tally.check;
+  return check;
 }
 
 class FaultWindows {

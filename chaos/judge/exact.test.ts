@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decimalOf, meanOf, microsOf, NO_QUARTERS, unitsOf, withQuarter } from './exact.ts';
+import { decimalOf, meanOf, microsOf, unitsOf } from './exact.ts';
 
 test.for([
   ['0.1', '0.1'],
@@ -27,9 +27,3 @@ test.for([
   ['2026-01-31T23:59:59.9999999Z', '2026-01-31T23:59:59.999999Z'],
   ['2026-02-01T01:59:59.25+02:00', '2026-01-31T23:59:59.250000Z'],
 ] as const)('%s is %s to the microsecond', ([text, micros]) => expect(microsOf(text)).toBe(micros));
-
-test('the quarters of a day begin at midnight and go to its last microsecond', () => {
-  const texts = ['2026-11-20T00:00:00.000000Z', '2026-11-20T00:30:00.000000Z', '2026-11-20T23:59:59.999999Z'];
-  expect(texts.reduce(withQuarter, NO_QUARTERS)).toBe(`101${'0'.repeat(92)}1`);
-  expect(withQuarter(NO_QUARTERS, '2026-11-20T00:14:59.999999Z')).toBe(`1${'0'.repeat(95)}`);
-});

@@ -41,28 +41,3 @@ export function microsOf(text: string): string {
   const utc = offset === 'Z' ? seconds : new Date(`${seconds}${offset}`).toISOString().slice(0, 19);
   return `${utc}.${fraction.slice(0, 6).padEnd(6, '0')}Z`;
 }
-
-/** The hour that a point in time lies in, as its first 13 characters. */
-export function hourOf(micros: string): string {
-  return micros.slice(0, 13);
-}
-
-/** The day that a point in time lies in, as its first 10 characters. */
-export function dayOf(micros: string): string {
-  return micros.slice(0, 10);
-}
-
-/** The quarter of an hour that a point in time lies in: the time of its beginning to the minute. */
-export function quarterOf(micros: string): string {
-  const minute = Number(micros.slice(14, 16));
-  return `${micros.slice(0, 14)}${String(minute - (minute % 15)).padStart(2, '0')}`;
-}
-
-/** A 0 for each quarter of an hour of a day, in order. */
-export const NO_QUARTERS = '0'.repeat(96);
-
-/** The same with a 1 for the quarter that a point in time lies in. */
-export function withQuarter(quarters: string, micros: string): string {
-  const number = Math.floor((Number(micros.slice(11, 13)) * 60 + Number(micros.slice(14, 16))) / 15);
-  return `${quarters.slice(0, number)}1${quarters.slice(number + 1)}`;
-}

@@ -1,6 +1,6 @@
-import type { CensusLine } from '../history.ts';
-import type { Facts } from './facts.ts';
-import { speedIn, type Speed } from './hostile.ts';
+import type { ResourceUsageLine } from '../history.ts';
+import type { Facts } from './history-facts.ts';
+import { speedIn, type Speed } from './hostile-checks.ts';
 
 /** How much there was of everything. */
 export interface Figures {
@@ -19,7 +19,7 @@ interface HostileFigures {
   kinds: HostileKindFigures[];
   /** How long single tracking requests of the honest took, without and beside hostile clients. */
   speed: { calm?: Speed; hostile?: Speed };
-  census: Pick<CensusLine, 'when' | 'process' | 'usedBytes' | 'residentBytes' | 'descriptors'>[];
+  resourceUsage: Pick<ResourceUsageLine, 'when' | 'process' | 'usedBytes' | 'residentBytes' | 'descriptors'>[];
 }
 
 interface HostileKindFigures {
@@ -35,19 +35,19 @@ interface HostileKindFigures {
 interface FaultFigures {
   kind: string;
   count: number;
-  /** Milliseconds from the undoing of a fault until an event went from the door to Postgres again. */
+  /** Milliseconds from the undoing of a fault until an event went from an API to Postgres again. */
   recoveryMs: { median: number; worst: number } | null;
 }
 
 export function figuresOf(facts: Facts): Figures {
-  const { attempts, stories, faults } = facts;
+  const { attempts, keyHistories, faults } = facts;
   const byStatus: Record<string, number> = {};
   for (const { status, why } of attempts) {
     const outcome = status === 0 ? (why ?? 'no answer') : String(status);
     byStatus[outcome] = (byStatus[outcome] ?? 0) + 1;
   }
   let accepted = 0;
-  for (const { said } of stories.values()) accepted += said.filter(({ status }) => status === 201).length;
+  for (const { answers } of keyHistories.values()) accepted += answers.filter(({ status }) => status === 201).length;
   const kinds = [...new Set(faults.map(({ kind }) => kind))].toSorted();
   return {
     requests: new Set(attempts.map(({ request }) => request)).size,
@@ -68,7 +68,7 @@ export function figuresOf(facts: Facts): Figures {
 }
 
 function hostileFiguresOf(facts: Facts): HostileFigures {
-  const { turns, census } = facts.hostile;
+  const { turns, resourceUsage } = facts.hostile;
   const [calm, hostile] = [speedIn(facts, 'calm'), speedIn(facts, 'hostile')];
   const kinds = new Map<string, HostileKindFigures>();
   for (const { kind, acts, bytes, accepted, statuses } of turns) {
@@ -84,7 +84,7 @@ function hostileFiguresOf(facts: Facts): HostileFigures {
   return {
     kinds: [...kinds.values()].toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
     speed: { ...(calm !== undefined && { calm }), ...(hostile !== undefined && { hostile }) },
-    census: census.map(({ type: _type, at: _at, ...rest }) => rest),
+    resourceUsage: resourceUsage.map(({ type: _type, at: _at, ...rest }) => rest),
   };
 }
 

@@ -1,6 +1,6 @@
-import { Tally, type Check } from './check.ts';
-import type { Facts } from './facts.ts';
-import type { StateIndex } from './state.ts';
+import { Check } from './check.ts';
+import type { Facts } from './history-facts.ts';
+import type { StateIndex } from './stored-state.ts';
 
 /** A read of something that belongs to another organization, made at the end. */
 export interface CrossReading {
@@ -11,30 +11,30 @@ export interface CrossReading {
 
 /** No organization sees another's rows. */
 export function organizationsAreApart(facts: Facts, index: StateIndex, readings: CrossReading[]): Check {
-  const tally = new Tally(
+  const check = new Check(
     'isolation',
     'What belongs to another organization is answered 404, and no list holds it; every row belongs to an organization and meter of the run.',
   );
   for (const { organization, subject, status, at } of facts.crossReads) {
-    tally.examine();
+    check.examine();
     if (status !== 404 && status !== 503)
-      tally.violate(`organization ${organization} read ${subject} at ${at} ms and was answered ${status}`);
+      check.violate(`organization ${organization} read ${subject} at ${at} ms and was answered ${status}`);
   }
   for (const { reader, path, status } of readings) {
-    tally.examine();
-    if (status !== 404) tally.violate(`organization ${reader} read ${path} and was answered ${status}`);
+    check.examine();
+    if (status !== 404) check.violate(`organization ${reader} read ${path} and was answered ${status}`);
   }
   for (const { organization, status, body, at } of facts.lists) {
     if (status !== 200) continue;
     for (const id of body as string[]) {
-      tally.examine();
+      check.examine();
       const event = index.recorded.get(id) ?? index.rejected.get(id);
       if (event !== undefined && event.organization !== organization)
-        tally.violate(`organization ${organization} was shown ${id} of ${event.organization} at ${at} ms`);
+        check.violate(`organization ${organization} was shown ${id} of ${event.organization} at ${at} ms`);
     }
   }
   for (const event of [...index.recorded.values(), ...index.rejected.values()]) {
-    if (event.organization === -1 || event.meter === -1) tally.violate(`${event.id} belongs to no meter of the run`);
+    if (event.organization === -1 || event.meter === -1) check.violate(`${event.id} belongs to no meter of the run`);
   }
-  return tally.check;
+  return check;
 }

@@ -1,39 +1,29 @@
 // Judges a run from its history and from what Weir holds when it is over. What is compared with what is in the files beside
 // this one, each check a function of what is known; here it is only gathered.
 
-import type { Ground } from '../ground/ground.ts';
+import type { SystemUnderTest } from '../environment/system.ts';
+import { acknowledgedEvents } from './acknowledged.ts';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
-import { Questions } from './ask.ts';
 import type { Check } from './check.ts';
-import {
-  acceptedIsCountedOnce,
-  heldIsCountedOnce,
-  lostTailIsAllThatIsGone,
-  refusedLeavesNoTrace,
-} from './counted-once.ts';
+import { acceptedIsCountedOnce, heldIsCountedOnce, refusedLeavesNoTrace } from './counted-once.ts';
 import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
-import { storyName, type Facts } from './facts.ts';
+import { queueIsDrained, readQueue, untilDrained } from './drained-queue.ts';
 import { figuresOf, type Figures } from './figures.ts';
-import { hostileIsCounted, readersAreServed, trackingStaysQuick } from './hostile.ts';
+import { keyName, type Facts } from './history-facts.ts';
+import { hostileIsCounted, readersAreServed, trackingStaysQuick } from './hostile-checks.ts';
 import { organizationsAreApart } from './isolation.ts';
 import { processesAreSound, readLogs } from './logs.ts';
 import { connectionsAreLetGo, noSlotIsMissing, nothingElseIsMissing } from './missing.ts';
-import { claimsAreHeld, recordedIsWhatWasSent } from './one-key.ts';
-import { queueIsDrained, readQueue, untilDrained } from './queue.ts';
-import { readAcross, readReceipts, readUsage } from './readings.ts';
+import { claimsAreHeld, keysBelongToTheirEvents, recordedIsWhatWasSent } from './one-key.ts';
+import { Questions } from './questions.ts';
 import { readHistory } from './read-history.ts';
-import { readHostile } from './read-hostile.ts';
-import { findStored, readState, readTotals, type Sight } from './read-state.ts';
+import { StateReader } from './read-stored-state.ts';
+import { readAcross, readReceipts, readUsage } from './readings.ts';
 import { receiptsHold, receiptsTellTheState, replaysAreCounted } from './receipts.ts';
-import { replayChangesNothing, sendAgain, type Replayed } from './replay.ts';
-import { StateIndex } from './state.ts';
-import {
-  keysBelongToTheirEvents,
-  rollupsEqualAcknowledged,
-  rollupsEqualEvents,
-  uniqueValuesEqualEvents,
-} from './sums.ts';
-import { usageEqualsEvents, usageOnlyGrows } from './usage.ts';
+import { reconcileFindsAllEqual, runReconcile } from './reconciled.ts';
+import { replayChangesNothing, sendAgain, type Replayed } from './replay-history.ts';
+import { StateIndex } from './stored-state.ts';
+import { usageEqualsAcknowledged, usageOnlyGrows } from './usage-answers.ts';
 
 /** Replayed events that were lost with Redis are recorded in some seconds. */
 const DRAIN_SECONDS_MAX = 120;
@@ -44,30 +34,26 @@ export interface Judgement {
 }
 
 /** Judges a run whose system is whole again, with both APIs and workers up. */
-export async function judge(ground: Ground, historyPath: string): Promise<Judgement> {
+export async function judge(system: SystemUnderTest, historyPath: string): Promise<Judgement> {
   const facts = await readHistory(historyPath);
-  const queue = await readQueue(ground);
-  const { databaseUrl } = ground;
+  const queue = await readQueue(system);
   const { organizations } = facts;
   const hostile = facts.hostile.accounts.map(({ id }) => id);
-  const sight: Sight = { databaseUrl, organizations, hostile };
-  const state = await readState(sight);
-  const index = new StateIndex(state, (event) => storyName(event.organization, event));
-  const questions = new Questions(ground);
+  const reader = await StateReader.open(system.databaseUrl, organizations, hostile);
+  const questions = new Questions(system);
   try {
+    const state = await reader.readAll();
+    const index = new StateIndex(state, (event) => keyName(event.organization, event));
+    const acknowledged = acknowledgedEvents(facts, index);
     const isKept = (id: string) => index.recorded.has(id) || index.rejected.has(id) || index.duplicates.has(id);
     const checks = [
       acceptedIsCountedOnce(facts, index),
       heldIsCountedOnce(facts, index),
-      lostTailIsAllThatIsGone(facts, index),
       refusedLeavesNoTrace(facts, index),
       recordedIsWhatWasSent(facts, index),
       claimsAreHeld(facts),
       keysBelongToTheirEvents(facts, state, index),
-      rollupsEqualEvents(state),
-      rollupsEqualAcknowledged(facts, state, index),
-      uniqueValuesEqualEvents(facts, state),
-      usageEqualsEvents(facts, state, await readUsage(questions, facts.organizations)),
+      usageEqualsAcknowledged(facts, acknowledged, await readUsage(questions, organizations, acknowledged)),
       usageOnlyGrows(facts, state),
       receiptsHold(facts),
       receiptsTellTheState(index, await readReceipts(questions, facts, isKept)),
@@ -80,11 +66,15 @@ export async function judge(ground: Ground, historyPath: string): Promise<Judgem
       answersAreInTime(facts),
       rollingRestartsDropNothing(facts),
     ];
-    checks.push(replayChangesNothing(facts, state, index, await replay(ground, sight, questions, { facts, index })));
-    checks.push(processesAreSound(ground.processes, await readLogs(ground)));
+    const replayed = await replay(system, reader, questions, { facts, index });
+    checks.push(
+      replayChangesNothing(facts, state, index, replayed),
+      reconcileFindsAllEqual(facts, await runReconcile(system)),
+      processesAreSound(system.processes, await readLogs(system)),
+    );
     if (hostile.length > 0) {
       checks.push(
-        hostileIsCounted(facts, await readHostile(databaseUrl, hostile)),
+        hostileIsCounted(facts, await reader.countHostile()),
         trackingStaysQuick(facts),
         readersAreServed(facts),
         connectionsAreLetGo(facts),
@@ -95,18 +85,18 @@ export async function judge(ground: Ground, historyPath: string): Promise<Judgem
     return { checks, figures: figuresOf(facts) };
   } finally {
     questions.close();
+    await reader.close();
   }
 }
 
 async function replay(
-  ground: Ground,
-  sight: Sight,
+  system: SystemUnderTest,
+  reader: StateReader,
   questions: Questions,
   { facts, index }: { facts: Facts; index: StateIndex },
 ): Promise<Replayed> {
   const answers = await sendAgain(questions, facts, index);
-  await untilDrained(ground, DRAIN_SECONDS_MAX);
+  await untilDrained(system, DRAIN_SECONDS_MAX);
   const accepted = answers.flatMap(({ status, id }) => (status === 201 && id !== undefined ? [id] : []));
-  const stored = await findStored(sight, accepted);
-  return { answers, ...stored, ...(await readTotals(sight)) };
+  return { answers, ...(await reader.find(accepted)), events: await reader.countEvents() };
 }

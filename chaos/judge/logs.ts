@@ -2,8 +2,8 @@
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Ground } from '../ground/ground.ts';
-import { Tally, type Check } from './check.ts';
+import type { SystemUnderTest } from '../environment/system.ts';
+import { Check } from './check.ts';
 
 /** Pino's levels. */
 const ERROR = 50;
@@ -36,10 +36,10 @@ export interface LogProblem {
 }
 
 /** Reads the log of every API and worker. */
-export async function readLogs(ground: Ground): Promise<{ lines: number; problems: LogProblem[] }> {
+export async function readLogs(system: SystemUnderTest): Promise<{ lines: number; problems: LogProblem[] }> {
   const problems: LogProblem[] = [];
   let lines = 0;
-  const paths = new Map(ground.processes.map(({ name, logPath }) => [logPath, name]));
+  const paths = new Map(system.processes.map(({ name, logPath }) => [logPath, name]));
   for (const [path, process] of paths) {
     if (!/^(api|worker)/.test(process)) continue;
     for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
@@ -53,21 +53,21 @@ export async function readLogs(ground: Ground): Promise<{ lines: number; problem
 
 /** No process broke, none ended by itself, and each that was told to stop did so in order. */
 export function processesAreSound(
-  processes: Ground['processes'],
+  processes: SystemUnderTest['processes'],
   { lines, problems }: { lines: number; problems: LogProblem[] },
 ): Check {
-  const tally = new Tally(
+  const check = new Check(
     'processes',
     'No process logs an error that nobody expected, ends by itself, or fails to stop in order.',
   );
-  tally.examine(lines + processes.length);
-  for (const { process, line } of problems) tally.violate(`${process} logged: ${line}`);
+  check.examine(lines + processes.length);
+  for (const { process, line } of problems) check.violate(`${process} logged: ${line}`);
   for (const { name, ended } of processes) {
     if (ended === undefined) continue;
     const { code, signal, expected } = ended;
-    if (!expected) tally.violate(`${name} ended by itself with ${signal ?? `code ${code}`}`);
+    if (!expected) check.violate(`${name} ended by itself with ${signal ?? `code ${code}`}`);
     else if (code !== null && code !== 0 && /^(api|worker)/.test(name))
-      tally.violate(`${name} was told to stop and ended with code ${code}`);
+      check.violate(`${name} was told to stop and ended with code ${code}`);
   }
-  return tally.check;
+  return check;
 }

@@ -3,10 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import type { FaultLine, HistoryLine, Operation, SentEvent } from '../history.ts';
-import { storyName, type Facts } from './facts.ts';
+import { keyName, type Facts } from './history-facts.ts';
 import { FactReader } from './read-history.ts';
-import { dayOf, NO_QUARTERS, quarterOf, withQuarter } from './exact.ts';
-import { ALL_CUSTOMERS, StateIndex, emptyState, rollupName, type Rollup, type StoredEvent } from './state.ts';
+import { StateIndex, emptyState, type StoredEvent } from './stored-state.ts';
 
 /** Meters of each organization, by index. */
 export const SUM = 0;
@@ -110,30 +109,9 @@ export class MadeUpRun {
 
   /** What a worker writes for an event that counts. */
   record(event: SentEvent, id: string, organization = 0): this {
-    const stored = storedOf(event, id, organization);
-    this.state.events.push(stored);
-    const name = rollupName(organization, event.meter, event.customer, stored.timestamp.slice(0, 13));
-    this.state.rollups.set(name, grown(this.state.rollups.get(name), stored));
-    const day = rollupName(organization, event.meter, event.customer, dayOf(stored.timestamp));
-    this.state.days.set(day, grown(this.state.days.get(day), stored));
-    const quarter = rollupName(organization, event.meter, ALL_CUSTOMERS, quarterOf(stored.timestamp));
-    this.state.quarters.set(quarter, grown(this.state.quarters.get(quarter), stored));
+    this.state.events.push(storedOf(event, id, organization));
     if (event.key !== undefined) this.state.keys.set(hashOf(`organization-${organization}${event.key}`), id);
-    if (event.meter === UNIQUE_COUNT) {
-      const hash = hashOf(String(event.userId));
-      for (const rollup of [name, day]) this.state.uniqueValues.add(`${rollup} ${hash}`);
-      this.#addMeterValue(stored, hash);
-    }
     return this;
-  }
-
-  #addMeterValue({ organization, meter, timestamp }: StoredEvent, hash: string): void {
-    const nameAt = (at: string) => `${rollupName(organization, meter, ALL_CUSTOMERS, at)} ${hash}`;
-    const { meterValueDays, meterValueQuarters } = this.state;
-    const [day, quarter] = [nameAt(dayOf(timestamp)), nameAt(quarterOf(timestamp))];
-    meterValueDays.set(day, withQuarter(meterValueDays.get(day) ?? NO_QUARTERS, timestamp));
-    const [first = timestamp] = [timestamp, meterValueQuarters.get(quarter) ?? timestamp].toSorted();
-    meterValueQuarters.set(quarter, first);
   }
 
   reject(event: SentEvent, id: string, organization = 0): this {
@@ -153,29 +131,13 @@ export class MadeUpRun {
   }
 
   get index(): StateIndex {
-    return new StateIndex(this.state, (event) => storyName(event.organization, event));
+    return new StateIndex(this.state, (event) => keyName(event.organization, event));
   }
 }
 
 export function storedOf(event: SentEvent, id: string, organization = 0): StoredEvent {
   const timestamp = (event.timestamp ?? `${HOUR}:00:00.000Z`).replace(/\.(\d{3})Z$/, '.$1000Z');
   return { ...event, id, organization, timestamp };
-}
-
-/** Good for whole numbers of tenths, which is all that these tests add up. */
-function grown(rollup: Rollup | undefined, { id, quantity }: StoredEvent): Rollup {
-  if (rollup === undefined) {
-    return { count: 1n, sum: quantity, min: quantity, max: quantity, lastId: id, lastQuantity: quantity };
-  }
-  const quantities = [rollup.min, rollup.max, quantity].map(Number);
-  return {
-    count: rollup.count + 1n,
-    sum: (Number(rollup.sum) + Number(quantity)).toFixed(1),
-    min: String(Math.min(...quantities)),
-    max: String(Math.max(...quantities)),
-    lastId: id,
-    lastQuantity: quantity,
-  };
 }
 
 function hashOf(text: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CensusLine } from '../history.ts';
+import type { ResourceUsageLine } from '../history.ts';
 import { MadeUpRun, eventOf, idOf } from './made-up-run.ts';
 import { connectionsAreLetGo, noSlotIsMissing, nothingElseIsMissing } from './missing.ts';
 
@@ -18,8 +18,14 @@ test('one slot that is missing is found', () => {
   expect(noSlotIsMissing(run(99).facts).violations).toBe(1);
 });
 
-function censusOf(process: string, after: Partial<CensusLine>): MadeUpRun {
-  const before = { type: 'census', at: 0, process, usedBytes: 40 * MEGABYTE, residentBytes: 150 * MEGABYTE } as const;
+function usageOf(process: string, after: Partial<ResourceUsageLine>): MadeUpRun {
+  const before = {
+    type: 'resource usage',
+    at: 0,
+    process,
+    usedBytes: 40 * MEGABYTE,
+    residentBytes: 150 * MEGABYTE,
+  } as const;
   return new MadeUpRun()
     .line({ ...before, when: 'before', descriptors: 30 })
     .line({ ...before, when: 'after', descriptors: 30, ...after });
@@ -30,12 +36,12 @@ test.for([
   ['the memory of a process', { residentBytes: 300 * MEGABYTE }, { residentBytes: 301 * MEGABYTE }],
   ['its open files', { descriptors: 54 }, { descriptors: 55 }],
 ] as const)('%s may grow by what caches and pools take, and by no more', ([, within, beyond]) => {
-  expect(nothingElseIsMissing(censusOf('api-0', within).facts)).toMatchObject({ examined: 1, violations: 0 });
-  expect(nothingElseIsMissing(censusOf('api-0', beyond).facts).violations).toBe(1);
+  expect(nothingElseIsMissing(usageOf('api-0', within).facts)).toMatchObject({ examined: 1, violations: 0 });
+  expect(nothingElseIsMissing(usageOf('api-0', beyond).facts).violations).toBe(1);
 });
 
 test('Redis may hold a claim for each event, and 32 MB more', () => {
-  const redis = (used: number) => censusOf('redis', { usedBytes: 72 * MEGABYTE + used });
+  const redis = (used: number) => usageOf('redis', { usedBytes: 72 * MEGABYTE + used });
   expect(nothingElseIsMissing(redis(0).facts).violations).toBe(0);
   expect(nothingElseIsMissing(redis(512).facts).violations).toBe(1);
   expect(nothingElseIsMissing(redis(512).accept(eventOf('a'), idOf(1)).facts).violations).toBe(0);

@@ -1,8 +1,8 @@
 // When hostile clients are gone, nothing is missing: no connection, no slot, no memory.
 
-import type { CensusLine } from '../history.ts';
-import { Tally, type Check } from './check.ts';
-import type { Facts } from './facts.ts';
+import type { ResourceUsageLine } from '../history.ts';
+import { Check } from './check.ts';
+import type { Facts } from './history-facts.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -21,54 +21,57 @@ const REDIS_MB_MAX = 32;
 
 /** Hostile clients still hold their end of each connection; the APIs have let go of theirs. */
 export function connectionsAreLetGo({ hostile: { letGo } }: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'sockets',
     'What hostile clients hold open is let go by the APIs in time, whether the clients let go or not.',
   );
   for (const { process, held, left, afterMs } of letGo) {
-    tally.examine(Math.max(1, held));
-    if (left > 0) tally.violate(`${process} still held ${left} of ${held} connections after ${afterMs} ms`);
+    check.examine(Math.max(1, held));
+    if (left > 0) check.violate(`${process} still held ${left} of ${held} connections after ${afterMs} ms`);
   }
-  return tally.check;
+  return check;
 }
 
 export function noSlotIsMissing({ hostile: { slots } }: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'slots',
     'Afterwards each API serves as many requests at once, beside tracking, as it is set to.',
   );
   for (const { process, slots: all, served } of slots) {
-    tally.examine(all);
-    if (served < all) tally.violate(`${process} served ${served} of ${all} requests at once`);
+    check.examine(all);
+    if (served < all) check.violate(`${process} served ${served} of ${all} requests at once`);
   }
-  return tally.check;
+  return check;
 }
 
 export function nothingElseIsMissing(facts: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'memory',
     `Afterwards no process uses more than before: within ${USED_MB_MAX} MB in objects and buffers, ${RESIDENT_MB_MAX} MB in all, and ${DESCRIPTORS_MAX} open files; Redis within ${REDIS_MB_MAX} MB and its claims.`,
   );
-  const { census } = facts.hostile;
+  const { resourceUsage } = facts.hostile;
   const claimBytes = acceptedIn(facts) * CLAIM_BYTES_MAX;
-  for (const after of census.filter(({ when }) => when === 'after')) {
-    const before = census.find(({ when, process }) => when === 'before' && process === after.process);
+  for (const after of resourceUsage.filter(({ when }) => when === 'after')) {
+    const before = resourceUsage.find(({ when, process }) => when === 'before' && process === after.process);
     if (before === undefined) continue;
-    tally.examine();
+    check.examine();
     if (!isBack(before, after, claimBytes))
-      tally.violate(`${after.process} has ${textOf(after)}, and had ${textOf(before)}`);
+      check.violate(`${after.process} has ${textOf(after)}, and had ${textOf(before)}`);
   }
-  return tally.check;
+  return check;
 }
 
 /** Events that may have a claim in Redis. */
-function acceptedIn({ stories, hostile }: Facts): number {
+function acceptedIn({ keyHistories, hostile }: Facts): number {
   const kept = (counts: Record<number, number>) => Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return hostile.turns.reduce((sum, { accepted, unsettled }) => sum + kept(accepted) + kept(unsettled), stories.size);
+  return hostile.turns.reduce(
+    (sum, { accepted, unsettled }) => sum + kept(accepted) + kept(unsettled),
+    keyHistories.size,
+  );
 }
 
 /** Whether a process uses no more than before, within bounds. `claimBytes` is what Redis may hold by right. */
-export function isBack(before: CensusLine, after: CensusLine, claimBytes = 0): boolean {
+export function isBack(before: ResourceUsageLine, after: ResourceUsageLine, claimBytes = 0): boolean {
   const used = after.usedBytes - before.usedBytes;
   if (after.process === 'redis') return used <= claimBytes + REDIS_MB_MAX * MEGABYTE;
   const resident = (after.residentBytes ?? 0) - (before.residentBytes ?? 0);
@@ -76,7 +79,7 @@ export function isBack(before: CensusLine, after: CensusLine, claimBytes = 0): b
   return used <= USED_MB_MAX * MEGABYTE && resident <= RESIDENT_MB_MAX * MEGABYTE && descriptors <= DESCRIPTORS_MAX;
 }
 
-function textOf({ usedBytes, residentBytes, descriptors }: CensusLine): string {
+function textOf({ usedBytes, residentBytes, descriptors }: ResourceUsageLine): string {
   const megabytes = (bytes: number) => `${Math.round(bytes / MEGABYTE)} MB`;
   const parts = [`${megabytes(usedBytes)} in use`];
   if (residentBytes !== undefined) parts.push(`${megabytes(residentBytes)} in all`);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MadeUpRun, UNIQUE_COUNT, eventOf, idOf } from './made-up-run.ts';
-import { claimsAreHeld, recordedIsWhatWasSent } from './one-key.ts';
+import { claimsAreHeld, keysBelongToTheirEvents, recordedIsWhatWasSent } from './one-key.ts';
 
 const a = eventOf('a');
 const held = (id: string) => ({ status: 409, body: { code: 'duplicate_event', detail: 'taken', id } });
@@ -91,4 +91,14 @@ test.for([
   expect(claimsAreHeld(run.facts).violations).toBe(1);
   run.fault({ at: 16, until: 18, losesClaims: true });
   expect(claimsAreHeld(run.facts).violations).toBe(0);
+});
+
+test('a key that another event holds, or one of no event, is found', () => {
+  const run = new MadeUpRun().accept(eventOf('a'), idOf(1)).record(eventOf('a'), idOf(1));
+  expect(keysBelongToTheirEvents(run.facts, run.state, run.index)).toMatchObject({ examined: 1, violations: 0 });
+  const [name] = run.state.keys.keys();
+  run.state.keys.set(name ?? '', idOf(8));
+  expect(keysBelongToTheirEvents(run.facts, run.state, run.index).violations).toBe(1);
+  run.state.keys.set('ff', idOf(9));
+  expect(keysBelongToTheirEvents(run.facts, run.state, run.index).violations).toBe(2);
 });

@@ -1,44 +1,45 @@
 // One key, one event, as it was sent.
 
-import { Tally, type Check } from './check.ts';
+import { createHash } from 'node:crypto';
+import { Check } from './check.ts';
 import { unitsOf, microsOf } from './exact.ts';
-import { mayHaveLostClaim, storyName, type Facts, type Said, type Story } from './facts.ts';
+import { mayHaveLostClaim, keyName, type Facts, type NamingAnswer, type KeyHistory } from './history-facts.ts';
 import type { SentEvent } from '../history.ts';
-import type { StateIndex, StoredEvent } from './state.ts';
+import type { StateIndex, StoredEvent, StoredState } from './stored-state.ts';
 
 /** Every row is an event that was sent, with the digits that were sent, and one for each key. */
 export function recordedIsWhatWasSent(facts: Facts, index: StateIndex): Check {
-  const tally = new Tally(
+  const check = new Check(
     'as sent',
     'Every recorded or rejected event was sent under its key, with this meter, customer, quantity, time and user; one for each key.',
   );
   for (const [name, events] of index.recordedByName) {
-    tally.examine(events.length);
+    check.examine(events.length);
     if (events.length > 1)
-      tally.violate(`${name} is recorded ${events.length} times: ${events.map(({ id }) => id).join(', ')}`);
+      check.violate(`${name} is recorded ${events.length} times: ${events.map(({ id }) => id).join(', ')}`);
   }
   for (const event of [...index.recorded.values(), ...index.rejected.values()]) {
-    const name = storyName(event.organization, event);
-    const story = facts.stories.get(name);
-    if (story === undefined) tally.violate(`${event.id} is recorded under ${name}, which nobody sent`);
+    const name = keyName(event.organization, event);
+    const keyHistory = facts.keyHistories.get(name);
+    if (keyHistory === undefined) check.violate(`${event.id} is recorded under ${name}, which nobody sent`);
     else {
-      const problem = problemOf(facts, story, event);
-      if (problem !== undefined) tally.violate(`${event.id} of ${name} ${problem}: ${JSON.stringify(event)}`);
+      const problem = problemOf(facts, keyHistory, event);
+      if (problem !== undefined) check.violate(`${event.id} of ${name} ${problem}: ${JSON.stringify(event)}`);
     }
   }
-  return tally.check;
+  return check;
 }
 
-function problemOf(facts: Facts, story: Story, event: StoredEvent): string | undefined {
-  const accepted = story.said.find(({ id, status }) => id === event.id && status === 201);
-  const sent = accepted === undefined ? story.payloads : [story.payloads[accepted.payload] as SentEvent];
+function problemOf(facts: Facts, keyHistory: KeyHistory, event: StoredEvent): string | undefined {
+  const accepted = keyHistory.answers.find(({ id, status }) => id === event.id && status === 201);
+  const sent = accepted === undefined ? keyHistory.payloads : [keyHistory.payloads[accepted.payload] as SentEvent];
   const replayed = facts.replays.get(event.id)?.map(({ payload }) => payload) ?? [];
   if (![...sent, ...replayed].some((payload) => isSame(payload, event))) return 'is not what was sent';
   if (accepted?.timestamp !== undefined && microsOf(accepted.timestamp) !== microsOf(event.timestamp)) {
     return `is not of the time that its sender was told, ${accepted.timestamp}`;
   }
-  const isNamed = story.said.length === 0 || story.said.some(({ id }) => id === event.id);
-  if (!isNamed && !mayHaveLostClaim(facts, story.firstSentAt, Infinity)) return 'has an id that no answer named';
+  const isNamed = keyHistory.answers.length === 0 || keyHistory.answers.some(({ id }) => id === event.id);
+  if (!isNamed && !mayHaveLostClaim(facts, keyHistory.firstSentAt, Infinity)) return 'has an id that no answer named';
   return undefined;
 }
 
@@ -60,24 +61,24 @@ function receivedAt(id: string): string {
 
 /** What the answers say about keys, whatever Postgres holds. */
 export function claimsAreHeld(facts: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'claims',
     'A key is accepted once, every later answer names the same event, 409 for the same payload and 422 for another; except where Redis had lost the claim.',
   );
-  for (const story of facts.stories.values()) {
-    const [first] = story.said;
+  for (const keyHistory of facts.keyHistories.values()) {
+    const [first] = keyHistory.answers;
     if (first === undefined) continue;
-    tally.examine(story.said.length);
-    const latest = Math.max(...story.said.map(({ at }) => at));
-    if (mayHaveLostClaim(facts, story.firstSentAt, latest)) continue;
-    const problem = problemOfClaim(story.said);
-    if (problem !== undefined) tally.violate(`${story.name} ${problem}`);
+    check.examine(keyHistory.answers.length);
+    const latest = Math.max(...keyHistory.answers.map(({ at }) => at));
+    if (mayHaveLostClaim(facts, keyHistory.firstSentAt, latest)) continue;
+    const problem = problemOfClaim(keyHistory.answers);
+    if (problem !== undefined) check.violate(`${keyHistory.name} ${problem}`);
   }
-  return tally.check;
+  return check;
 }
 
 /** What is wrong with these answers about one key that Redis never lost. */
-function problemOfClaim(answers: Said[]): string | undefined {
+function problemOfClaim(answers: NamingAnswer[]): string | undefined {
   const [first] = answers;
   const accepted = answers.filter(({ status }) => status === 201);
   if (accepted.length > 1) return `was accepted ${accepted.length} times`;
@@ -85,6 +86,31 @@ function problemOfClaim(answers: Said[]): string | undefined {
   if (other !== undefined) return `is ${first?.id} in one answer and ${other.id} in another`;
   const [holder] = accepted;
   if (holder === undefined) return undefined;
-  const wrong = answers.find((said) => said !== holder && (said.status === 409) !== (said.payload === holder.payload));
+  const wrong = answers.find(
+    (answer) => answer !== holder && (answer.status === 409) !== (answer.payload === holder.payload),
+  );
   return wrong && `was answered ${wrong.status} for payload ${wrong.payload}; payload ${holder.payload} holds the key`;
+}
+
+/** Every key that Postgres holds belongs to the event that was recorded under it, and every recorded key is held. */
+export function keysBelongToTheirEvents(facts: Facts, state: StoredState, index: StateIndex): Check {
+  const check = new Check(
+    'keys',
+    'Every idempotency key in Postgres belongs to the one event that is recorded under it.',
+  );
+  const unseen = new Map(state.keys);
+  for (const event of state.events) {
+    if (event.key === undefined) continue;
+    check.examine();
+    const organization = facts.organizations[event.organization]?.id ?? '';
+    const name = createHash('sha256').update(`${organization}${event.key}`).digest('hex').slice(0, 32);
+    const holder = state.keys.get(name);
+    if (holder !== event.id)
+      check.violate(`the key of ${keyName(event.organization, event)} belongs to ${holder}, recorded is ${event.id}`);
+    unseen.delete(name);
+  }
+  for (const [name, id] of unseen) {
+    if (!index.recorded.has(id)) check.violate(`the key ${name} belongs to ${id}, which is not recorded`);
+  }
+  return check;
 }

@@ -3,12 +3,12 @@
 import { createReadStream } from 'node:fs';
 import type { AnsweredLine, HistoryLine, RetriedLine, SentEvent, SentLine, UnansweredLine } from '../history.ts';
 import { canonical } from './exact.ts';
-import { emptyFacts, storyName, type Attempt, type Facts, type ReplayFact, type Story } from './facts.ts';
+import { emptyFacts, keyName, type Attempt, type Facts, type ReplayFact, type KeyHistory } from './history-facts.ts';
 
 /** A request that may get further attempts. */
 interface Open {
   sent: SentLine;
-  stories: Story[];
+  keyHistories: KeyHistory[];
   payloads: number[];
   attempt: Attempt | undefined;
   replay: ReplayFact | undefined;
@@ -57,7 +57,7 @@ export class FactReader {
         return;
       case 'fault':
         this.#facts.faults.push(line);
-        if (line.losesClaims === true) this.#facts.memoryLosses.push(line);
+        if (line.losesClaims === true) this.#facts.dataLosses.push(line);
         return;
       case 'stall':
         this.#facts.stalls.push(line);
@@ -77,32 +77,32 @@ export class FactReader {
       case 'slots':
         this.#facts.hostile.slots.push(line);
         return;
-      case 'census':
-        this.#facts.hostile.census.push(line);
+      case 'resource usage':
+        this.#facts.hostile.resourceUsage.push(line);
         return;
     }
   }
 
   finish(): Facts {
-    for (const { sent, stories } of this.#open.values()) {
-      const isSettled = stories.every((story) => story.said.length > 0 || story.refused > 0);
-      const isKeyed = stories.length > 0 && stories.every((story) => story.isKeyed);
+    for (const { sent, keyHistories } of this.#open.values()) {
+      const isSettled = keyHistories.every((keyHistory) => keyHistory.answers.length > 0 || keyHistory.refused > 0);
+      const isKeyed = keyHistories.length > 0 && keyHistories.every((keyHistory) => keyHistory.isKeyed);
       if (isKeyed && !isSettled) this.#facts.unsettled.push({ at: sent.at, what: describe(sent) });
     }
     return this.#facts;
   }
 
   #begin(sent: SentLine): void {
-    const stories: Story[] = [];
+    const keyHistories: KeyHistory[] = [];
     const payloads: number[] = [];
     for (const event of sent.operation === 'replay' ? [] : (sent.events ?? [])) {
-      const story = this.#storyOf(sent, event);
-      stories.push(story);
-      payloads.push(payloadIn(story, event));
+      const keyHistory = this.#keyHistoryOf(sent, event);
+      keyHistories.push(keyHistory);
+      payloads.push(payloadIn(keyHistory, event));
       // Until an answer says more.
-      story.unclear += 1;
+      keyHistory.unclear += 1;
     }
-    const open: Open = { sent, stories, payloads, attempt: undefined, replay: this.#beginReplay(sent) };
+    const open: Open = { sent, keyHistories, payloads, attempt: undefined, replay: this.#beginReplay(sent) };
     this.#open.set(sent.request, open);
     open.attempt = this.#newAttempt(sent, sent);
   }
@@ -110,7 +110,7 @@ export class FactReader {
   #retry(line: RetriedLine): void {
     const open = this.#open.get(line.request);
     if (open === undefined) throw new Error(`request ${line.request} was tried again and never sent`);
-    for (const story of open.stories) story.unclear += 1;
+    for (const keyHistory of open.keyHistories) keyHistory.unclear += 1;
     open.attempt = this.#newAttempt(open.sent, line);
   }
 
@@ -129,7 +129,7 @@ export class FactReader {
       attempt.why = line.why;
       attempt.connection = line.connection;
       // Nothing was sent over a connection that could not be made.
-      if (line.why === 'refused') for (const story of open.stories) moveUnclear(story, 'notAccepted');
+      if (line.why === 'refused') for (const keyHistory of open.keyHistories) moveUnclear(keyHistory, 'notAccepted');
       return;
     }
     attempt.status = line.status;
@@ -143,16 +143,16 @@ export class FactReader {
   }
 
   #tell(open: Open, attempt: Attempt, line: AnsweredLine): void {
-    const { sent, stories, payloads } = open;
+    const { sent, keyHistories, payloads } = open;
     const body = (typeof line.body === 'object' && line.body !== null ? line.body : {}) as ProblemBody;
     const isBatchAnswer = sent.operation === 'batch' && (line.status === 201 || line.status === 207);
-    stories.forEach((story, index) => {
+    keyHistories.forEach((keyHistory, index) => {
       const item = isBatchAnswer ? (body.data?.[index] ?? {}) : body;
       const status = isBatchAnswer ? Number(item.status) : line.status;
       if (isBatchAnswer && status === 500) {
         this.#facts.unexpected.push({ at: line.at, what: `${describe(sent)} has an item that was answered 500` });
       }
-      settle(story, { ...item, status }, { payload: payloads[index] ?? 0, sentAt: attempt.sentAt, at: line.at });
+      settle(keyHistory, { ...item, status }, { payload: payloads[index] ?? 0, sentAt: attempt.sentAt, at: line.at });
     });
     const { organization, subject = '' } = sent;
     const read = { organization, subject, sentAt: attempt.sentAt, at: line.at, status: line.status, body: line.body };
@@ -193,30 +193,30 @@ export class FactReader {
     });
   }
 
-  #storyOf({ organization, at }: SentLine, event: SentEvent): Story {
-    const name = storyName(organization, event);
-    const known = this.#facts.stories.get(name);
+  #keyHistoryOf({ organization, at }: SentLine, event: SentEvent): KeyHistory {
+    const name = keyName(organization, event);
+    const known = this.#facts.keyHistories.get(name);
     if (known !== undefined) return known;
-    const story: Story = {
+    const keyHistory: KeyHistory = {
       organization,
       name,
       isKeyed: event.key !== undefined,
       payloads: [],
       firstSentAt: at,
-      said: [],
+      answers: [],
       refused: 0,
       notAccepted: 0,
       unclear: 0,
     };
-    this.#facts.stories.set(name, story);
-    return story;
+    this.#facts.keyHistories.set(name, keyHistory);
+    return keyHistory;
   }
 }
 
-function payloadIn(story: Story, event: SentEvent): number {
+function payloadIn(keyHistory: KeyHistory, event: SentEvent): number {
   const text = textOf(event);
-  const index = story.payloads.findIndex((payload) => textOf(payload) === text);
-  return index === -1 ? story.payloads.push(event) - 1 : index;
+  const index = keyHistory.payloads.findIndex((payload) => textOf(payload) === text);
+  return index === -1 ? keyHistory.payloads.push(event) - 1 : index;
 }
 
 /** `7` and `7.0e0` are one quantity, and so one payload. What is no quantity at all is refused for what it is. */
@@ -224,14 +224,14 @@ function textOf(event: SentEvent): string {
   return JSON.stringify({ ...event, quantity: canonical(event.quantity) });
 }
 
-function moveUnclear(story: Story, to: 'refused' | 'notAccepted'): void {
-  story.unclear -= 1;
-  story[to] += 1;
+function moveUnclear(keyHistory: KeyHistory, to: 'refused' | 'notAccepted'): void {
+  keyHistory.unclear -= 1;
+  keyHistory[to] += 1;
 }
 
 /** What an answer to one event says about it. */
 function settle(
-  story: Story,
+  keyHistory: KeyHistory,
   answer: ProblemBody & { status: number },
   when: { payload: number; sentAt: number; at: number },
 ): void {
@@ -241,11 +241,11 @@ function settle(
     (status === 409 && code === 'duplicate_event') ||
     (status === 422 && code === 'idempotency_key_reused');
   if (isAboutAnEvent) {
-    story.unclear -= 1;
+    keyHistory.unclear -= 1;
     const time = typeof timestamp === 'string' ? { timestamp } : {};
-    story.said.push({ ...when, ...time, status, id: String(id) });
-  } else if (status >= 400 && status < 500) moveUnclear(story, 'refused');
-  else if (status === 503 && outcome === 'not_accepted') moveUnclear(story, 'notAccepted');
+    keyHistory.answers.push({ ...when, ...time, status, id: String(id) });
+  } else if (status >= 400 && status < 500) moveUnclear(keyHistory, 'refused');
+  else if (status === 503 && outcome === 'not_accepted') moveUnclear(keyHistory, 'notAccepted');
 }
 
 function describe({ operation, request, organization, subject }: SentLine): string {

@@ -1,52 +1,75 @@
 // What the API says once all is over: usage of every meter, receipts of some events, and nothing of other organizations.
 
-import { readMessage } from '../clients/cast.ts';
+import { readMessage } from '../clients/client-context.ts';
 import { USAGE_WINDOW } from '../clients/reading.ts';
 import type { OrganizationLine } from '../history.ts';
-import { eachOf, type Questions } from './ask.ts';
-import type { Facts } from './facts.ts';
+import { eachOf, type Questions } from './questions.ts';
+import type { Facts } from './history-facts.ts';
 import type { CrossReading } from './isolation.ts';
 import type { ReceiptReading } from './receipts.ts';
-import type { UsageReading } from './usage.ts';
+import type { StoredEvent } from './stored-state.ts';
+import type { UsageReading } from './usage-answers.ts';
 
-/** Customers of each meter whose usage is read as well. */
-const CUSTOMERS_READ = 3;
+/** Events are up to 40 days late. Whole days, so that a bucket is a whole hour or day. */
+const DAYS_BEFORE = 60;
+const DAYS_AFTER = 2;
+const DAY_MS = 86_400_000;
 
 const RECEIPTS_READ = 2_000;
 const CROSS_RECEIPTS_READ = 20;
 
-export async function readUsage(questions: Questions, organizations: OrganizationLine[]): Promise<UsageReading[]> {
+/** The usage of every meter by the hour, and of each of its customers by the day. */
+export async function readUsage(
+  questions: Questions,
+  organizations: OrganizationLine[],
+  acknowledged: readonly StoredEvent[],
+): Promise<UsageReading[]> {
+  const customers = new Map<string, Set<string | undefined>>();
+  const customersOf = (organization: number, meter: number) => {
+    const name = `${organization} ${meter}`;
+    const found = customers.get(name) ?? new Set<string | undefined>([undefined]);
+    customers.set(name, found);
+    return found;
+  };
+  for (const { organization, meter, customer } of acknowledged) customersOf(organization, meter).add(customer);
   const wanted = organizations.flatMap((organization) =>
-    organization.meters.flatMap((meter, index) =>
-      [undefined, ...organization.customers.slice(0, CUSTOMERS_READ)].map((customer) => ({
-        organization,
-        meter,
-        index,
-        customer,
-      })),
+    organization.meters.flatMap(({ id }, meter) =>
+      [...customersOf(organization.index, meter)].map((customer) => ({ organization, id, meter, customer })),
     ),
   );
+  const dateAfter = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+  const window = `start_date=${dateAfter(-DAYS_BEFORE)}&end_date=${dateAfter(DAYS_AFTER)}`;
   const readings: UsageReading[] = [];
-  await eachOf(wanted, async ({ organization, meter, index, customer }) => {
-    const filter = customer === undefined ? '' : `&customer_external_id=${encodeURIComponent(customer.externalId)}`;
-    const path = `/meters/${meter.id}/usage?${USAGE_WINDOW}${filter}`;
+  await eachOf(wanted, async ({ organization, id, meter, customer }) => {
+    const [grain, digits] = customer === undefined ? ['hour', 13] : ['day', 10];
+    const filter = customer === undefined ? '' : `&customer_external_id=${encodeURIComponent(customer)}`;
+    const path = `/meters/${id}/usage?${window}&group_by=${grain}${filter}`;
     const { status, text } = await questions.ask(readMessage(organization, path));
-    const body = status === 200 ? (JSON.parse(text) as { total_usage: string | null; event_count: number }) : undefined;
+    const body = status === 200 ? (JSON.parse(text) as UsageBody) : undefined;
     readings.push({
       organization: organization.index,
-      meter: index,
-      ...(customer !== undefined && { customer: customer.externalId }),
+      meter,
+      ...(customer !== undefined && { customer }),
       total: body === undefined ? `status ${status}` : body.total_usage,
       count: body?.event_count ?? 0,
+      buckets: (body?.grouped_data ?? []).map(({ period_start, usage, event_count: count }) => {
+        return { period: period_start.slice(0, digits), usage, count };
+      }),
     });
   });
   return readings;
 }
 
+interface UsageBody {
+  total_usage: string | null;
+  event_count: number;
+  grouped_data: { period_start: string; usage: string | null; event_count: number }[];
+}
+
 /** The receipts of events all over the run. */
 export async function readReceipts(questions: Questions, facts: Facts, isKept: (id: string) => boolean) {
-  const accepted = [...facts.stories.values()].flatMap(({ organization, said }) =>
-    said.filter(({ id, status }) => status === 201 && isKept(id)).map(({ id }) => ({ organization, id })),
+  const accepted = [...facts.keyHistories.values()].flatMap(({ organization, answers }) =>
+    answers.filter(({ id, status }) => status === 201 && isKept(id)).map(({ id }) => ({ organization, id })),
   );
   const step = Math.max(1, Math.floor(accepted.length / RECEIPTS_READ));
   const readings: ReceiptReading[] = [];
@@ -65,9 +88,9 @@ export async function readReceipts(questions: Questions, facts: Facts, isKept: (
 /** Every organization reads what every other has, by its right ids. */
 export async function readAcross(questions: Questions, facts: Facts): Promise<CrossReading[]> {
   const ids = facts.organizations.map(() => [] as string[]);
-  for (const { organization, said } of facts.stories.values()) {
+  for (const { organization, answers } of facts.keyHistories.values()) {
     const own = ids[organization];
-    const id = said[0]?.id;
+    const id = answers[0]?.id;
     if (own !== undefined && id !== undefined && own.length < CROSS_RECEIPTS_READ) own.push(id);
   }
   const wanted = facts.organizations.flatMap((reader) =>

@@ -1,7 +1,7 @@
-import { Tally, type Check } from './check.ts';
+import { Check } from './check.ts';
 import { microsOf, unitsOf } from './exact.ts';
-import { lostEventsOf, mayHaveLostClaim, storyName, type Facts, type ReadFact } from './facts.ts';
-import type { StateIndex } from './state.ts';
+import { lostEventsOf, mayHaveLostClaim, keyName, type Facts, type ReadFact } from './history-facts.ts';
+import type { StateIndex } from './stored-state.ts';
 
 interface Receipt {
   status: string;
@@ -16,7 +16,7 @@ const STAGES = ['queued', 'rejected', 'recorded'];
 
 /** During the run: an accepted event has a receipt at once and ever after, and it only goes forward. */
 export function receiptsHold(facts: Facts): Check {
-  const tally = new Tally(
+  const check = new Check(
     'receipts',
     'The receipt of an accepted event is there at once and ever after, and only goes forward.',
   );
@@ -28,22 +28,22 @@ export function receiptsHold(facts: Facts): Check {
     let stage = { index: 0, at: 0 };
     for (const { status, body, sentAt, at } of reads.toSorted((a, b) => a.sentAt - b.sentAt)) {
       if (status === 503) continue;
-      tally.examine();
+      check.examine();
       if (status !== 200) {
         if (!lost.has(id))
-          tally.violate(`the receipt of ${id} was answered ${status} at ${at} ms: ${JSON.stringify(body)}`);
+          check.violate(`the receipt of ${id} was answered ${status} at ${at} ms: ${JSON.stringify(body)}`);
         continue;
       }
       const index = STAGES.indexOf((body as Receipt).status);
       if (index < stage.index && stage.at < sentAt && !mayHaveLostClaim(facts, 0, at)) {
-        tally.violate(
+        check.violate(
           `the receipt of ${id} went from ${STAGES[stage.index]} to ${(body as Receipt).status} at ${at} ms`,
         );
       }
       if (index > stage.index) stage = { index, at };
     }
   }
-  return tally.check;
+  return check;
 }
 
 /** A receipt that was read at the end. */
@@ -55,9 +55,9 @@ export interface ReceiptReading {
 
 /** At the end: the API tells of each event what Postgres has. */
 export function receiptsTellTheState(index: StateIndex, readings: ReceiptReading[]): Check {
-  const tally = new Tally('final receipts', 'In the end the receipt of an event says what Postgres holds of it.');
+  const check = new Check('final receipts', 'In the end the receipt of an event says what Postgres holds of it.');
   for (const { id, status, body } of readings) {
-    tally.examine();
+    check.examine();
     const receipt = body as Receipt;
     const stored = index.recorded.get(id) ?? index.rejected.get(id);
     const expected = index.recorded.has(id) ? 'recorded' : index.rejected.has(id) ? 'rejected' : 'duplicate';
@@ -70,27 +70,27 @@ export function receiptsTellTheState(index: StateIndex, readings: ReceiptReading
           microsOf(receipt.timestamp) === microsOf(stored.timestamp) &&
           receipt.customer_external_id === stored.customer));
     if (!isRight)
-      tally.violate(`the receipt of ${id}, which is ${expected}, was answered ${status}: ${JSON.stringify(body)}`);
+      check.violate(`the receipt of ${id}, which is ${expected}, was answered ${status}: ${JSON.stringify(body)}`);
   }
-  return tally.check;
+  return check;
 }
 
 /** Replays that were accepted are in the count, once. */
 export function replaysAreCounted(facts: Facts, index: StateIndex): Check {
-  const tally = new Tally('replays', 'A rejected event whose corrected replay was accepted is recorded.');
+  const check = new Check('replays', 'A rejected event whose corrected replay was accepted is recorded.');
   const lost = lostEventsOf(facts);
   for (const [id, replays] of facts.replays) {
     const corrected = replays.filter(({ isAccepted, payload }) => isAccepted && payload.userId !== undefined);
     if (corrected.length === 0) continue;
-    tally.examine();
+    check.examine();
     // Where Redis had lost the claim, two events may have one key: the first replay is recorded, the other one is its
     // duplicate, or rejected where their corrections differ.
     const rejected = index.rejected.get(id);
-    const holders = rejected && index.recordedByName.get(storyName(rejected.organization, rejected));
+    const holders = rejected && index.recordedByName.get(keyName(rejected.organization, rejected));
     const isHeld = holders !== undefined && mayHaveLostClaim(facts, 0, Infinity);
     const isCounted = index.recorded.has(id) || index.duplicates.has(id) || isHeld || lost.has(id);
     if (!isCounted)
-      tally.violate(`${id} was replayed with a user and is ${index.rejected.has(id) ? 'rejected' : 'nowhere'}`);
+      check.violate(`${id} was replayed with a user and is ${index.rejected.has(id) ? 'rejected' : 'nowhere'}`);
   }
-  return tally.check;
+  return check;
 }

@@ -4,26 +4,26 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { WeirError } from '@weir/sdk/error';
+import { Command } from 'commander';
 import { OptionError, StoppedError } from './errors.ts';
-import { parseOptions, usage, type Demo } from './options.ts';
-import { runImport, type Source } from './run.ts';
+import { importFile, type Source } from './import-file.ts';
+import { parseImportOptions, type Demo } from './import-options.ts';
 
 const stop = new AbortController();
 // A second Ctrl-C changes nothing: the wait for answers under way is short.
 process.on('SIGINT', () => stop.abort());
 process.on('SIGTERM', () => stop.abort());
 
+const command = new Command()
+  .configureOutput({ outputError: (text, write) => write(text.replace(/\n$/, ' (--help shows the options)\n')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+const options = parseImportOptions(process.argv.slice(2), process.env, loadDemo(), command);
 try {
-  const options = parseOptions(process.argv.slice(2), process.env, loadDemo());
-  if (options) {
-    const tally = await runImport(options, openSource(options.file), process.stderr, process.stdout, stop.signal);
-    process.exitCode = stop.signal.aborted ? 130 : tally.bad > 0 ? 1 : 0;
-  } else {
-    console.log(usage);
-  }
+  const { bad } = await importFile(options, openSource(options.file), process.stderr, process.stdout, stop.signal);
+  process.exitCode = stop.signal.aborted ? 130 : bad > 0 ? 1 : 0;
 } catch (error) {
   process.exitCode = stop.signal.aborted ? 130 : 2;
-  if (error instanceof OptionError) console.error(`import: ${error.message} (--help shows the options)`);
+  if (error instanceof OptionError) command.error(`error: ${error.message}`);
   else if (isExpected(error)) console.error(`import: ${error.message}`);
   else if (!stop.signal.aborted) console.error(error);
 }

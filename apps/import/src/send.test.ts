@@ -2,8 +2,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { parseOptions } from './options.ts';
-import { runImport } from './run.ts';
+import { Command } from 'commander';
+import { importFile } from './import-file.ts';
+import { parseImportOptions } from './import-options.ts';
 
 interface SentEvent {
   idempotency_key: string;
@@ -62,19 +63,18 @@ async function run(text: string, argv: string[] = [], stop = new AbortController
     '--url',
     url,
   ];
-  const options = parseOptions([...args, '--key', 'k', ...argv], {});
-  if (!options) throw new Error('expected options');
+  const options = parseImportOptions([...args, '--key', 'k', ...argv], {}, undefined, new Command().exitOverride());
   let log = '';
   let result = '';
-  const done = runImport(
+  const done = importFile(
     options,
     { stream: Readable.from([Buffer.from(text)]), sizeBytes: text.length },
     { write: (part) => (log += part) },
     { write: (part) => (result += part) },
     stop,
   );
-  const tally = await done.catch((error: unknown) => error);
-  return { tally, log, result };
+  const counts = await done.catch((error: unknown) => error);
+  return { counts, log, result };
 }
 
 const refuse = (response: ServerResponse, status: number, body = {}) => {
@@ -84,23 +84,23 @@ const refuse = (response: ServerResponse, status: number, body = {}) => {
 
 test('all rows arrive in batches, and a second run finds them there', async () => {
   const first = await run(rows(1234));
-  expect(first.tally).toEqual({ accepted: 1234, alreadyThere: 0, bad: 0 });
+  expect(first.counts).toEqual({ accepted: 1234, alreadyThere: 0, bad: 0 });
   expect(requests.map((events) => events.length).toSorted((a, b) => a - b)).toEqual([234, 500, 500]);
   expect(first.result).toMatch(/^1,234 rows in .* 1,234 accepted, 0 already there, 0 bad\.\n$/);
-  expect((await run(rows(1234))).tally).toEqual({ accepted: 0, alreadyThere: 1234, bad: 0 });
+  expect((await run(rows(1234))).counts).toEqual({ accepted: 0, alreadyThere: 1234, bad: 0 });
 });
 
 test('bad rows are listed with their lines and the rest goes in', async () => {
-  const { tally, log } = await run(rows(10, (row) => (row === 3 ? 'many' : String(row))));
-  expect(tally).toEqual({ accepted: 9, alreadyThere: 0, bad: 1 });
+  const { counts, log } = await run(rows(10, (row) => (row === 3 ? 'many' : String(row))));
+  expect(counts).toEqual({ accepted: 9, alreadyThere: 0, bad: 1 });
   expect(log).toContain('line 4: quantity "many" is not a decimal number\n');
 });
 
 test('a row that makes the service refuse its whole request is found, and costs no other', async () => {
   interfere = (events, response) =>
     events.some(({ quantity }) => quantity === 77) && refuse(response, 400, { code: 'bad_json', detail: 'Not JSON' });
-  const { tally, log } = await run(rows(100));
-  expect(tally).toEqual({ accepted: 99, alreadyThere: 0, bad: 1 });
+  const { counts, log } = await run(rows(100));
+  expect(counts).toEqual({ accepted: 99, alreadyThere: 0, bad: 1 });
   expect(log).toContain('line 78: Not JSON (bad_json)\n');
 });
 
@@ -120,28 +120,28 @@ test('no more requests than asked for are open at once', async () => {
 test('an outage is waited for and said once', async () => {
   let outages = 3;
   interfere = (_events, response) => outages-- > 0 && refuse(response, 503, { detail: 'Redis is down' });
-  const { tally, log } = await run(rows(20), ['--batch-size', '20']);
-  expect(tally).toMatchObject({ accepted: 20 });
+  const { counts, log } = await run(rows(20), ['--batch-size', '20']);
+  expect(counts).toMatchObject({ accepted: 20 });
   expect(log.match(/Redis is down/g)).toHaveLength(1);
 });
 
 test('an outage that is longer than asked for ends the import', async () => {
   interfere = (_events, response) => refuse(response, 503, { detail: 'Redis is down' });
-  const { tally } = await run(rows(20), ['--retry-for', '1']);
-  expect(tally).toMatchObject({ message: 'Gave up after 1 s: Redis is down' });
+  const { counts } = await run(rows(20), ['--retry-for', '1']);
+  expect(counts).toMatchObject({ message: 'Gave up after 1 s: Redis is down' });
 });
 
 test('a refused key ends the import at once', async () => {
   interfere = (_events, response) => refuse(response, 401, { code: 'unauthorized', detail: 'This key is not valid' });
-  const { tally, result } = await run(rows(2000));
-  expect(tally).toMatchObject({ message: 'unauthorized: This key is not valid' });
+  const { counts, result } = await run(rows(2000));
+  expect(counts).toMatchObject({ message: 'unauthorized: This key is not valid' });
   expect(requests.length).toBeLessThanOrEqual(2);
   expect(result).toContain('0 accepted');
 });
 
 test('an import in which nothing is right ends after a thousand bad rows', async () => {
-  const { tally, log } = await run(rows(5000, () => 'x'));
-  expect(tally).toMatchObject({ message: expect.stringContaining('1000 rows are bad and none is good') });
+  const { counts, log } = await run(rows(5000, () => 'x'));
+  expect(counts).toMatchObject({ message: expect.stringContaining('1000 rows are bad and none is good') });
   expect(log.match(/^line/gm)).toHaveLength(1000);
 });
 
@@ -151,12 +151,12 @@ test('a stopped import waits for the answers under way, and the next run goes on
     if (requests.length === 4) stop.abort();
     return false;
   };
-  const { tally, result } = await run(rows(1000), ['--batch-size', '50'], stop.signal);
-  const { accepted } = tally as { accepted: number };
+  const { counts, result } = await run(rows(1000), ['--batch-size', '50'], stop.signal);
+  const { accepted } = counts as { accepted: number };
   expect(accepted).toBe(requests.flat().length);
   expect(accepted).toBeLessThan(1000);
   expect(result).toContain('Run the same command again');
-  expect((await run(rows(1000))).tally).toEqual({ accepted: 1000 - accepted, alreadyThere: accepted, bad: 0 });
+  expect((await run(rows(1000))).counts).toEqual({ accepted: 1000 - accepted, alreadyThere: accepted, bad: 0 });
 });
 
 test('a dry run shows the first events and sends none', async () => {

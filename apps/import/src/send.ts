@@ -2,8 +2,8 @@ import { WeirClient } from '@weir/sdk';
 import { WeirError } from '@weir/sdk/error';
 import type { UsageEvent } from '@weir/sdk/event';
 import { StoppedError } from './errors.ts';
-import type { ImportOptions } from './options.ts';
-import type { Progress } from './progress.ts';
+import type { ImportOptions } from './import-options.ts';
+import type { ImportProgress } from './import-progress.ts';
 import type { Row } from './read-rows.ts';
 import type { ToEvent } from './to-event.ts';
 
@@ -22,7 +22,7 @@ const graceMs = 5000;
 const badFirstMax = 1000;
 
 /**
- * Sends the rows in batches and tallies them, holding at most `concurrency` + 1 batches in memory. After `stop` no
+ * Sends the rows in batches and counts them, holding at most `concurrency` + 1 batches in memory. After `stop` no
  * further batch is sent and those under way are waited for. Throws a StoppedError when the service stays unreachable
  * for `patienceMs` or every one of the first rows is bad, and a WeirError when it refuses the import as a whole.
  */
@@ -30,7 +30,7 @@ export async function sendRows(
   rows: AsyncIterable<Row>,
   toEvent: ToEvent,
   options: Pick<ImportOptions, 'url' | 'apiKey' | 'batchSize' | 'concurrency' | 'patienceMs'>,
-  progress: Progress,
+  progress: ImportProgress,
   stop: AbortSignal,
 ): Promise<void> {
   // Aborted with the reason why nothing more can be delivered; ends what is under way.
@@ -61,7 +61,7 @@ async function* fillBatches(
   rows: AsyncIterable<Row>,
   toEvent: ToEvent,
   batchSize: number,
-  progress: Progress,
+  progress: ImportProgress,
 ): AsyncGenerator<Batch> {
   let items: Item[] = [];
   let startByte = 0;
@@ -79,9 +79,9 @@ async function* fillBatches(
   if (items.length > 0) yield { items, bytes: endByte - startByte };
 }
 
-function reportBad(progress: Progress, line: number, reason: string): void {
+function reportBad(progress: ImportProgress, line: number, reason: string): void {
   progress.bad(line, reason);
-  const { accepted, alreadyThere, bad } = progress.tally;
+  const { accepted, alreadyThere, bad } = progress.counts;
   if (bad >= badFirstMax && accepted + alreadyThere === 0) {
     throw new StoppedError(`${bad} rows are bad and none is good: is it the right meter, file and column?`);
   }
@@ -90,7 +90,7 @@ function reportBad(progress: Progress, line: number, reason: string): void {
 /** Returns the function that sends one batch until each of its events is settled. */
 function openDelivery(
   { url, apiKey, patienceMs }: Pick<ImportOptions, 'url' | 'apiKey' | 'patienceMs'>,
-  progress: Progress,
+  progress: ImportProgress,
   halt: AbortController,
 ): (batch: Batch) => Promise<void> {
   let troubleSince: number | undefined;
@@ -118,8 +118,8 @@ function openDelivery(
         if ('error' in outcome) {
           if (outcome.error.transient) throw new StoppedError(outcome.error.detail);
           reportBad(progress, items[index]!.line, explain(outcome.error));
-        } else if (outcome.duplicate) progress.tally.alreadyThere += 1;
-        else progress.tally.accepted += 1;
+        } else if (outcome.duplicate) progress.counts.alreadyThere += 1;
+        else progress.counts.accepted += 1;
       }
     } catch (error) {
       if (!(error instanceof WeirError) || !isAboutContent(error)) throw error;

@@ -1,4 +1,4 @@
-// What the commands of this folder share: where Postgres and Redis are, and what is said when one of them is away.
+// What the commands of this folder share: a command line, where Postgres and Redis are, and what is said when one is away.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { isUnavailable } from '@weir/db/database';
 import { RedisUnreachable, isRedisAway } from '@weir/queue/redis-away';
 import { errorCodeOf } from '@weir/shared/errors';
 import { SettingsError, databaseUrl, loadSettings, queuePrefix, redisUrl } from '@weir/shared/settings';
+import { Command } from 'commander';
 import { z } from 'zod';
 
 const settingsSchema = z.object({
@@ -13,6 +14,13 @@ const settingsSchema = z.object({
   REDIS_URL: redisUrl,
   QUEUE_PREFIX: queuePrefix,
 });
+
+/** A command whose options can be told; arguments that make no sense end the process with status 2. */
+export function newCommand(): Command {
+  return new Command()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/\n$/, ' (--help shows the options)\n')) })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+}
 
 /** The settings of a command; without them, the services that npm start brought up. */
 export function loadCommandSettings(env: NodeJS.ProcessEnv): z.output<typeof settingsSchema> {

@@ -11,7 +11,7 @@ import { readDoor, readDrainedCounts, type DoorState } from '@weir/queue/accepte
 import { readBatches } from '@weir/queue/batches';
 import type { QueueConnection } from '@weir/queue/connection';
 import type { MonthCount } from '@weir/shared/month-counts';
-import type { ReconcileOptions } from './options.ts';
+import type { ReconcileOptions } from './reconcile-options.ts';
 
 /** One organization in one month of receipt. */
 export interface EventBalance {

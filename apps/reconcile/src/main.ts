@@ -7,16 +7,15 @@ import { identify } from '@weir/db/installation';
 import { disconnect, openCommand } from '@weir/queue/connection';
 import { foreignQueue, readOwner } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
-import { explainFailure, loadCommandSettings } from './connect.ts';
-import { OptionError, parseOptions, usage, type ReconcileOptions } from './options.ts';
-import { Progress } from './progress.ts';
-import { describe, toJson } from './report.ts';
-import { reconcile } from './run.ts';
+import { ProgressLine } from '@weir/shared/progress-line';
+import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
+import { parseReconcileOptions, type ReconcileOptions } from './reconcile-options.ts';
+import { describe, toJson } from './reconcile-report.ts';
+import { reconcile } from './reconcile.ts';
 
+const options = parseReconcileOptions(process.argv.slice(2), newCommand());
 try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options) process.exitCode = await run(options);
-  else console.log(usage);
+  process.exitCode = await run(options);
 } catch (error) {
   process.exitCode = 2;
   const line = explain(error);
@@ -25,7 +24,7 @@ try {
 
 async function run(options: ReconcileOptions): Promise<number> {
   const settings = loadCommandSettings(process.env);
-  const progress = new Progress(process.stderr);
+  const progress = new ProgressLine(process.stderr);
   const closer = new Closer();
   try {
     const queue = await openCommand({ url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX });
@@ -41,7 +40,8 @@ async function run(options: ReconcileOptions): Promise<number> {
     const { mark } = await identify(database, undefined);
     const foreign = foreignQueue(mark, (await readOwner(queue)) ?? mark);
     if (foreign !== undefined) throw foreign;
-    const found = await reconcile({ database, queue, onPart: (name) => progress.part(name) }, options);
+    const onPart = (name: string) => progress.show(() => `Looking at ${name} …`);
+    const found = await reconcile({ database, queue, onPart }, options);
     progress.clear();
     console.log(options.json ? toJson(found) : describe(found, options));
     return found.isEqual ? 0 : 1;
@@ -52,6 +52,5 @@ async function run(options: ReconcileOptions): Promise<number> {
 }
 
 function explain(error: unknown): string | undefined {
-  if (error instanceof OptionError) return `${error.message} (--help shows the options)`;
   return error instanceof RepairUnderWay ? error.message : explainFailure(error);
 }

@@ -3,7 +3,7 @@
 
 import type { Database } from '@weir/db/database';
 import { compareUnit, listUnits, rebuildUnit, type RollupDifference, type Unit } from '@weir/db/rollup-check';
-import type { ReconcileOptions } from './options.ts';
+import type { ReconcileOptions } from './reconcile-options.ts';
 
 /** One table for one meter in one month, where it is not what the events give. */
 export interface RollupBalance extends Unit, RollupDifference {

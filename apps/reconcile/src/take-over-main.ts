@@ -9,17 +9,18 @@ import { countBatches } from '@weir/queue/batches';
 import { disconnect, openCommand } from '@weir/queue/connection';
 import { isSameWeir, takeOver } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
-import { explainFailure, loadCommandSettings } from './connect.ts';
+import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
 
-const USAGE = `Gives the queue in Redis to the database, which takes the place of the one that it belonged to.
-
-npm run take-over
-
-Stop all of Weir before. Settings: DATABASE_URL, REDIS_URL and QUEUE_PREFIX; without them, what npm start brought up.`;
-
+newCommand()
+  .name('npm run take-over')
+  .description('Gives the queue in Redis to the database, which takes the place of the one that it belonged to.')
+  .addHelpText(
+    'after',
+    '\nStop all of Weir before. Settings: DATABASE_URL, REDIS_URL, QUEUE_PREFIX, else what npm start has.',
+  )
+  .parse();
 try {
-  if (process.argv.length > 2) console.log(USAGE);
-  else await run();
+  await run();
 } catch (error) {
   process.exitCode = 2;
   const line = explainFailure(error);

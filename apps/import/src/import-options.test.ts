@@ -1,0 +1,90 @@
+import { Command, CommanderError } from 'commander';
+import { expect, test } from 'vitest';
+import { parseImportOptions, type Environment } from './import-options.ts';
+
+const needed = ['--file', 'dir/usage.csv', '--meter', 'm', '--customer', 'c', '--quantity', 'q', '--timestamp', 't'];
+const demo = { base_url: 'http://127.0.0.1:4000', api_key: 'org_live_demo' };
+
+function parseAll(argv: string[], environment: Environment = {}) {
+  const command = new Command().exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
+  return parseImportOptions(argv, environment, demo, command);
+}
+
+function parse(argv: string[], environment?: Environment) {
+  return parseAll([...needed, ...argv], environment);
+}
+
+test('beside meter and columns everything has a default', () => {
+  expect(parse([], { INIT_CWD: '/home' })).toEqual({
+    file: '/home/dir/usage.csv',
+    format: 'csv',
+    csv: { delimiter: ',', header: true },
+    specs: { meter: 'm', customer: 'c', quantity: 'q', timestamp: 't', metadata: [], path: '/home/dir/usage.csv' },
+    time: { timezone: 'UTC' },
+    url: 'http://127.0.0.1:4000',
+    apiKey: 'org_live_demo',
+    batchSize: 500,
+    concurrency: 2,
+    patienceMs: 300_000,
+    dryRun: false,
+  });
+});
+
+test('options come before the environment, the environment before the demo', () => {
+  const environment = { WEIR_URL: 'http://env/', WEIR_API_KEY: 'env' };
+  expect(parse([], environment)).toMatchObject({ url: 'http://env', apiKey: 'env' });
+  expect(parse(['--url', 'http://arg', '--key', 'arg'], environment)).toMatchObject({
+    url: 'http://arg',
+    apiKey: 'arg',
+  });
+});
+
+test('the key of the demo is sent to no other address', () => {
+  expect(() => parse(['--url', 'http://elsewhere'])).toThrow('no API key');
+  expect(parse(['--url', `${demo.base_url}/`])).toMatchObject({ apiKey: 'org_live_demo' });
+});
+
+test('the ending of the file says its format and delimiter, options say more', () => {
+  expect(parse(['--file', 'a.JSONL'])).toMatchObject({ format: 'ndjson' });
+  expect(parse(['--file', 'a.tsv'])).toMatchObject({ format: 'csv', csv: { delimiter: '\t' } });
+  expect(parse(['--file', 'a.txt', '--format', 'csv', '--delimiter', ';', '--no-header'])).toMatchObject({
+    csv: { delimiter: ';', header: false },
+  });
+  expect(() => parse(['--file', 'a.txt'])).toThrow('--format');
+});
+
+test('metadata is KEY=SPEC, as often as wanted', () => {
+  const options = parse(['--metadata', 'user_id=user-{row}', '--metadata', 'kind==x']);
+  expect(options.specs.metadata).toEqual([
+    ['user_id', 'user-{row}'],
+    ['kind', '=x'],
+  ]);
+});
+
+test('rows that can be equal by chance need a name that no other file has', () => {
+  const untimed = needed.slice(0, -2);
+  expect(() => parseAll(untimed)).toThrow('--name');
+  expect(parseAll([...untimed, '--name', 'june'])).toMatchObject({ specs: { name: 'june' } });
+  expect(parseAll([...untimed, '--idempotency-key', 'id'])).toBeDefined();
+  expect(() => parse(['--file', '-', '--format', 'csv'])).toThrow('standard input has no name');
+});
+
+test('what cannot be meant is refused, naming the option', () => {
+  for (const [argv, message] of [
+    [['--batch-size', '1001'], '--batch-size'],
+    [['--concurrency', '0'], '--concurrency'],
+    [['--retry-for', '1.5'], '--retry-for'],
+    [['--timezone', 'Mars'], '--timezone'],
+    [['--timestamp-unit', 'h'], '--timestamp-unit'],
+    [['--delimiter', ',,'], '--delimiter'],
+    [['--metadata', 'x'], '--metadata'],
+    [['--format', 'xml'], '--format'],
+    [['--url', 'nowhere'], '--url'],
+    [['--custmer', 'x'], '--custmer'],
+    [['--meter', ''], '--meter'],
+  ] as const) {
+    expect(() => parse([...argv])).toThrow(CommanderError);
+    expect(() => parse([...argv])).toThrow(message);
+  }
+  expect(() => parseAll(['--file', 'a.csv', '--customer', 'c', '--quantity', 'q'])).toThrow('--meter');
+});

@@ -1,0 +1,89 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+
+/** Builds that break the promise on purpose, which the judge has to catch. */
+const BROKEN_BUILDS = ['claim-first', 'leaking-slots'] as const;
+export type BrokenBuild = (typeof BROKEN_BUILDS)[number];
+
+export interface ChaosOptions {
+  /** How long there is load; faults are made as long, or for a part of it beside hostile clients. */
+  seconds: number;
+  /** The same seed makes the same faults in the same order. */
+  seed: number;
+  requestsPerSecond: number;
+  /** Whether hostile clients are at work beside the honest. */
+  isHostile: boolean;
+  makesFaults: boolean;
+  /** Undefined: a new folder under the system's temporary one. */
+  folder: string | undefined;
+  /** Leaves the folder when everything was found to be right, too. */
+  keepsFolder: boolean;
+  broken: BrokenBuild | undefined;
+  /** Where the report is written as JSON. */
+  json: string | undefined;
+}
+
+interface Values {
+  minutes: number;
+  seed?: number;
+  rate: number;
+  hostile?: true;
+  faults: 'all' | 'none';
+  folder?: string;
+  keep?: true;
+  broken?: BrokenBuild;
+  json?: string;
+}
+
+const SEED_MAX = 0x7fff_ffff;
+
+/** Ends the process after the help, and with a message on options that make no sense. */
+export function parseChaosOptions(args: readonly string[], command: Command, drawSeed: () => number): ChaosOptions {
+  const { minutes, seed, rate, hostile, faults, folder, keep, broken, json } = command
+    .name('npm run chaos --')
+    .description('Makes everything fail that can, under load, and proves what became of each event.')
+    .option(
+      '--minutes <n>',
+      'length of the load; with --hostile faults are made in its last three fifths',
+      minutesOf,
+      10,
+    )
+    .option('--seed <n>', 'the same one makes the same faults in the same order (default: drawn by lot)', seedOf)
+    .option('--rate <n>', 'requests a second', (text) => wholeNumber(text, 1, 10_000), 1_000)
+    .option('--hostile', 'hostile clients beside the honest, from a fifth of the time on')
+    .addOption(new Option('--faults <which>', 'what fails').choices(['all', 'none']).default('all'))
+    .option('--folder <dir>', 'an empty folder for data, logs and history, which is kept (default: a temporary one)')
+    .option('--keep', 'keep the temporary folder, also when nothing was found')
+    .addOption(
+      new Option('--broken <build>', 'run a build that breaks the promise, which must be found').choices(BROKEN_BUILDS),
+    )
+    .option('--json <file>', 'write the report there as well')
+    .parse(args, { from: 'user' })
+    .opts<Values>();
+  return {
+    seconds: minutes * 60,
+    seed: seed ?? drawSeed(),
+    requestsPerSecond: rate,
+    isHostile: hostile === true,
+    makesFaults: faults === 'all',
+    folder,
+    keepsFolder: keep === true || folder !== undefined,
+    broken,
+    json,
+  };
+}
+
+function minutesOf(text: string): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value >= 0.1 && value <= 1_440) return value;
+  throw new InvalidArgumentError('It must be a number from 0.1 to 1440.');
+}
+
+function seedOf(text: string): number {
+  return wholeNumber(text, 0, SEED_MAX);
+}
+
+function wholeNumber(text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+}

@@ -1,0 +1,53 @@
+import type { Random } from '../random.ts';
+import { comeAndGoOfCustomer, liveAndDieOfKey } from './administration.ts';
+import { ClientContext } from './client-context.ts';
+import type { Organization } from './organizations.ts';
+import { listEvents, readAcross, readReceipt, readUsage, replayRejected } from './reading.ts';
+import { trackRefused } from './refusals.ts';
+import type { Sender } from './sender.ts';
+import {
+  trackAgain,
+  trackBatch,
+  trackContested,
+  trackKeyed,
+  trackKeyless,
+  trackTwiceAtOnce,
+  trackUnderTakenKey,
+} from './tracking.ts';
+
+type Scenario = (context: ClientContext, signal: AbortSignal) => Promise<void>;
+
+/** How many of a thousand scenarios are of which kind. */
+const SCENARIOS: [Scenario, number][] = [
+  [trackKeyed, 650],
+  [trackKeyless, 80],
+  [trackTwiceAtOnce, 50],
+  [trackContested, 15],
+  [trackAgain, 50],
+  [trackUnderTakenKey, 20],
+  [trackBatch, 15],
+  [trackRefused, 55],
+  [readReceipt, 25],
+  [readUsage, 6],
+  [listEvents, 4],
+  [readAcross, 15],
+  [replayRejected, 10],
+  [liveAndDieOfKey, 3],
+  [comeAndGoOfCustomer, 2],
+];
+
+const SCENARIOS_BY_SHARE = SCENARIOS.flatMap(([scenario, count]) => Array.from({ length: count }, () => scenario));
+
+/** Begins one scenario after another, of every kind in its share. */
+export class Mix {
+  readonly #context: ClientContext;
+
+  constructor(sender: Sender, organizations: readonly Organization[], random: Random) {
+    this.#context = new ClientContext(sender, organizations, random);
+  }
+
+  /** Begins the next scenario; resolves when each of its requests is settled. */
+  next(signal: AbortSignal): Promise<void> {
+    return this.#context.random.pick(SCENARIOS_BY_SHARE)(this.#context, signal);
+  }
+}

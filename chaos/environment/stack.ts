@@ -1,0 +1,183 @@
+// Brings up the system under test: Postgres and Redis of its own, two API processes and two workers, and a proxy on every
+// edge between them.
+
+import { migrate } from '@weir/db/migrate';
+import { writePrivateFile } from '@weir/services/connection';
+import { makeHome, type Home } from '@weir/services/home';
+import { preparePostgres } from '@weir/services/postgres';
+import { prepareRedis } from '@weir/services/redis';
+import type { Server } from '@weir/services/server';
+import { Closer } from '@weir/shared/closer';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { launchApp, type AppPlan } from './launch-app.ts';
+import { resourceUsageModule } from './resource-usage.ts';
+import { Child, type ChildPlan, type Variant } from './child.ts';
+import { Edge, type Healing } from './edge.ts';
+import type { SystemUnderTest, ProcessRecord } from './system.ts';
+import type { Reaper } from './reaper.ts';
+import { pickPorts } from './ports.ts';
+
+export interface StackOptions {
+  /** Made when it is missing. */
+  folder: string;
+  /** Where programs are kept that had to be fetched or copied. */
+  programs: string;
+  /** What every start of an API has that is not Weir's own. */
+  apiVariant: Variant;
+  /** Settings of the APIs other than those that every run has. */
+  apiEnv?: Record<string, string>;
+  /** Whether the processes can be asked what they use; see resource-usage.ts. */
+  measuresResources?: boolean;
+  reaper: Reaper;
+  log: (line: string) => void;
+  signal: AbortSignal;
+}
+
+/** The system under test, with all that faults are made on. */
+export interface Stack extends SystemUnderTest {
+  edges: ReadonlyMap<string, Edge>;
+  children: ReadonlyMap<string, Child>;
+  redisFolder: string;
+  /** What every start of an API has, the starts that a fault makes included. */
+  apiVariant: Variant;
+  edge(name: string): Edge;
+  /** Where a process or a proxy listens. */
+  port(name: string): number;
+  child(name: string): Child;
+  /** Makes every edge whole. */
+  heal(healing?: Healing): Promise<void>;
+  /** Ends every process; nothing is lost that is on disk. */
+  close(): Promise<void>;
+}
+
+const APIS = ['api-0', 'api-1'];
+const WORKERS = ['worker-0', 'worker-1'];
+/** The processes of Weir. */
+export const APPS: readonly string[] = [...APIS, ...WORKERS];
+const STORES = ['redis', 'postgres'];
+const QUEUE_PREFIX = '{weir}';
+
+/** Every edge, as `caller>called`. */
+const EDGES = [
+  ...APIS.map((api) => `client>${api}`),
+  ...APPS.flatMap((app) => STORES.map((store) => `${app}>${store}`)),
+];
+
+export async function openStack(options: StackOptions): Promise<Stack> {
+  const { log, signal, reaper } = options;
+  const folder = await makeHome(options.folder);
+  const home: Home = { path: folder, programs: await makeHome(options.programs), log, signal };
+  const ports = await namedPorts([...STORES, ...APIS, ...WORKERS, ...EDGES]);
+  for (const store of STORES) {
+    const connection = { port: ports(store), password: randomBytes(24).toString('base64url') };
+    await writePrivateFile(join(folder, `${store}.json`), `${JSON.stringify(connection)}\n`);
+  }
+
+  const processes: ProcessRecord[] = [];
+  const children = new Map<string, Child>();
+  const closer = new Closer();
+  const logPathOf = (name: string) => join(folder, 'log', `${name}.log`);
+  const add = (name: string, launch: ChildPlan['launch']): Child => {
+    const child = new Child({ name, logPath: logPathOf(name), launch, records: processes, log, signal });
+    children.set(name, child);
+    closer.add(name, () => child.stop());
+    return child;
+  };
+
+  try {
+    const postgres = await preparePostgres(home);
+    const redis = await prepareRedis(home);
+    await Promise.all([
+      add('postgres', (_variant, onLaunch) => postgres.start().then(tap(onLaunch))).start(),
+      add('redis', (_variant, onLaunch) => redis.start().then(tap(onLaunch))).start(),
+    ]);
+    await postgres.createDatabase();
+    await migrate(postgres.databaseUrl);
+
+    const edges = new Map<string, Edge>();
+    for (const name of EDGES) {
+      const edge = new Edge(ports(name), ports(name.split('>')[1] ?? ''));
+      edges.set(name, edge);
+      await edge.open();
+      closer.add(name, () => edge.close());
+    }
+
+    const startApp = async (app: AppPlan['app'], name: string, env: Record<string, string>): Promise<void> => {
+      const plan: AppPlan = {
+        name,
+        app,
+        env: {
+          DATABASE_URL: withPort(postgres.databaseUrl, ports(`${name}>postgres`)),
+          REDIS_URL: withPort(redis.redisUrl, ports(`${name}>redis`)),
+          ...env,
+        },
+        imports: options.measuresResources === true ? [resourceUsageModule(folder, name)] : [],
+        logPath: logPathOf(name),
+        log,
+        signal,
+      };
+      const launch: ChildPlan['launch'] = (variant, onLaunch) =>
+        launchApp(plan, variant, (server) => {
+          reaper.add(server.pid);
+          onLaunch(server);
+        });
+      await add(name, launch).start(app === 'api' ? options.apiVariant : {});
+    };
+    await Promise.all([
+      ...APIS.map((name) => startApp('api', name, { PORT: String(ports(name)), SIGNUP: 'open', ...options.apiEnv })),
+      ...WORKERS.map((name) => startApp('worker', name, { WORKER_PORT: String(ports(name)) })),
+    ]);
+
+    return {
+      port: ports,
+      apis: APIS.map((name) => ({ name, url: `http://127.0.0.1:${ports(`client>${name}`)}` })),
+      databaseUrl: postgres.databaseUrl,
+      redisUrl: redis.redisUrl,
+      queuePrefix: QUEUE_PREFIX,
+      processes,
+      folder,
+      edges,
+      children,
+      redisFolder: redis.folder,
+      apiVariant: options.apiVariant,
+      edge: (name) => found(edges, name),
+      child: (name) => found(children, name),
+      async heal(healing) {
+        for (const edge of edges.values()) await edge.heal(healing);
+      },
+      close: () => closer.close(),
+    };
+  } catch (error) {
+    await closer.close();
+    throw error;
+  }
+}
+
+async function namedPorts(names: string[]): Promise<(name: string) => number> {
+  const ports = await pickPorts(names.length);
+  return (name) => {
+    const port = ports[names.indexOf(name)];
+    if (port === undefined) throw new Error(`there is no port for ${name}`);
+    return port;
+  };
+}
+
+function found<T>(map: ReadonlyMap<string, T>, name: string): T {
+  const value = map.get(name);
+  if (value === undefined) throw new Error(`there is no ${name} in the stack`);
+  return value;
+}
+
+function tap(onLaunch: (server: Server) => void): (server: Server) => Server {
+  return (server) => {
+    onLaunch(server);
+    return server;
+  };
+}
+
+function withPort(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.port = String(port);
+  return changed.href;
+}

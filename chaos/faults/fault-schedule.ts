@@ -1,0 +1,51 @@
+// Which faults are made, in which order, for how long: drawn from the seed alone, so that a run can be made again. When
+// each of them begins depends on the machine as well.
+
+import { FAULT_KINDS } from './fault-kinds.ts';
+import type { FaultKind, Lane } from './fault.ts';
+import type { Random } from '../random.ts';
+
+export interface PlannedFault {
+  kind: FaultKind;
+  target: string;
+  seconds: number;
+  /** Seconds of peace before the next one of this lane. */
+  pauseSeconds: number;
+  /** For what the kind leaves open. */
+  random: Random;
+}
+
+/** A run that is shorter has only the quick kinds, and has them short. */
+const SHORT_RUN_SECONDS = 180;
+
+const FULL_RUN_SECONDS = 600;
+
+/** The faults of one lane, without end: every kind before any comes again, and every target of a kind before any does. */
+export function* planLane(lane: Lane, runSeconds: number, random: Random): Generator<PlannedFault, void> {
+  const isShort = runSeconds < SHORT_RUN_SECONDS;
+  const kinds = FAULT_KINDS.filter((kind) => kind.lane === lane && (kind.isQuick || !isShort));
+  const decks = new Map<FaultKind, string[]>();
+  for (let round = 0; ; round += 1) {
+    for (const kind of random.shuffle(kinds)) {
+      if (kind.isOnce === true && round > 0) continue;
+      const deck = decks.get(kind) ?? [];
+      if (deck.length === 0) deck.push(...random.shuffle(kind.targets));
+      const target = deck.pop() ?? '';
+      decks.set(kind, deck);
+      yield {
+        kind,
+        target,
+        seconds: secondsOf(kind, runSeconds, isShort, random),
+        pauseSeconds: random.int(1_000, isShort ? 2_000 : 3_000) / 1_000,
+        random: random.fork(),
+      };
+    }
+  }
+}
+
+function secondsOf(kind: FaultKind, runSeconds: number, isShort: boolean, random: Random): number {
+  const [min, max] = kind.seconds;
+  if (kind.isOnce === true)
+    return Math.max(3, Math.round((max * Math.min(runSeconds, FULL_RUN_SECONDS)) / FULL_RUN_SECONDS));
+  return random.int(min * 1_000, Math.min(max, isShort ? min + 1 : max) * 1_000) / 1_000;
+}

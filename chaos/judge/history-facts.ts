@@ -1,0 +1,167 @@
+// What the history says, put together: per key what was sent and what was answered, and per attempt how long it took.
+
+import type {
+  ResourceUsageLine,
+  FaultLine,
+  HostileAccountLine,
+  HostileLine,
+  LetGoLine,
+  Operation,
+  OrganizationLine,
+  Phase,
+  PhaseLine,
+  SentEvent,
+  SlotsLine,
+  StallLine,
+} from '../history.ts';
+
+/** An answer that names an event: accepted (201), held by it already (409), or held by it with another payload (422). */
+export interface NamingAnswer {
+  status: 201 | 409 | 422;
+  id: string;
+  /** Which of the payloads under the key was sent. */
+  payload: number;
+  sentAt: number;
+  at: number;
+  /** What a 201 said the event's time to be. */
+  timestamp?: string;
+}
+
+/** All that was sent and answered under one idempotency key, or under the mark of an event without one. */
+export interface KeyHistory {
+  organization: number;
+  name: string;
+  isKeyed: boolean;
+  /** The payloads that were sent, each once. */
+  payloads: SentEvent[];
+  firstSentAt: number;
+  answers: NamingAnswer[];
+  /** Attempts that were refused for good. */
+  refused: number;
+  /** Attempts of which Weir said that nothing was kept, or that never reached it. */
+  notAccepted: number;
+  /** Attempts of which nobody knows: no answer, or one that says so. */
+  unclear: number;
+}
+
+/** One attempt of a request. */
+export interface Attempt {
+  request: number;
+  api: number;
+  operation: Operation;
+  asksPostgres: boolean;
+  sentAt: number;
+  at: number;
+  /** 0 where there was no answer. */
+  status: number;
+  why?: string;
+  connection?: 'new' | 'kept';
+}
+
+/** A replay of a rejected event. */
+export interface ReplayFact {
+  organization: number;
+  /** What it was corrected to. */
+  payload: SentEvent;
+  isAccepted: boolean;
+}
+
+export interface ReadFact {
+  organization: number;
+  subject: string;
+  sentAt: number;
+  at: number;
+  status: number;
+  body: unknown;
+}
+
+/** An answer that is not as the interface has it. */
+export interface Flaw {
+  at: number;
+  what: string;
+  /** The status, and the event that it was about. */
+  status?: number;
+  subject?: string | undefined;
+}
+
+/** A request that was to be sent at a certain moment, and when it had its definite answer. */
+interface Measured {
+  due: number;
+  at: number;
+}
+
+/** What is known of hostile clients and of what they left behind. All of it is empty in a run without them. */
+interface HostileFacts {
+  accounts: HostileAccountLine[];
+  turns: HostileLine[];
+  letGo: LetGoLine[];
+  slots: SlotsLine[];
+  resourceUsage: ResourceUsageLine[];
+}
+
+export interface Facts {
+  organizations: OrganizationLine[];
+  keyHistories: Map<string, KeyHistory>;
+  attempts: Attempt[];
+  replays: Map<string, ReplayFact[]>;
+  receipts: ReadFact[];
+  usage: ReadFact[];
+  lists: ReadFact[];
+  crossReads: ReadFact[];
+  faults: FaultLine[];
+  /** Those among them that made Redis forget. */
+  dataLosses: FaultLine[];
+  stalls: StallLine[];
+  phases: PhaseLine[];
+  measured: Measured[];
+  hostile: HostileFacts;
+  /** Answers with a status that the request must not get. */
+  unexpected: Flaw[];
+  /** Answers whose form is not that of the interface. */
+  malformed: Flaw[];
+  /** Requests that had no definite answer when the clients gave up. */
+  unsettled: Flaw[];
+}
+
+export function keyName(organization: number, event: { key?: string; mark?: string }): string {
+  return event.key === undefined ? `${organization} mark ${event.mark}` : `${organization} key ${event.key}`;
+}
+
+export function emptyFacts(): Facts {
+  return {
+    organizations: [],
+    keyHistories: new Map(),
+    attempts: [],
+    replays: new Map(),
+    receipts: [],
+    usage: [],
+    lists: [],
+    crossReads: [],
+    faults: [],
+    dataLosses: [],
+    stalls: [],
+    phases: [],
+    measured: [],
+    hostile: { accounts: [], turns: [], letGo: [], slots: [], resourceUsage: [] },
+    unexpected: [],
+    malformed: [],
+    unsettled: [],
+  };
+}
+
+/** When a phase began and when the next one did; undefined when there was none. */
+export function phaseOf({ phases }: Facts, phase: Phase): { from: number; until: number } | undefined {
+  const index = phases.findIndex((line) => line.phase === phase);
+  const line = phases[index];
+  return line && { from: line.at, until: phases[index + 1]?.at ?? Infinity };
+}
+
+/** Whether Redis may have forgotten a claim that was made by `since` when an answer came at `at`. */
+export function mayHaveLostClaim(facts: Facts, since: number, at: number): boolean {
+  return facts.dataLosses.some((fault) => fault.until >= since && fault.at <= at);
+}
+
+/** The events that only a part of Redis held that was lost. */
+export function lostEventsOf(facts: Facts): Set<string> {
+  return new Set(facts.faults.flatMap(({ lostEvents }) => lostEvents ?? []));
+}

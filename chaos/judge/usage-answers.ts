@@ -1,0 +1,136 @@
+// What the usage API answers, at the end and on the way.
+
+import { Check } from './check.ts';
+import { decimalOf, meanOf, unitsOf } from './exact.ts';
+import type { Facts } from './history-facts.ts';
+import type { StoredEvent, StoredState } from './stored-state.ts';
+
+/** What the API says of one meter over a window that holds the whole run. */
+export interface UsageReading {
+  organization: number;
+  meter: number;
+  /** Undefined for all customers. */
+  customer?: string;
+  total: string | null;
+  count: number;
+  buckets: UsageBucket[];
+}
+
+interface UsageBucket {
+  /** The hour or the day: as much of a point in time as is the same in all of it, `2026-11-20T10` or `2026-11-20`. */
+  period: string;
+  usage: string | null;
+  count: number;
+}
+
+/** The API answers exactly what the acknowledged events add up to, in all and in every bucket. */
+export function usageEqualsAcknowledged(facts: Facts, acknowledged: StoredEvent[], readings: UsageReading[]): Check {
+  const check = new Check(
+    'usage',
+    'The usage API tells, of each meter by the hour and of each of its customers by the day, what was sent in the events that were acknowledged, or taken without an answer.',
+  );
+  const events = groupBy(acknowledged, ({ organization, meter, customer }) => [
+    `${organization} ${meter}`,
+    `${organization} ${meter} ${customer}`,
+  ]);
+  for (const { organization, meter, customer, total, count, buckets } of readings) {
+    const name = customer === undefined ? `${organization} ${meter}` : `${organization} ${meter} ${customer}`;
+    const aggregation = facts.organizations[organization]?.meters[meter]?.aggregation ?? 'SUM';
+    const counted = events.get(name) ?? [];
+    const compare = (of: string, answered: Omit<UsageBucket, 'period'>, expected: StoredEvent[]) => {
+      check.examine();
+      const usage = usageOf(aggregation, expected);
+      if (answered.count === expected.length && answered.usage === usage) return;
+      check.violate(
+        `${aggregation} of ${of} is answered ${answered.usage} of ${answered.count} events; it is ${usage} of ${expected.length}`,
+      );
+    };
+    compare(name, { usage: total, count }, counted);
+    const digits = buckets[0]?.period.length ?? 0;
+    const byPeriod = groupBy(counted, ({ timestamp }) => [timestamp.slice(0, digits)]);
+    for (const bucket of buckets) {
+      compare(`${name} in ${bucket.period}`, bucket, byPeriod.get(bucket.period) ?? []);
+      byPeriod.delete(bucket.period);
+    }
+    for (const [period, left] of byPeriod)
+      check.violate(`${left.length} events of ${name} in ${period} are in no bucket`);
+  }
+  return check;
+}
+
+function groupBy(
+  events: readonly StoredEvent[],
+  namesOf: (event: StoredEvent) => string[],
+): Map<string, StoredEvent[]> {
+  const groups = new Map<string, StoredEvent[]>();
+  for (const event of events) {
+    for (const name of namesOf(event)) {
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [event]);
+      else group.push(event);
+    }
+  }
+  return groups;
+}
+
+function usageOf(aggregation: string, events: StoredEvent[]): string | null {
+  if (aggregation === 'COUNT') return String(events.length);
+  if (aggregation === 'UNIQUE_COUNT') return String(new Set(events.map(({ userId }) => String(userId))).size);
+  const quantities = events.map(({ quantity }) => unitsOf(quantity));
+  const sum = quantities.reduce((total, quantity) => total + quantity, 0n);
+  if (aggregation === 'SUM') return decimalOf(sum);
+  if (events.length === 0) return null;
+  switch (aggregation) {
+    case 'MAX':
+      return decimalOf(quantities.reduce((a, b) => (a > b ? a : b)));
+    case 'MIN':
+      return decimalOf(quantities.reduce((a, b) => (a < b ? a : b)));
+    case 'AVG':
+      return decimalOf(meanOf(sum, BigInt(events.length)));
+    case 'LAST':
+      return decimalOf(unitsOf(events.reduce((a, b) => (isLater(a, b) ? a : b)).quantity));
+    default:
+      throw new Error(`the judge does not know the aggregation ${aggregation}`);
+  }
+}
+
+function isLater(a: StoredEvent, b: StoredEvent): boolean {
+  return a.timestamp > b.timestamp || (a.timestamp === b.timestamp && a.id > b.id);
+}
+
+/** Whoever reads twice never sees less the second time, and never more than there is in the end. */
+export function usageOnlyGrows(facts: Facts, state: StoredState): Check {
+  const check = new Check(
+    'usage grows',
+    'A read of usage never counts fewer events than one that was answered before it was sent, nor more than there are.',
+  );
+  const totals = new Map<string, number>();
+  for (const { organization, meter } of state.events) {
+    const name = `${organization} ${meter}`;
+    totals.set(name, (totals.get(name) ?? 0) + 1);
+  }
+  const byMeter = new Map<string, { sentAt: number; at: number; count: number }[]>();
+  for (const { organization, subject, sentAt, at, status, body } of facts.usage) {
+    if (status !== 200) continue;
+    const count = Number((body as { event_count: unknown }).event_count);
+    const name = `${organization} ${subject}`;
+    byMeter.set(name, [...(byMeter.get(name) ?? []), { sentAt, at, count }]);
+  }
+  for (const [name, reads] of byMeter) {
+    const total = totals.get(name) ?? 0;
+    const answered = reads.toSorted((a, b) => a.at - b.at);
+    let seen = 0;
+    let next = 0;
+    for (const read of reads.toSorted((a, b) => a.sentAt - b.sentAt)) {
+      check.examine();
+      for (; next < answered.length && (answered[next]?.at ?? Infinity) < read.sentAt; next += 1) {
+        seen = Math.max(seen, answered[next]?.count ?? 0);
+      }
+      if (read.count < seen)
+        check.violate(`meter ${name} had ${seen} events and then ${read.count}, at ${read.sentAt} ms`);
+      if (read.count > total)
+        check.violate(`meter ${name} had ${read.count} events at ${read.at} ms, and ${total} in the end`);
+    }
+  }
+  return check;
+}
