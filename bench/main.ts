@@ -2,19 +2,19 @@
 
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { compare } from './compare.ts';
-import { openGround, type Ground } from './ground.ts';
-import { growthTable, measureGrowth } from './growth.ts';
+import { compare } from './measure-throughput.ts';
+import { openGround, type Ground } from './environment.ts';
+import { growthTable, measureGrowth } from './measure-growth.ts';
 import { describeMachine, isTemporaryFolderInMemory, type Machine } from './machine.ts';
-import { openLoopTable, plotPointsOf } from './open-loop.ts';
-import { OptionsError, USAGE, parseOptions, type Options } from './options.ts';
+import { openLoopTable, plotPointsOf } from './fixed-rates.ts';
+import { OptionsError, USAGE, parseOptions, type Options } from './bench-options.ts';
 import { Progress } from './progress.ts';
-import { readTable } from './read/report.ts';
-import { measureReading, type ReadResult } from './read/run.ts';
+import { readTable } from './read/read-table.ts';
+import { measureReading, type ReadResult } from './read/measure-reading.ts';
 import { sizingOf, sizingText } from './redis-sizing.ts';
-import { cpuTable, noiseSentence, rateTable, ratiosOf, sentencesOf, spaceTable, summarize } from './report.ts';
+import { cpuTable, noiseSentence, rateTable, ratiosOf, sentencesOf, spaceTable, summarize } from './throughput-tables.ts';
 import { latencyPlot } from './svg.ts';
-import { growthTargetsOf, targetText, targetsOf } from './targets.ts';
+import { growthTargetsOf, targetText, targetsOf } from './aims.ts';
 
 /** Progress goes beside the results, so that these can be kept in a file. */
 const progress = new Progress(process.stderr);

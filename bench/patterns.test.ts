@@ -20,7 +20,7 @@ async function startedBy(name: string, apis: number): Promise<{ programs: string
 
 const API = 'apps/api/dist/main.js';
 const WORKER = 'apps/worker/dist/main.js';
-const FLOOR = 'bench/dist/rivals/floor-main.js';
+const FLOOR = 'bench/dist/baselines/floor-main.js';
 
 test.each([
   ['floor', 1, [FLOOR]],

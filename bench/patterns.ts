@@ -4,9 +4,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { BATCH_EVENTS_MAX, queueKeys } from '@weir/shared/queue';
 import { Queue } from 'bullmq';
 import type { Child } from './child.ts';
-import type { Ground, RoundDatabase } from './ground.ts';
+import type { Ground, RoundDatabase } from './environment.ts';
 import type { Caller } from './load/plan.ts';
-import { EVENT_QUEUE } from './rivals/event-job.ts';
+import { EVENT_QUEUE } from './baselines/event-job.ts';
 import { signUp } from './sign-up.ts';
 
 /** A pattern that is ready for its load. */
@@ -168,7 +168,7 @@ function weirEnv({ ground, database }: Pick<Stage, 'ground' | 'database'>): Reco
   };
 }
 
-const rival = (program: string) => `bench/dist/rivals/${program}.js`;
+const rival = (program: string) => `bench/dist/baselines/${program}.js`;
 
 const newCaller = (): Caller => ({
   apiKey: `org_live_${randomBytes(20).toString('hex')}`,

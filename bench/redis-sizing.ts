@@ -2,8 +2,8 @@
 
 import { rejectOnAbort, startChild, type Child } from './child.ts';
 import { WrongCount, check, countTotals } from './counts.ts';
-import type { Ground } from './ground.ts';
-import { runPlan } from './loader.ts';
+import type { Ground } from './environment.ts';
+import { runPlan } from './load/run-plan.ts';
 import type { LoadPlan } from './load/plan.ts';
 import { WEIR_SINGLE, startWorker } from './patterns.ts';
 import { drain } from './round.ts';

@@ -3,11 +3,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { rejectOnAbort, startChild, type Child } from './child.ts';
 import { WrongCount, check, countEvents, countTotals, estimateEvents } from './counts.ts';
-import type { Ground, RoundDatabase } from './ground.ts';
+import type { Ground, RoundDatabase } from './environment.ts';
 import type { Caller, LoadPlan, LoadResult } from './load/plan.ts';
-import { runPlan } from './loader.ts';
+import { runPlan } from './load/run-plan.ts';
 import { measureBusy } from './machine.ts';
-import { PartsWatch, cpuPerEvent } from './parts.ts';
+import { PartsWatch, cpuPerEvent } from './component-usage.ts';
 import type { Pattern, Target } from './patterns.ts';
 import type { Progress } from './progress.ts';
 import { postgresBytes, redisBytes } from './sizes.ts';

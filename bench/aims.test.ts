@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { madeUpRound } from './made-up-round.ts';
-import { bestCeiling, growthTargetsOf, targetText, targetsOf } from './targets.ts';
+import { bestCeiling, growthTargetsOf, targetText, targetsOf } from './aims.ts';
 
 const recorded = (...rates: number[]) =>
   rates.map((rate) => madeUpRound({ recordedPerSecond: rate, requestsPerSecond: rate }));

@@ -1,12 +1,12 @@
 // Rounds of all patterns in turn, and beside them Weir at fixed rates.
 
-import type { Ground } from './ground.ts';
-import type { OpenLoopPoint } from './open-loop.ts';
-import { rateOf } from './open-loop.ts';
-import type { Options } from './options.ts';
+import type { Ground } from './environment.ts';
+import type { OpenLoopPoint } from './fixed-rates.ts';
+import { rateOf } from './fixed-rates.ts';
+import type { Options } from './bench-options.ts';
 import { WEIR_SINGLE } from './patterns.ts';
 import type { Progress } from './progress.ts';
-import { roundLine } from './report.ts';
+import { roundLine } from './throughput-tables.ts';
 import { ONE_OF_EACH, runRound, type RoundResult, type RoundSettings } from './round.ts';
 
 export interface Comparison {

@@ -1,5 +1,5 @@
-import { rejectOnAbort, type Child } from './child.ts';
-import type { LoadMessage, LoadPlan, LoadResult } from './load/plan.ts';
+import { rejectOnAbort, type Child } from '../child.ts';
+import type { LoadMessage, LoadPlan, LoadResult } from './plan.ts';
 
 /** Answers under way at the end of the load are waited for, events are made ahead, and the processes get some time around that. */
 const LOAD_SECONDS_EXTRA = 60;

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventsOf } from '../load/bodies.ts';
 import type { LoadPlan, LoadResult } from '../load/plan.ts';
 import { takePlans, type Tell } from '../load/take-plans.ts';
-import { loadRivalSettings } from './settings.ts';
+import { loadRivalSettings } from './baseline-settings.ts';
 
 /** More than any machine was seen to record in a second. Batches beyond these are made while the time runs, for some µs an event. */
 const PREMADE_EVENTS_PER_SECOND = 90_000;

@@ -159,5 +159,5 @@ export function partOfCommand(command: string): string | null {
   if (command.includes('/load-main.js')) return 'load';
   // The ceiling is a worker without a queue.
   if (/worker\/dist\/main\.js|(worker|ceiling)-main\.js/.test(command)) return 'worker';
-  return /api\/dist\/main\.js|rivals\/[a-z-]+-main\.js/.test(command) ? 'API' : null;
+  return /api\/dist\/main\.js|baselines\/[a-z-]+-main\.js/.test(command) ? 'API' : null;
 }

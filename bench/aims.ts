@@ -1,6 +1,6 @@
 // What Weir is to reach, and whether it does. A benchmark is no test: below a target is a line to read, and no failure.
 
-import type { OpenLoopPoint } from './open-loop.ts';
+import type { OpenLoopPoint } from './fixed-rates.ts';
 import { CEILING } from './patterns.ts';
 import type { RoundResult } from './round.ts';
 import { ratioOf, spreadOf, spreadOfAll, spreadText, twoDigits, whole, oneDigit, type Spread } from './spread.ts';

@@ -5,7 +5,7 @@ import { createLog } from '@weir/shared/log';
 import { runUntilStopped } from '@weir/shared/process';
 import { buildDoor } from './door.ts';
 import { recordOne } from './record-one.ts';
-import { loadRivalSettings } from './settings.ts';
+import { loadRivalSettings } from './baseline-settings.ts';
 
 /** Twice the threads of a small machine and more: most of them wait for an fsync. */
 const CONNECTIONS = 20;

@@ -1,7 +1,7 @@
 // Latency at fixed rates: requests are due by a schedule, whether or not earlier ones were answered.
 
 import type { RoundResult } from './round.ts';
-import { markdownTable } from './markdown.ts';
+import { markdownTable } from './markdown-table.ts';
 import { spreadOf, oneDigit, spreadText, whole, type Spread } from './spread.ts';
 import type { PlotPoint } from './svg.ts';
 

@@ -2,12 +2,12 @@
 
 import { insertCallers } from './fill/callers.ts';
 import { fillEvents } from './fill/fill-events.ts';
-import type { Ground } from './ground.ts';
-import { markdownTable } from './markdown.ts';
-import type { GrowthPart, Options } from './options.ts';
+import type { Ground } from './environment.ts';
+import { markdownTable } from './markdown-table.ts';
+import type { GrowthPart, Options } from './bench-options.ts';
 import type { Progress } from './progress.ts';
 import { measureRedis, type RedisSizing } from './redis-sizing.ts';
-import { roundLine } from './report.ts';
+import { roundLine } from './throughput-tables.ts';
 import { ONE_OF_EACH, runRound, type Place, type RoundResult, type RoundSettings } from './round.ts';
 import { oneDigit, spreadOf, spreadOfAll, spreadText, whole } from './spread.ts';
 

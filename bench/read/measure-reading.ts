@@ -4,7 +4,7 @@ import { newId } from '@weir/shared/ids';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild } from '../child.ts';
 import { fillEvents } from '../fill/fill-events.ts';
-import type { Ground, RoundDatabase } from '../ground.ts';
+import type { Ground, RoundDatabase } from '../environment.ts';
 import type { Progress } from '../progress.ts';
 import { signUp } from '../sign-up.ts';
 import { oneDigit, whole } from '../spread.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FLAGS, OptionsError, USAGE, parseOptions } from './options.ts';
+import { FLAGS, OptionsError, USAGE, parseOptions } from './bench-options.ts';
 
 const namesOf = (...args: string[]) => parseOptions(args)?.patterns.map(({ name }) => name);
 

@@ -6,7 +6,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { buildDoor } from './door.ts';
 import { EVENT_QUEUE, type EventJob } from './event-job.ts';
-import { loadRivalSettings } from './settings.ts';
+import { loadRivalSettings } from './baseline-settings.ts';
 
 const CLAIM_SECONDS = 86_400;
 

@@ -1,6 +1,6 @@
-import { markdownTable } from '../markdown.ts';
+import { markdownTable } from '../markdown-table.ts';
 import { oneDigit, whole } from '../spread.ts';
-import type { ReadResult } from './run.ts';
+import type { ReadResult } from './measure-reading.ts';
 
 /** A Markdown table: a row for each question, and p50, p99 and the first answer after a restart for each size. */
 export function readTable(results: readonly ReadResult[]): string {

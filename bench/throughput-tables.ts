@@ -1,8 +1,8 @@
-import { markdownTable } from './markdown.ts';
+import { markdownTable } from './markdown-table.ts';
 import type { Pattern } from './patterns.ts';
 import type { RoundResult } from './round.ts';
 import { oneDigit, ratioOf, spreadOf, spreadOfAll, spreadText, whole, type Spread } from './spread.ts';
-import type { Rounds } from './targets.ts';
+import type { Rounds } from './aims.ts';
 
 /** The parts among which CPU time and memory are shared. */
 const PARTS = ['API', 'worker', 'Postgres', 'Redis', 'load'] as const;

@@ -6,7 +6,7 @@ import { trackBody, type StagedEvent } from '@weir/shared/event';
 import { hash128 } from '@weir/shared/queue';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createHash } from 'node:crypto';
-import type { RivalSettings } from './settings.ts';
+import type { RivalSettings } from './baseline-settings.ts';
 
 /** The id of the event that holds the key already; null when this one was taken. */
 export type Take = (event: StagedEvent, keyHash: string) => Promise<string | null>;

@@ -7,7 +7,7 @@ import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { EVENT_QUEUE, type EventJob } from './event-job.ts';
 import { recordOne } from './record-one.ts';
-import { loadRivalSettings } from './settings.ts';
+import { loadRivalSettings } from './baseline-settings.ts';
 
 /** On two cores fewer recorded less: each job waits for its own fsync, so many have to wait at once. */
 const CONCURRENCY = 100;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { growthCasesOf, growthTable } from './growth.ts';
+import { growthCasesOf, growthTable } from './measure-growth.ts';
 import { madeUpRound } from './made-up-round.ts';
-import { GROWTH_PARTS } from './options.ts';
+import { GROWTH_PARTS } from './bench-options.ts';
 import { WEIR_BATCH, WEIR_SINGLE } from './patterns.ts';
 
 const patterns = [WEIR_SINGLE, WEIR_BATCH];

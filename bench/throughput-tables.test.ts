@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { madeUpRound } from './made-up-round.ts';
-import { cpuTable, noiseSentence, rateTable, ratiosOf, sentencesOf, spaceTable, summarize } from './report.ts';
+import { cpuTable, noiseSentence, rateTable, ratiosOf, sentencesOf, spaceTable, summarize } from './throughput-tables.ts';
 
 const WEIR = { name: 'weir-single', title: 'Weir', takesRequests: true };
 const FLOOR = { name: 'floor', title: 'floor', takesRequests: true };

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { LoadMessage, LoadPlan, LoadResult } from './plan.ts';
-import { runLoad } from './run.ts';
+import { runLoad } from './make-load.ts';
 
 const server = createServer();
 afterEach(() => {

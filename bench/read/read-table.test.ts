@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTable } from './report.ts';
+import { readTable } from './read-table.ts';
 
 test('each question is a row, and each size has columns of its own; what was not measured is a dash', () => {
   const reading = { title: 'events', p50Ms: 1.24, p99Ms: 3, restartedMs: null };

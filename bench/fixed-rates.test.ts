@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { madeUpRound } from './made-up-round.ts';
-import { openLoopTable, plotPointsOf, rateOf } from './open-loop.ts';
+import { openLoopTable, plotPointsOf, rateOf } from './fixed-rates.ts';
 
 test('a rate is a share of the top rate, and never none', () => {
   expect(rateOf(9_250.4, 110)).toBe(10_175);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PartsWatch, cpuPerEvent, descendantsOf, memoryOf, parseStat, partOfCommand } from './parts.ts';
+import { PartsWatch, cpuPerEvent, descendantsOf, memoryOf, parseStat, partOfCommand } from './component-usage.ts';
 
 const status = (anon: number, file: number, shared: number) =>
   `Name:\tpostgres\nVmHWM:\t  999 kB\nRssAnon:\t ${anon} kB\nRssFile:\t${file} kB\nRssShmem:\t  ${shared} kB\n`;
@@ -34,9 +34,9 @@ test('each program belongs to its part', () => {
   const command = (program: string) => `node\0${program}\0`;
   expect(partOfCommand(command('bench/dist/load/load-main.js'))).toBe('load');
   expect(partOfCommand(command('apps/worker/dist/main.js'))).toBe('worker');
-  expect(partOfCommand(command('bench/dist/rivals/job-worker-main.js'))).toBe('worker');
-  expect(partOfCommand(command('bench/dist/rivals/ceiling-main.js'))).toBe('worker');
-  expect(partOfCommand(command('bench/dist/rivals/job-api-main.js'))).toBe('API');
+  expect(partOfCommand(command('bench/dist/baselines/job-worker-main.js'))).toBe('worker');
+  expect(partOfCommand(command('bench/dist/baselines/ceiling-main.js'))).toBe('worker');
+  expect(partOfCommand(command('bench/dist/baselines/job-api-main.js'))).toBe('API');
   expect(partOfCommand(command('apps/api/dist/main.js'))).toBe('API');
   expect(partOfCommand(command('services/dist/temporary-keeper.js'))).toBeNull();
 });
