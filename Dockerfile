@@ -8,7 +8,6 @@ COPY package.json package-lock.json .npmrc tsconfig.base.json ./
 COPY packages packages
 COPY apps apps
 COPY services services
-COPY bench/package.json bench/
 RUN npm ci --no-audit --no-fund
 RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile
 # What is left in src is read from there when a process starts: the scripts for Redis, and what the page /embed is made of.
@@ -25,7 +24,6 @@ COPY apps/worker/package.json apps/worker/
 COPY apps/import/package.json apps/import/
 COPY apps/reconcile/package.json apps/reconcile/
 COPY services/package.json services/
-COPY bench/package.json bench/
 RUN npm ci --omit=dev --no-audit --no-fund \
   --workspace @weir/shared --workspace @weir/db --workspace @weir/sdk \
   --workspace @weir/api --workspace @weir/worker --workspace @weir/import --workspace @weir/reconcile
