@@ -1,12 +1,22 @@
+import { Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
-import { FLAGS, OptionsError, USAGE, parseOptions } from './bench-options.ts';
+import { parseBenchOptions } from './bench-options.ts';
 
-const namesOf = (...args: string[]) => parseOptions(args)?.patterns.map(({ name }) => name);
+const parse = (...args: string[]) =>
+  parseBenchOptions(args, new Command().exitOverride().configureOutput({ writeErr() {} }));
+const namesOf = (...args: string[]) => parse(...args).patterns.map(({ name }) => name);
 
-test('without options every pattern is compared, and Weir is measured at fixed rates', () => {
-  const options = parseOptions([]);
-  expect(options).toMatchObject({ mode: 'compare', rounds: 3, seconds: 8, apis: 1 });
-  expect(options?.shares).toEqual([10, 25, 50, 75, 90, 100, 110]);
+test('without options every pattern is compared, and Weir is measured at fixed rates and in Redis', () => {
+  expect(parse()).toMatchObject({
+    rounds: 3,
+    seconds: 8,
+    warmupSeconds: 8,
+    connections: 200,
+    apis: 1,
+    rows: undefined,
+  });
+  expect(parse().parts).toEqual(['throughput', 'rates', 'redis']);
+  expect(parse().shares).toEqual([10, 25, 50, 75, 90, 100, 110]);
   expect(namesOf()).toEqual([
     'floor',
     'floor-2',
@@ -21,36 +31,25 @@ test('without options every pattern is compared, and Weir is measured at fixed r
 
 test('some patterns are chosen by their name, else by how names begin', () => {
   expect(namesOf('--only', 'weir,floor')).toEqual(['floor', 'weir-single', 'weir-single-2', 'weir-batch']);
-  expect(parseOptions(['--only', 'weir-single'])?.shares).toEqual([]);
-  expect(() => parseOptions(['--only', 'weir-single,none'])).toThrow(OptionsError);
-  expect(() => parseOptions(['--only', 'floor,'])).toThrow(OptionsError);
+  expect(namesOf('--only', 'weir-single')).toEqual(['weir-single']);
+  expect(parse('--only', 'weir-single').parts).toEqual(['throughput']);
 });
 
-test('the ceiling may be run with several numbers of connections', () => {
-  expect(namesOf('--only', 'raw-postgres', '--ceiling-connections', '8,2,4')).toEqual([
-    'raw-postgres-2',
-    'raw-postgres-4',
-    'raw-postgres-8',
-  ]);
+test('parts that are named are measured, and no others', () => {
+  expect(parse('--read').parts).toEqual(['read']);
+  expect(parse('--read', '--rates', '--shares', '110,50')).toMatchObject({
+    parts: ['rates', 'read'],
+    shares: [50, 110],
+  });
 });
 
-test('the fixed rates may be measured alone', () => {
-  const options = parseOptions(['--open-loop', '--shares', '110,50', '--svg', 'latency.svg']);
-  expect(options).toMatchObject({ mode: 'open-loop', shares: [50, 110], svg: 'latency.svg' });
-  expect(namesOf('--open-loop')).toEqual(['weir-single']);
+test('growth is of every kind, or of those that are named', () => {
+  expect(parse('--growth').growthKinds).toEqual(['rows', 'workers', 'customer', 'organizations']);
+  expect(parse('--growth', 'workers,rows')).toMatchObject({ parts: ['growth'], growthKinds: ['rows', 'workers'] });
 });
 
-test('growth has rows, workers and parts of its own', () => {
-  const options = parseOptions(['--growth', '--rows', '20m,0,500k', '--workers', '1,2', '--parts', 'workers,rows']);
-  expect(options).toMatchObject({ mode: 'growth', rows: [0, 500_000, 20_000_000], workers: [1, 2], shares: [] });
-  expect(options?.growthParts).toEqual(['rows', 'workers']);
-  expect(namesOf('--growth')).toEqual(['weir-single', 'weir-batch']);
-});
-
-test('reading has rows of its own, and no patterns', () => {
-  expect(parseOptions(['--read'])).toMatchObject({ mode: 'read', rows: [1_000_000], patterns: [], shares: [] });
-  expect(parseOptions(['--read', '--rows', '20m,100k'])?.rows).toEqual([100_000, 20_000_000]);
-  expect(parseOptions(['--growth'])?.rows).toEqual([0, 5_000_000, 20_000_000]);
+test('rows are numbers with a unit, in rising order', () => {
+  expect(parse('--rows', '20m,0,500k').rows).toEqual([0, 500_000, 20_000_000]);
 });
 
 test.each([
@@ -61,23 +60,11 @@ test.each([
   [['--shares', '']],
   [['--rows', '5g']],
   [['--rows', '5000m']],
-  [['--workers', '0']],
-  [['--parts', 'all']],
-  [['--growth', '--open-loop']],
-  [['--growth', '--read']],
-  [['--read', '--open-loop']],
-  [['--read', '--rows', '0,1m']],
-  [['--read', '--only', 'weir-single']],
-  [['--growth', '--only', 'weir-single-2']],
-  [['--growth', '--svg', 'file']],
-  [['--read', '--svg', 'file']],
-  [['--only', 'floor', '--svg', 'file']],
+  [['--growth', 'all']],
+  [['--only', 'weir-single,none']],
+  [['--only', 'floor,']],
   [['--no-such-thing']],
+  [['something']],
 ])('%j is refused', (args) => {
-  expect(() => parseOptions(args)).toThrow(OptionsError);
-});
-
-test('the usage names every option', () => {
-  expect(parseOptions(['--help'])).toBeUndefined();
-  for (const name of Object.keys(FLAGS)) expect(USAGE).toContain(`--${name} `);
+  expect(() => parse(...args)).toThrow(CommanderError);
 });

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { PartsWatch, cpuPerEvent, descendantsOf, memoryOf, parseStat, partOfCommand } from './component-usage.ts';
+import {
+  ComponentWatch,
+  cpuPerEvent,
+  descendantsOf,
+  memoryOf,
+  parseStat,
+  componentOfCommand,
+} from './component-usage.ts';
 
 const status = (anon: number, file: number, shared: number) =>
   `Name:\tpostgres\nVmHWM:\t  999 kB\nRssAnon:\t ${anon} kB\nRssFile:\t${file} kB\nRssShmem:\t  ${shared} kB\n`;
@@ -30,30 +37,26 @@ test('children are found whatever their number, and others are not', () => {
   expect(descendantsOf(5, all).map(({ pid }) => pid)).toEqual([3, 9]);
 });
 
-test('each program belongs to its part', () => {
+test('each program belongs to its component', () => {
   const command = (program: string) => `node\0${program}\0`;
-  expect(partOfCommand(command('bench/dist/load/load-main.js'))).toBe('load');
-  expect(partOfCommand(command('apps/worker/dist/main.js'))).toBe('worker');
-  expect(partOfCommand(command('bench/dist/baselines/job-worker-main.js'))).toBe('worker');
-  expect(partOfCommand(command('bench/dist/baselines/ceiling-main.js'))).toBe('worker');
-  expect(partOfCommand(command('bench/dist/baselines/job-api-main.js'))).toBe('API');
-  expect(partOfCommand(command('apps/api/dist/main.js'))).toBe('API');
-  expect(partOfCommand(command('services/dist/temporary-keeper.js'))).toBeNull();
+  expect(componentOfCommand(command('bench/dist/load/load-main.js'))).toBe('load');
+  expect(componentOfCommand(command('apps/worker/dist/main.js'))).toBe('worker');
+  expect(componentOfCommand(command('bench/dist/baselines/job-worker-main.js'))).toBe('worker');
+  expect(componentOfCommand(command('bench/dist/baselines/ceiling-main.js'))).toBe('worker');
+  expect(componentOfCommand(command('bench/dist/baselines/job-api-main.js'))).toBe('API');
+  expect(componentOfCommand(command('apps/api/dist/main.js'))).toBe('API');
+  expect(componentOfCommand(command('services/dist/temporary-keeper.js'))).toBeNull();
 });
 
 test('the load is not part of the sum', () => {
   const use = (cpuSeconds: number) => ({ cpuSeconds, memoryBytes: 0 });
-  const used = new Map([
-    ['API', use(2)],
-    ['Redis', use(1)],
-    ['load', use(5)],
-  ]);
+  const used = new Map([['API', use(2)] as const, ['Redis', use(1)] as const, ['load', use(5)] as const]);
   expect(cpuPerEvent(used, 1_000_000)).toEqual({ all: 3, API: 2, Redis: 1, load: 5 });
   expect(cpuPerEvent(used, 0)).toBeNull();
 });
 
 test('a process that this one has not started is not watched', () => {
-  const watch = PartsWatch.open();
+  const watch = ComponentWatch.open();
   watch?.look();
   expect([...(watch?.used() ?? [])]).toEqual([]);
 });

@@ -3,8 +3,12 @@ import { readFileSync, readdirSync } from 'node:fs';
 /** Linux counts CPU time in these, whatever its own clock does. */
 const TICKS_PER_SECOND = 100;
 
-/** What the processes of a part have used. */
-export interface PartUse {
+/** What a machine is shared among. */
+export const COMPONENTS = ['API', 'worker', 'Postgres', 'Redis', 'load'] as const;
+export type Component = (typeof COMPONENTS)[number];
+
+/** What the processes of a component have used. */
+export interface ComponentUse {
   cpuSeconds: number;
   /** The most that was seen at once. What its processes share is counted once. */
   memoryBytes: number;
@@ -20,25 +24,25 @@ interface Process {
 }
 
 interface Watched {
-  part: string;
+  component: Component;
   cpuSecondsBefore: number;
   cpuSeconds: number;
 }
 
 /**
- * What each part uses from now on: the processes that this one has started, and those that they have. CPU time depends on
+ * What each component uses from now on: the processes that this one has started, and those that they have. CPU time depends on
  * what else the machine does far less than everything that is measured in time. Services that were given and not started
  * are left out.
  */
-export class PartsWatch {
+export class ComponentWatch {
   readonly #watched = new Map<string, Watched>();
-  readonly #memoryBytes = new Map<string, number>();
+  readonly #memoryBytes = new Map<Component, number>();
 
   private constructor() {}
 
   /** Null where the system has no /proc. */
-  static open(): PartsWatch | null {
-    const watch = new PartsWatch();
+  static open(): ComponentWatch | null {
+    const watch = new ComponentWatch();
     return watch.#look(true) ? watch : null;
   }
 
@@ -48,13 +52,13 @@ export class PartsWatch {
   }
 
   /** Up to the last look. */
-  used(): Map<string, PartUse> {
-    const used = new Map<string, PartUse>();
-    for (const { part, cpuSeconds, cpuSecondsBefore } of this.#watched.values()) {
-      const earlier = used.get(part)?.cpuSeconds ?? 0;
-      used.set(part, {
+  used(): Map<Component, ComponentUse> {
+    const used = new Map<Component, ComponentUse>();
+    for (const { component, cpuSeconds, cpuSecondsBefore } of this.#watched.values()) {
+      const earlier = used.get(component)?.cpuSeconds ?? 0;
+      used.set(component, {
         cpuSeconds: earlier + cpuSeconds - cpuSecondsBefore,
-        memoryBytes: this.#memoryBytes.get(part) ?? 0,
+        memoryBytes: this.#memoryBytes.get(component) ?? 0,
       });
     }
     return used;
@@ -69,27 +73,27 @@ export class PartsWatch {
       process.pid,
       all.filter((each) => each !== null),
     );
-    const statuses = new Map<string, string[]>();
+    const statuses = new Map<Component, string[]>();
     for (const { pid, name, cpuSeconds, startedAt } of own) {
-      const part = partOf(pid, name);
-      if (part === null) continue;
+      const component = componentOf(pid, name);
+      if (component === null) continue;
       const key = `${pid} ${startedAt}`;
       const cpuSecondsBefore = this.#watched.get(key)?.cpuSecondsBefore ?? (isFirst ? cpuSeconds : 0);
-      this.#watched.set(key, { part, cpuSeconds, cpuSecondsBefore });
+      this.#watched.set(key, { component, cpuSeconds, cpuSecondsBefore });
       const status = readProc(pid, 'status') ?? '';
-      statuses.set(part, [...(statuses.get(part) ?? []), status]);
+      statuses.set(component, [...(statuses.get(component) ?? []), status]);
     }
-    for (const [part, ofPart] of statuses)
-      this.#memoryBytes.set(part, Math.max(this.#memoryBytes.get(part) ?? 0, memoryOf(ofPart)));
+    for (const [component, texts] of statuses)
+      this.#memoryBytes.set(component, Math.max(this.#memoryBytes.get(component) ?? 0, memoryOf(texts)));
     return true;
   }
 }
 
-/** What each part used, as microseconds of CPU for each event; `all` is their sum without the load. */
-export function cpuPerEvent(used: Map<string, PartUse>, events: number): Record<string, number> | null {
+/** What each component used, as microseconds of CPU for each event; `all` is their sum without the load. */
+export function cpuPerEvent(used: ReadonlyMap<Component, ComponentUse>, events: number): Record<string, number> | null {
   if (events === 0) return null;
-  const each = [...used].map(([part, { cpuSeconds }]) => [part, (cpuSeconds * 1e6) / events] as const);
-  const all = each.reduce((sum, [part, microseconds]) => (part === 'load' ? sum : sum + microseconds), 0);
+  const each = [...used].map(([component, { cpuSeconds }]) => [component, (cpuSeconds * 1e6) / events] as const);
+  const all = each.reduce((sum, [component, microseconds]) => (component === 'load' ? sum : sum + microseconds), 0);
   return { all, ...Object.fromEntries(each) };
 }
 
@@ -148,14 +152,14 @@ function orNull<T>(read: () => T): T | null {
   }
 }
 
-function partOf(pid: number, name: string): string | null {
+function componentOf(pid: number, name: string): Component | null {
   if (name === 'postgres') return 'Postgres';
   if (/^(redis|valkey)-server/.test(name)) return 'Redis';
-  return partOfCommand(readProc(pid, 'cmdline') ?? '');
+  return componentOfCommand(readProc(pid, 'cmdline') ?? '');
 }
 
-/** The part of a program of this repository; null for any other. */
-export function partOfCommand(command: string): string | null {
+/** The component that a program of this repository belongs to; null for any other. */
+export function componentOfCommand(command: string): Component | null {
   if (command.includes('/load-main.js')) return 'load';
   // The ceiling is a worker without a queue.
   if (/worker\/dist\/main\.js|(worker|ceiling)-main\.js/.test(command)) return 'worker';

@@ -1,7 +1,8 @@
-// What every round stands on: a fresh database and an empty Redis.
+// What every round runs on: a fresh database and an empty Redis.
 
 import { migrate } from '@weir/db/migrate';
 import { openTemporaryServices } from '@weir/services/temporary';
+import type { ProgressLine } from '@weir/shared/progress-line';
 import { Redis } from 'ioredis';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +11,7 @@ import pg from 'pg';
 
 const REPOSITORY_HOME = fileURLToPath(new URL('../../.weir', import.meta.url));
 
-export interface Ground {
+export interface Environment {
   redisUrl: string;
   redis: Redis;
   /** Of all keys of a round. */
@@ -26,6 +27,13 @@ export interface Ground {
   close(): Promise<void>;
 }
 
+/** What every measurement needs. */
+export interface BenchDeps {
+  environment: Environment;
+  progress: ProgressLine;
+  signal: AbortSignal;
+}
+
 export interface RoundDatabase {
   url: string;
   client: pg.Client;
@@ -33,7 +41,7 @@ export interface RoundDatabase {
 }
 
 /** Opens the services that DATABASE_URL and REDIS_URL name, and embedded ones for those that are not set. */
-export async function openGround(log: (line: string) => void): Promise<Ground> {
+export async function openEnvironment(log: (line: string) => void): Promise<Environment> {
   const given = {
     databaseUrl: process.env['DATABASE_URL'] || undefined,
     redisUrl: process.env['REDIS_URL'] || undefined,

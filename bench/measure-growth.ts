@@ -2,26 +2,25 @@
 
 import { insertCallers } from './fill/callers.ts';
 import { fillEvents } from './fill/fill-events.ts';
-import type { Ground } from './environment.ts';
-import { markdownTable } from './markdown-table.ts';
-import type { GrowthPart, Options } from './bench-options.ts';
-import type { Progress } from './progress.ts';
-import { measureRedis, type RedisSizing } from './redis-sizing.ts';
-import { roundLine } from './throughput-tables.ts';
-import { ONE_OF_EACH, runRound, type Place, type RoundResult, type RoundSettings } from './round.ts';
-import { oneDigit, spreadOf, spreadOfAll, spreadText, whole } from './spread.ts';
+import type { BenchOptions, GrowthKind } from './bench-options.ts';
+import type { BenchDeps } from './environment.ts';
+import { WEIR_BATCH, WEIR_SINGLE, type Pattern } from './patterns.ts';
+import { ONE_OF_EACH, runRound, type PreparedDatabase, type RoundResult } from './round.ts';
+import { whole } from './spread.ts';
 
 /** A year of a service that is used all day, however many rows that is. */
 const FILL_DAYS = 365;
 const FILL_CUSTOMERS = 1_000;
 
+const ROWS = [0, 5_000_000, 20_000_000];
+const WORKERS = [1, 2, 4];
 const ORGANIZATIONS = 1_000;
 
-/** What is measured, with every pattern, and what came of it. */
+/** What is measured, and what came of it. */
 export interface GrowthCase {
-  part: GrowthPart;
+  kind: GrowthKind;
   title: string;
-  pattern: string;
+  pattern: Pattern;
   rows: number;
   workers: number;
   customers: number;
@@ -29,92 +28,67 @@ export interface GrowthCase {
   rounds: RoundResult[];
 }
 
-export interface Growth {
-  cases: GrowthCase[];
-  /** One for each round. */
-  redis: RedisSizing[];
-}
-
-/** The cases that the options ask for, without rounds yet. What two parts have in common is in both, and measured twice. */
-export function growthCasesOf(options: Pick<Options, 'growthParts' | 'rows' | 'workers' | 'patterns'>): GrowthCase[] {
-  const plain = { rows: 0, workers: 1, customers: 1_000, organizations: 1 };
-  const ofPart = (part: GrowthPart): Omit<GrowthCase, 'pattern' | 'rounds'>[] => {
-    switch (part) {
+/** The cases that the options ask for, without rounds yet. What two kinds have in common is in both, and measured twice. */
+export function growthCasesOf(options: Pick<BenchOptions, 'growthKinds' | 'rows' | 'patterns'>): GrowthCase[] {
+  const plain = { rows: 0, workers: 1, customers: ONE_OF_EACH.customers, organizations: 1 };
+  const casesOf = (kind: GrowthKind): Omit<GrowthCase, 'pattern' | 'rounds'>[] => {
+    switch (kind) {
       case 'rows':
-        return options.rows.map((rows) => ({ ...plain, part, rows, title: `${whole(rows)} rows there already` }));
+        return (options.rows ?? ROWS).map((rows) => ({
+          ...plain,
+          kind,
+          rows,
+          title: `${whole(rows)} rows there already`,
+        }));
       case 'workers':
-        return options.workers.map((workers) => ({ ...plain, part, workers, title: `workers: ${workers}` }));
+        return WORKERS.map((workers) => ({ ...plain, kind, workers, title: `workers: ${workers}` }));
       case 'customer':
-        return [{ ...plain, part, customers: 1, title: 'one customer has everything' }];
+        return [{ ...plain, kind, customers: 1, title: 'one customer has everything' }];
       case 'organizations':
-        return [{ ...plain, part, organizations: ORGANIZATIONS, title: `${whole(ORGANIZATIONS)} organizations` }];
-      case 'redis':
-        return [];
+        return [{ ...plain, kind, organizations: ORGANIZATIONS, title: `${whole(ORGANIZATIONS)} organizations` }];
     }
   };
-  return options.growthParts
-    .flatMap(ofPart)
-    .flatMap((each) => options.patterns.map(({ name }) => ({ ...each, pattern: name, rounds: [] })));
+  const patterns = [WEIR_SINGLE, WEIR_BATCH].filter((pattern) => options.patterns.includes(pattern));
+  return options.growthKinds
+    .flatMap(casesOf)
+    .flatMap((each) =>
+      patterns.map((pattern) => ({ ...each, title: `${each.title}, ${pattern.name}`, pattern, rounds: [] })),
+    );
 }
 
 /** Every case once, then every case again. Full databases are made once and kept for all rounds. */
-export async function measureGrowth(
-  options: Options,
-  ground: Ground,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<Growth> {
-  const growth: Growth = { cases: growthCasesOf(options), redis: [] };
-  const full = new Map<number, Place>();
+export async function measureGrowth(options: BenchOptions, deps: BenchDeps): Promise<GrowthCase[]> {
+  const cases = growthCasesOf(options);
+  const full = new Map<number, PreparedDatabase>();
   try {
-    for (const rows of new Set(growth.cases.map((each) => each.rows))) {
-      if (rows > 0) full.set(rows, await fullPlace(rows, ground, progress, signal));
+    for (const rows of new Set(cases.map((each) => each.rows))) {
+      if (rows > 0) full.set(rows, await fullDatabase(rows, deps));
     }
     for (let round = 1; round <= options.rounds; round += 1) {
-      for (const each of growth.cases) {
-        const label = `round ${round} of ${options.rounds}, ${each.pattern}, ${each.title}`;
-        progress.log(`${label} …`);
-        const { workers, customers } = each;
-        const settings = { ...ONE_OF_EACH, ...options, workers, customers, label, progress };
-        const result = await runCase(each, full.get(each.rows), ground, settings, signal);
-        each.rounds.push(result);
-        progress.log(roundLine(result));
+      for (const { pattern, title, rows, workers, customers, organizations, rounds } of cases) {
+        const label = `round ${round} of ${options.rounds}, ${title}`;
+        const prepared = full.get(rows) ?? (await emptyDatabase(organizations, deps));
+        try {
+          const settings = { ...ONE_OF_EACH, ...options, workers, customers, label, prepared };
+          rounds.push(await runRound(pattern, settings, deps));
+        } finally {
+          if (!full.has(rows)) await prepared.database.drop();
+        }
       }
-      if (!options.growthParts.includes('redis')) continue;
-      progress.log(`round ${round} of ${options.rounds}, Redis without a worker …`);
-      growth.redis.push(await measureRedis(ground, options, signal));
     }
-    return growth;
+    return cases;
   } finally {
     for (const { database } of full.values()) await database.drop();
   }
-
-  async function runCase(
-    { pattern: name, organizations }: GrowthCase,
-    kept: Place | undefined,
-    ground: Ground,
-    settings: RoundSettings,
-    signal: AbortSignal,
-  ): Promise<RoundResult> {
-    const pattern = options.patterns.find((each) => each.name === name);
-    if (pattern === undefined) throw new Error(`there is no pattern ${name}`);
-    if (kept !== undefined) return runRound(pattern, ground, { ...settings, place: kept }, signal);
-    const place = await emptyPlace(organizations, ground);
-    try {
-      return await runRound(pattern, ground, { ...settings, place }, signal);
-    } finally {
-      await place.database.drop();
-    }
-  }
 }
 
-async function emptyPlace(organizations: number, ground: Ground): Promise<Place> {
-  const database = await ground.clear();
+async function emptyDatabase(organizations: number, { environment }: BenchDeps): Promise<PreparedDatabase> {
+  const database = await environment.clear();
   return { database, callers: await insertCallers(database.client, organizations) };
 }
 
-async function fullPlace(rows: number, ground: Ground, progress: Progress, signal: AbortSignal): Promise<Place> {
-  const database = await ground.clear();
+async function fullDatabase(rows: number, { environment, progress, signal }: BenchDeps): Promise<PreparedDatabase> {
+  const database = await environment.clear();
   const callers = await insertCallers(database.client, 1);
   const [caller] = callers;
   if (caller === undefined) throw new Error('no organization was made');
@@ -128,48 +102,8 @@ async function fullPlace(rows: number, ground: Ground, progress: Progress, signa
     meterIds: [caller.meterId],
     onProgress(what, share) {
       signal.throwIfAborted();
-      progress.show(`making ${whole(rows)} rows: ${what}, ${whole(share * 100)} %`);
+      progress.show(() => `making ${whole(rows)} rows: ${what}, ${whole(share * 100)} %`);
     },
   });
   return { database, callers };
-}
-
-export function growthTable(cases: readonly GrowthCase[]): string {
-  const head = [
-    'what there is',
-    'pattern',
-    'requests/s',
-    'events/s accepted',
-    'events/s recorded',
-    'backlog',
-    'p99 ms',
-    'CPU s a million',
-    'bytes in Postgres an event',
-  ];
-  return markdownTable(
-    head,
-    cases.map(({ title, pattern, rounds }) => [
-      title,
-      pattern,
-      spreadText(spreadOf(rounds.map(({ requestsPerSecond }) => requestsPerSecond)), whole),
-      spreadText(spreadOf(rounds.map(({ acceptedPerSecond }) => acceptedPerSecond)), whole),
-      spreadText(
-        spreadOfAll(rounds, ({ recordedPerSecond }) => recordedPerSecond),
-        whole,
-      ),
-      spreadText(
-        spreadOfAll(rounds, ({ backlog }) => backlog),
-        whole,
-      ),
-      spreadText(spreadOf(rounds.map(({ latencyMs }) => latencyMs.p99)), oneDigit),
-      spreadText(
-        spreadOfAll(rounds, ({ cpuPerEvent }) => cpuPerEvent?.['all']),
-        whole,
-      ),
-      spreadText(
-        spreadOfAll(rounds, ({ postgresBytesPerEvent }) => postgresBytesPerEvent),
-        whole,
-      ),
-    ]),
-  );
 }

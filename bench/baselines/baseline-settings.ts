@@ -2,7 +2,7 @@ import { databaseUrl, loadSettings, port, redisUrl } from '@weir/shared/settings
 import { z } from 'zod';
 
 /** What the processes of the other patterns are told. */
-const rivalSettings = z.object({
+const baselineSettings = z.object({
   PORT: port.default(0),
   DATABASE_URL: databaseUrl,
   REDIS_URL: redisUrl,
@@ -13,8 +13,8 @@ const rivalSettings = z.object({
   ORGANIZATION_ID: z.uuid(),
 });
 
-export type RivalSettings = z.output<typeof rivalSettings>;
+export type BaselineSettings = z.output<typeof baselineSettings>;
 
-export function loadRivalSettings(): RivalSettings {
-  return loadSettings(rivalSettings, process.env);
+export function loadBaselineSettings(): BaselineSettings {
+  return loadSettings(baselineSettings, process.env);
 }

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventsOf } from '../load/bodies.ts';
 import type { LoadPlan, LoadResult } from '../load/plan.ts';
 import { takePlans, type Tell } from '../load/take-plans.ts';
-import { loadRivalSettings } from './baseline-settings.ts';
+import { loadBaselineSettings } from './baseline-settings.ts';
 
 /** More than any machine was seen to record in a second. Batches beyond these are made while the time runs, for some µs an event. */
 const PREMADE_EVENTS_PER_SECOND = 90_000;
@@ -22,7 +22,7 @@ const PREMADE_EVENTS_MAX = 900_000;
 const PROGRESS_MS = 1_000;
 
 await runUntilStopped(async () => {
-  const settings = loadRivalSettings();
+  const settings = loadBaselineSettings();
   const log = createLog('raw-postgres', 'warn');
   let database: Database | undefined;
   takePlans((plan, tell) => {

@@ -6,7 +6,7 @@ import { trackBody, type StagedEvent } from '@weir/shared/event';
 import { hash128 } from '@weir/shared/queue';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createHash } from 'node:crypto';
-import type { RivalSettings } from './baseline-settings.ts';
+import type { BaselineSettings } from './baseline-settings.ts';
 
 /** The id of the event that holds the key already; null when this one was taken. */
 export type Take = (event: StagedEvent, keyHash: string) => Promise<string | null>;
@@ -18,7 +18,7 @@ const answerSchema: Record<string, object> = {
 
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('base64');
 
-export function buildDoor(settings: RivalSettings, take: Take): FastifyInstance {
+export function buildDoor(settings: BaselineSettings, take: Take): FastifyInstance {
   const organizations = new Map([[hashOf(settings.API_KEY), settings.ORGANIZATION_ID]]);
   const meters = new Map([[settings.METER_TOKEN, settings.METER_ID]]);
   const app = fastify({ logger: false });

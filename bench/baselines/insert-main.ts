@@ -5,13 +5,13 @@ import { createLog } from '@weir/shared/log';
 import { runUntilStopped } from '@weir/shared/process';
 import { buildDoor } from './door.ts';
 import { recordOne } from './record-one.ts';
-import { loadRivalSettings } from './baseline-settings.ts';
+import { loadBaselineSettings } from './baseline-settings.ts';
 
 /** Twice the threads of a small machine and more: most of them wait for an fsync. */
 const CONNECTIONS = 20;
 
 await runUntilStopped(async () => {
-  const settings = loadRivalSettings();
+  const settings = loadBaselineSettings();
   const log = createLog('insert-per-request', 'warn');
   const database = openDatabase(settings.DATABASE_URL, {
     connectionsMax: CONNECTIONS,

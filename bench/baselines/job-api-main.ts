@@ -6,12 +6,12 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { buildDoor } from './door.ts';
 import { EVENT_QUEUE, type EventJob } from './event-job.ts';
-import { loadRivalSettings } from './baseline-settings.ts';
+import { loadBaselineSettings } from './baseline-settings.ts';
 
 const CLAIM_SECONDS = 86_400;
 
 await runUntilStopped(async () => {
-  const settings = loadRivalSettings();
+  const settings = loadBaselineSettings();
   const log = createLog('job-per-request', 'warn');
   const redis = new Redis(settings.REDIS_URL, { maxRetriesPerRequest: null });
   const queue = new Queue<EventJob>(EVENT_QUEUE, {

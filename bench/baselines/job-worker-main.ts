@@ -7,14 +7,14 @@ import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { EVENT_QUEUE, type EventJob } from './event-job.ts';
 import { recordOne } from './record-one.ts';
-import { loadRivalSettings } from './baseline-settings.ts';
+import { loadBaselineSettings } from './baseline-settings.ts';
 
 /** On two cores fewer recorded less: each job waits for its own fsync, so many have to wait at once. */
 const CONCURRENCY = 100;
 const CONNECTIONS = 50;
 
 await runUntilStopped(async () => {
-  const settings = loadRivalSettings();
+  const settings = loadBaselineSettings();
   const log = createLog('job-worker', 'warn');
   const database = openDatabase(settings.DATABASE_URL, {
     connectionsMax: CONNECTIONS,

@@ -1,11 +1,11 @@
 // How long every reading endpoint of a real API process takes, over databases of growing size.
 
 import { newId } from '@weir/shared/ids';
+import type { ProgressLine } from '@weir/shared/progress-line';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild } from '../child.ts';
 import { fillEvents } from '../fill/fill-events.ts';
-import type { Ground, RoundDatabase } from '../environment.ts';
-import type { Progress } from '../progress.ts';
+import type { Environment, RoundDatabase } from '../environment.ts';
 import { signUp } from '../sign-up.ts';
 import { oneDigit, whole } from '../spread.ts';
 import { QUESTIONS, type Asked } from './questions.ts';
@@ -15,6 +15,7 @@ const CUSTOMERS = 1_000;
 const METERS = 10;
 const USERS = 2_000;
 const DAYS = 90;
+export const READ_SCALE = { customers: CUSTOMERS, meters: METERS, users: USERS, days: DAYS } as const;
 
 /** One after another: what is measured is a request, and not how many fit into a second. */
 const REQUESTS = 200;
@@ -42,17 +43,17 @@ export interface ReadResult {
 
 /** Fills a database with so many events, and asks every question of it. */
 export async function measureReading(
-  ground: Ground,
+  environment: Environment,
   events: number,
-  progress: Progress,
+  progress: ProgressLine,
   signal: AbortSignal,
 ): Promise<ReadResult> {
-  const database = await ground.clear();
+  const database = await environment.clear();
   const api = await startChild('apps/api/dist/main.js', {
     env: {
       DATABASE_URL: database.url,
-      REDIS_URL: ground.redisUrl,
-      QUEUE_PREFIX: ground.prefix,
+      REDIS_URL: environment.redisUrl,
+      QUEUE_PREFIX: environment.prefix,
       PORT: '0',
       LOG_LEVEL: 'error',
       SIGNUP: 'open',
@@ -81,10 +82,10 @@ export async function measureReading(
       readings.push({ title, p50Ms: at(0.5), p99Ms: at(0.99), restartedMs: null });
       progress.log(`  ${title}: p50 ${oneDigit(at(0.5))} ms, p99 ${oneDigit(at(0.99))} ms`);
     }
-    if (ground.restartPostgres !== undefined) {
+    if (environment.restartPostgres !== undefined) {
       // Its connection would break.
       await database.client.end();
-      await ground.restartPostgres();
+      await environment.restartPostgres();
       await untilAnswered(`${api.url}/api/v1/meters`, apiKey, signal);
       for (const [index, { path }] of QUESTIONS.entries()) {
         const reading = readings[index];
@@ -112,7 +113,7 @@ async function untilAnswered(url: string, apiKey: string, signal: AbortSignal): 
 async function fill(
   { client }: RoundDatabase,
   events: number,
-  progress: Progress,
+  progress: ProgressLine,
   signal: AbortSignal,
 ): Promise<Asked> {
   const { rows } = await client.query<{ id: string }>('SELECT id FROM organizations');
@@ -142,7 +143,7 @@ async function fill(
     until,
     onProgress(what, share) {
       signal.throwIfAborted();
-      progress.show(`making ${whole(events)} events: ${what}, ${whole(share * 100)} %`);
+      progress.show(() => `making ${whole(events)} events: ${what}, ${whole(share * 100)} %`);
     },
   });
   const eventIds = await client.query<{ id: string }>(
