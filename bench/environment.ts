@@ -18,8 +18,6 @@ export interface Environment {
   prefix: string;
   /** Postgres and Redis, by name and version. */
   versions: Record<string, string>;
-  /** Has Postgres forget what it holds in memory; undefined where it is not ours. It answers again some seconds later. */
-  restartPostgres: (() => Promise<void>) | undefined;
   /** Makes an empty, migrated database and empties Redis. */
   clear(): Promise<RoundDatabase>;
   /** Empties Redis; what databases there are stay as they are. */
@@ -78,28 +76,10 @@ export async function openEnvironment(log: (line: string) => void): Promise<Envi
       databases.add(clone);
       return cloneDatabase(databaseUrl, name, clone, () => databases.delete(clone));
     };
-    const restartPostgres = given.databaseUrl === undefined ? () => restart(databaseUrl) : undefined;
-    return { redisUrl, redis, prefix, versions, restartPostgres, clear, emptyRedis, close };
+    return { redisUrl, redis, prefix, versions, clear, emptyRedis, close };
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-/** Stops an embedded Postgres in order, and waits until it is gone. Whoever keeps it starts it again at the same address. */
-async function restart(databaseUrl: string): Promise<void> {
-  const { rows } = await queryOnce(databaseUrl, `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid`);
-  const [row] = rows as { pid: string }[];
-  const pid = Number(row?.pid);
-  process.kill(pid, 'SIGINT');
-  while (isAlive(pid)) await delay(20);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }
 

@@ -39,7 +39,7 @@ ${paragraph(
 
 - Look at the noise first. Compare lines only where the spread in brackets is small.
 - CPU for each event depends least on what else the machine does.
-- In the first table the load waits for answers, so a slow pattern gets fewer requests. Fixed rates do not wait.
+- Without a rate the load waits for answers, so a slow pattern gets fewer requests. Fixed rates do not wait.
 - A fresh database fits into memory. Tables of many months do not: see \`--growth rows\`.`;
 
 /** The whole page. */
@@ -62,9 +62,9 @@ export function resultSections(results: BenchResults): string[] {
     rates.length > 0 && atFixedRates(rates),
     reading.length > 0 && ofReading(reading),
     growth.length > 0 && `### As the work grows\n\n${growthTable(growth)}`,
-    aims.length > 0 && `### Aims\n\n${aimsTable(aims)}`,
     throughput.length > 0 && costs(throughput),
     sizes(results),
+    aims.length > 0 && `## Aims\n\n${aimsTable(aims)}`,
   ];
   return sections.filter((section) => typeof section === 'string');
 }
@@ -122,6 +122,10 @@ function ofReading(reading: BenchResults['reading']): string {
   const text = paragraph(
     `Events of ${whole(customers)} customers and ${meters} meters in ${days} days; one meter counts ${whole(users)} distinct`,
     'users. One request after another, each about another customer and window.',
+    ...reading.map(
+      ({ events, databaseBytes }) =>
+        `The database takes ${oneDigit(databaseBytes / 1e9)} GB with ${whole(events)} events.`,
+    ),
   );
   return ['### Reading', text, readTable(reading)].join('\n\n');
 }
@@ -159,7 +163,8 @@ function sizes({ throughput, redis }: BenchResults): string | undefined {
   ]);
   const text = [
     paragraph(
-      'What a steady rate keeps busy and fills. Leave room on top: at the top rate answers wait for each other. Claims live for',
+      'What a steady rate keeps busy and fills. Leave room on top: at the top rate answers wait for each other, and at low rates',
+      'an event takes more CPU, since fewer share a flush. Claims live for',
       `${CLAIM_SECONDS / 3_600} hours here (\`IDEMPOTENCY_CLAIM_SECONDS\`), and Postgres may be away for ${AWAY_SECONDS / 60}`,
       'minutes.',
     ),

@@ -39,7 +39,7 @@ const P50 = medians('p50 ms', (round) => round.latencyMs.p50, oneDigit);
 const P99 = medians('p99 ms', (round) => round.latencyMs.p99, oneDigit);
 const P999 = medians('p99.9 ms', (round) => round.latencyMs.p999, oneDigit);
 const NOT_201 = total('not 201', ({ errors }) => Object.values(errors).reduce((sum, count) => sum + count, 0));
-const CPU = medians('CPU µs', (round) => round.cpuPerEvent?.['all']);
+const CPU = medians('CPU µs an event', (round) => round.cpuPerEvent?.['all']);
 const DISK = medians('bytes in Postgres', (round) => round.postgresBytesPerEvent);
 
 /** What each pattern does in a second, and how soon it answers. */
@@ -52,15 +52,8 @@ export function ratesTable(rates: readonly FixedRate[]): string {
   const rows = rates.map(({ sharePercent, rounds }) => ({ title: `${sharePercent} %`, rounds }));
   const due = medians('due/s', (round) => round.duePerSecond);
   const unsent = total('never sent', (round) => round.unsent);
-  return roundsTable('of the top rate', rows, [
-    due,
-    { ...REQUESTS, head: 'answered/s' },
-    P50,
-    P99,
-    P999,
-    NOT_201,
-    unsent,
-  ]);
+  const answered = { ...REQUESTS, head: 'answered/s' };
+  return roundsTable('of the top rate', rows, [due, answered, P50, P99, P999, CPU, NOT_201, unsent]);
 }
 
 /** What an event takes of the processors and leaves behind. */

@@ -38,8 +38,8 @@ export function ratioOf(
 /** `median (lowest–highest)`, the median where all are the same, or a dash. */
 export function spreadText(spread: Spread | null | undefined, text: (value: number) => string): string {
   if (spread === null || spread === undefined || Number.isNaN(spread.median)) return '–';
-  const range = `${text(spread.min)}–${text(spread.max)}`;
-  return spread.min === spread.max ? text(spread.median) : `${text(spread.median)} (${range})`;
+  const [median, min, max] = [spread.median, spread.min, spread.max].map(text);
+  return min === max ? `${median}` : `${median} (${min}–${max})`;
 }
 
 // Minus zero is written with its sign, and adding zero takes that off.

@@ -2,10 +2,10 @@
 
 import { newId } from '@weir/shared/ids';
 import type { ProgressLine } from '@weir/shared/progress-line';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startChild } from '../child.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import type { Environment, RoundDatabase } from '../environment.ts';
+import { weirEnv } from '../patterns.ts';
 import { signUp } from '../sign-up.ts';
 import { oneDigit, whole } from '../spread.ts';
 import { QUESTIONS, type Asked } from './questions.ts';
@@ -21,18 +21,10 @@ export const READ_SCALE = { customers: CUSTOMERS, meters: METERS, users: USERS, 
 const REQUESTS = 200;
 /** Before those: connections are opened and plans made. */
 const WARMUP_REQUESTS = 20;
-/** A restarted Postgres answers within some seconds. */
-const RESTART_SECONDS_MAX = 60;
-
 interface Reading {
   title: string;
   p50Ms: number;
   p99Ms: number;
-  /**
-   * The first request of its kind after Postgres was restarted once, in the order of the questions, so that later ones find
-   * what earlier ones have read; null where it is not ours to restart. The system still has its files in memory.
-   */
-  restartedMs: number | null;
 }
 
 export interface ReadResult {
@@ -49,17 +41,7 @@ export async function measureReading(
   signal: AbortSignal,
 ): Promise<ReadResult> {
   const database = await environment.clear();
-  const api = await startChild('apps/api/dist/main.js', {
-    env: {
-      DATABASE_URL: database.url,
-      REDIS_URL: environment.redisUrl,
-      QUEUE_PREFIX: environment.prefix,
-      PORT: '0',
-      LOG_LEVEL: 'error',
-      SIGNUP: 'open',
-    },
-    signal,
-  });
+  const api = await startChild('apps/api/dist/main.js', { env: weirEnv({ environment, database }), signal });
   try {
     const { apiKey } = await signUp(api.url);
     const asked = await fill(database, events, progress, signal);
@@ -79,33 +61,13 @@ export async function measureReading(
       for (let n = 0; n < REQUESTS; n += 1) times.push(await ask(path(asked, n)));
       times.sort((a, b) => a - b);
       const at = (share: number): number => times[Math.ceil(times.length * share) - 1] ?? Number.NaN;
-      readings.push({ title, p50Ms: at(0.5), p99Ms: at(0.99), restartedMs: null });
+      readings.push({ title, p50Ms: at(0.5), p99Ms: at(0.99) });
       progress.log(`  ${title}: p50 ${oneDigit(at(0.5))} ms, p99 ${oneDigit(at(0.99))} ms`);
-    }
-    if (environment.restartPostgres !== undefined) {
-      // Its connection would break.
-      await database.client.end();
-      await environment.restartPostgres();
-      await untilAnswered(`${api.url}/api/v1/meters`, apiKey, signal);
-      for (const [index, { path }] of QUESTIONS.entries()) {
-        const reading = readings[index];
-        if (reading !== undefined) reading.restartedMs = await ask(path(asked, 0));
-      }
     }
     return { events, databaseBytes: Number(bytes.rows[0]?.size), readings };
   } finally {
     await api.stop();
     await database.drop();
-  }
-}
-
-async function untilAnswered(url: string, apiKey: string, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + RESTART_SECONDS_MAX * 1_000;
-  for (;;) {
-    signal.throwIfAborted();
-    if ((await fetch(url, { headers: { 'x-api-key': apiKey } })).ok) return;
-    if (Date.now() > deadline) throw new Error(`Postgres was not back after ${RESTART_SECONDS_MAX} s`);
-    await delay(100);
   }
 }
 
