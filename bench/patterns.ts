@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { BATCH_EVENTS_MAX, queueKeys } from '@weir/shared/queue';
 import { Queue } from 'bullmq';
-import type { Child } from './child.ts';
+import type { Child, RunProgram } from './child.ts';
 import type { Environment, RoundDatabase } from './environment.ts';
 import type { Caller } from './load/plan.ts';
 import { EVENT_QUEUE } from './baselines/event-job.ts';
@@ -31,7 +31,7 @@ export interface PatternDeps {
   /** Those that are in the database already; undefined: the pattern makes one. */
   callers: Caller[] | undefined;
   /** Starts a process that the round stops at its end, also when a later one fails. */
-  run(program: string, env: Record<string, string>): Promise<Child>;
+  run: RunProgram;
 }
 
 export interface Pattern {

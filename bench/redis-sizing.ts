@@ -1,6 +1,6 @@
 // What Redis takes for a claim that is held and for an event that is staged, and so how much of it a rate needs.
 
-import { rejectOnAbort, startChild, type Child } from './child.ts';
+import { withChildren } from './child.ts';
 import { WrongCount, check, countTotals } from './counts.ts';
 import type { BenchDeps } from './environment.ts';
 import { runPlan } from './load/run-plan.ts';
@@ -27,49 +27,37 @@ export async function measureRedis(
   { environment, signal }: BenchDeps,
 ): Promise<RedisSizing> {
   const database = await environment.clear();
-  const children: Child[] = [];
-  let fail: (error: unknown) => void = () => {};
-  const failed = new Promise<never>((_resolve, reject) => (fail = reject));
-  const run = async (program: string, env: Record<string, string>) => {
-    const child = await startChild(program, { env, signal });
-    children.push(child);
-    child.failed.catch(fail);
-    return child;
-  };
-  const measure = async (): Promise<RedisSizing> => {
-    const deps = { environment, database, run };
-    const target = await WEIR_SINGLE.start({ ...deps, apis: 1, workers: 0, callers: undefined });
-    const plan: LoadPlan = {
-      ...target,
-      customers: ONE_OF_EACH.customers,
-      eventsPerRequest: 1,
-      connections: settings.connections,
-      seconds: settings.seconds,
-      requestsPerSecond: null,
-    };
-    const totalsBefore = await countTotals(database.client);
-    const load = await run('bench/dist/load/load-main.js', {});
-    const before = await redisBytes(environment.redis);
-    const result = await runPlan(load, plan, {});
-    const between = await redisBytes(environment.redis);
-    if (result.accepted === 0 || result.unclear > 0)
-      throw new WrongCount(
-        `of the events without a worker, ${result.accepted} were accepted, ${result.unclear} unclear`,
-      );
-    await startWorker(deps);
-    await drain(target);
-    check('Weir without a worker', totalsBefore, await countTotals(database.client), [result]);
-    const after = await redisBytes(environment.redis);
-    return {
-      events: result.accepted,
-      claimBytes: (after - before) / result.accepted,
-      stagedBytes: (between - after) / result.accepted,
-    };
-  };
   try {
-    return await Promise.race([measure(), failed, rejectOnAbort(signal)]);
+    return await withChildren({ signal }, async (run) => {
+      const deps = { environment, database, run };
+      const target = await WEIR_SINGLE.start({ ...deps, apis: 1, workers: 0, callers: undefined });
+      const plan: LoadPlan = {
+        ...target,
+        customers: ONE_OF_EACH.customers,
+        eventsPerRequest: 1,
+        connections: settings.connections,
+        seconds: settings.seconds,
+        requestsPerSecond: null,
+      };
+      const totalsBefore = await countTotals(database.client);
+      const load = await run('bench/dist/load/load-main.js', {});
+      const before = await redisBytes(environment.redis);
+      const result = await runPlan(load, plan, {});
+      const { accepted, unclear } = result;
+      const between = await redisBytes(environment.redis);
+      if (accepted === 0 || unclear > 0)
+        throw new WrongCount(`of the events without a worker, ${accepted} were accepted, ${unclear} unclear`);
+      await startWorker(deps);
+      await drain(target);
+      check('Weir without a worker', totalsBefore, await countTotals(database.client), [result]);
+      const after = await redisBytes(environment.redis);
+      return {
+        events: accepted,
+        claimBytes: (after - before) / accepted,
+        stagedBytes: (between - after) / accepted,
+      };
+    });
   } finally {
-    await Promise.all(children.map((child) => child.stop()));
     await database.drop();
   }
 }

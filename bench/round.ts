@@ -1,7 +1,7 @@
 // One pattern, once: fresh database → its processes → warm-up → drain → load → count → drain → check.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { rejectOnAbort, startChild, type Child } from './child.ts';
+import { withChildren, type Child } from './child.ts';
 import { WrongCount, check, countEvents, countTotals, estimateEvents } from './counts.ts';
 import type { BenchDeps, RoundDatabase } from './environment.ts';
 import type { Caller, LoadPlan, LoadResult } from './load/plan.ts';
@@ -77,27 +77,21 @@ export async function runRound(pattern: Pattern, settings: RoundSettings, deps: 
   const { prepared, apis, workers, profileFolder } = settings;
   progress.log(`${settings.label} …`);
   const database = prepared?.database ?? (await environment.clear());
-  const children: Child[] = [];
-  const run = async (program: string, env: Record<string, string>) => {
-    const child = await startChild(program, { env, signal, profileFolder });
-    children.push(child);
-    return child;
-  };
   try {
     if (prepared !== undefined) {
       await environment.emptyRedis();
       // A round does not pay for what the one before has left in memory; that is so for a new database, too.
       await database.client.query('CHECKPOINT');
     }
-    const callers = prepared?.callers;
-    const target = await pattern.start({ environment, database, apis, workers, callers, run });
-    const load = target.loader ?? (await run('bench/dist/load/load-main.js', {}));
-    const failed = Promise.race([...children.map((child) => child.failed), rejectOnAbort(signal)]);
-    const result = await Promise.race([measure({ pattern, database, target, load }, settings, deps), failed]);
+    const result = await withChildren({ signal, profileFolder }, async (run) => {
+      const callers = prepared?.callers;
+      const target = await pattern.start({ environment, database, apis, workers, callers, run });
+      const load = target.loader ?? (await run('bench/dist/load/load-main.js', {}));
+      return measure({ pattern, database, target, load }, settings, deps);
+    });
     progress.log(roundLine(result));
     return result;
   } finally {
-    await Promise.all(children.map((child) => child.stop()));
     if (prepared === undefined) await database.drop();
   }
 }
