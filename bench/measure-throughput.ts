@@ -5,7 +5,7 @@ import type { BenchDeps } from './environment.ts';
 import { PATTERNS, WEIR_SINGLE } from './patterns.ts';
 import { ONE_OF_EACH, runRound, type RoundResult, type RoundSettings } from './round.ts';
 
-export interface PatternRounds {
+interface PatternRounds {
   name: string;
   title: string;
   rounds: RoundResult[];

@@ -13,7 +13,7 @@ export interface Row {
   rounds: Rounds;
 }
 
-export interface Column {
+interface Column {
   head: string;
   cell(rounds: Rounds): string;
 }
