@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepRunning, pauseAfter } from './keep-running.ts';
+import { keepRunning } from './keep-running.ts';
 import type { Server } from './server.ts';
 
 class FakeServer implements Server {
@@ -83,16 +83,4 @@ test('a first start that fails is the caller’s to know', async () => {
   const starter = new FakeStarter();
   starter.failures = ['no such program'];
   await expect(keepRunning('Redis', starter.start, () => {})).rejects.toThrow('no such program');
-});
-
-test('the pause before the next start grows with recent ends, up to half a minute', () => {
-  const now = 1_000_000;
-  const pauses = [1, 2, 3, 4, 20].map((count) =>
-    pauseAfter(
-      Array.from({ length: count }, () => now),
-      now,
-    ),
-  );
-  expect(pauses).toEqual([0, 1000, 2000, 4000, 30_000]);
-  expect(pauseAfter([now - 200_000, now - 190_000, now], now)).toBe(0);
 });

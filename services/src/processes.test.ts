@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { findProcesses, startedAt, stopProcess } from './processes.ts';
+import { findProcesses, listPids, parseStat, readProc, readStat, startedAt, stopProcess } from './processes.ts';
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -47,4 +47,22 @@ test('a process is found by the name of its program and a text on its command li
   expect(await findProcesses([program], folder)).toEqual([child.pid]);
   expect(await findProcesses(['postgres'], folder)).toEqual([]);
   expect(await findProcesses([program], '/weir-test-elsewhere/')).toEqual([]);
+});
+
+test('a process is read from /proc, also one whose name holds brackets and spaces', () => {
+  const fields = Array.from({ length: 40 }, (_, index) => String(index));
+  expect(parseStat(7, `7 (a (b) c) S ${fields.join(' ')}`)).toEqual({
+    pid: 7,
+    parent: 0,
+    name: 'a (b) c',
+    state: 'S',
+    cpuSeconds: (10 + 11) / 100,
+    startedAt: '18',
+  });
+});
+
+test('this process is in /proc, where the system has one', () => {
+  const isThere = listPids()?.includes(process.pid) === true;
+  expect(readStat(process.pid)?.parent).toBe(isThere ? process.ppid : undefined);
+  expect(readProc(process.pid, 'status')?.includes(`Pid:\t${process.pid}\n`) ?? false).toBe(isThere);
 });

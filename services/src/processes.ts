@@ -1,4 +1,4 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFileSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { run } from './run.ts';
@@ -21,22 +21,63 @@ export async function startedAt(pid: number): Promise<string | undefined> {
     const { ok, output } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], { seconds: 10 });
     return ok && output !== '' ? output : undefined;
   }
-  try {
-    const [stat, boot] = await Promise.all([
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
-    ]);
-    const fields = statusFields(stat);
-    // A zombie has ended; only its parent has not taken note yet.
-    return fields[0] === 'Z' ? undefined : `${boot.trim()} ${fields[19]}`;
-  } catch {
-    return undefined;
-  }
+  const stat = readStat(pid);
+  // A zombie has ended; only its parent has not taken note yet.
+  if (stat === undefined || stat.state === 'Z') return undefined;
+  return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${stat.startedAt}`;
 }
 
-/** The words of `/proc/<pid>/stat` from the third on: the second is the program's name, which may hold anything. */
-export function statusFields(stat: string): string[] {
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+/** A process as `/proc/<pid>/stat` shows it. */
+export interface ProcessStat {
+  pid: number;
+  parent: number;
+  name: string;
+  state: string;
+  cpuSeconds: number;
+  /** Tells it from another process of this boot that was given the same number. */
+  startedAt: string;
+}
+
+/** Linux counts CPU time in these, whatever its own clock does. */
+const TICKS_PER_SECOND = 100;
+
+/** The numbers of all processes; `undefined` where the system has no /proc. */
+export function listPids(): number[] | undefined {
+  return unlessGone(() => readdirSync('/proc').map(Number).filter(Number.isInteger));
+}
+
+/** `undefined` for a process that has ended. */
+export function readStat(pid: number): ProcessStat | undefined {
+  const stat = readProc(pid, 'stat');
+  return stat === undefined ? undefined : parseStat(pid, stat);
+}
+
+/** The content of a file in `/proc/<pid>`; `undefined` for a process that has ended. Waits for nobody: /proc is memory. */
+export function readProc(pid: number, file: string): string | undefined {
+  return unlessGone(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
+}
+
+export function parseStat(pid: number, stat: string): ProcessStat {
+  // The name stands in brackets, and may hold brackets and spaces itself.
+  const nameEnd = stat.lastIndexOf(')');
+  const fields = stat.slice(nameEnd + 2).split(' ');
+  return {
+    pid,
+    parent: Number(fields[1]),
+    name: stat.slice(stat.indexOf('(') + 1, nameEnd),
+    state: fields[0] ?? '',
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    startedAt: fields[19] ?? '',
+  };
+}
+
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isCode(error, 'ENOENT', 'ESRCH')) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -45,7 +86,8 @@ export function statusFields(stat: string): string[] {
  * server.
  */
 export async function findProcesses(programs: string[], text: string): Promise<number[]> {
-  const all = process.platform === 'linux' ? await listLinux() : await listWithPs();
+  const pids = listPids();
+  const all = pids === undefined ? await listWithPs() : listFromProc(pids);
   return all
     .filter(({ program, command }) => programs.includes(basename(program)) && command.includes(text))
     .map(({ pid }) => pid);
@@ -57,15 +99,13 @@ interface Running {
   command: string;
 }
 
-async function listLinux(): Promise<Running[]> {
-  const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger);
-  const all = await Promise.all(
-    pids.map(async (pid) => {
-      const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+function listFromProc(pids: number[]): Running[] {
+  return pids
+    .map((pid) => {
+      const words = (readProc(pid, 'cmdline') ?? '').split('\0');
       return { pid, program: words[0] ?? '', command: words.join(' ') };
-    }),
-  );
-  return all.filter(({ program }) => program !== '');
+    })
+    .filter(({ program }) => program !== '');
 }
 
 async function listWithPs(): Promise<Running[]> {
@@ -88,7 +128,7 @@ async function listWithPs(): Promise<Running[]> {
 }
 
 /**
- * Ends a process: sends each signal in turn until it is gone. Answers the signal that did it, or `undefined` when the
+ * Ends a process: sends each signal in turn until it is gone. Returns the signal that did it, or `undefined` when the
  * process had ended already. Throws when the process outlives the last one, or belongs to another user.
  */
 export async function stopProcess(pid: number, steps: StopStep[]): Promise<StopStep[0] | undefined> {

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { type App, openApp } from './apps.ts';
 import { findFreePort, isPortFree, writePrivateFile } from './connection.ts';
 import { openDemo } from './demo.ts';
-import { watchNpm } from './npm-parent.ts';
 import { run } from './run.ts';
 import { openServices } from './services.ts';
 import { tellWelcome } from './welcome.ts';
@@ -121,7 +120,20 @@ function listenForStop(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
   // A terminal that is gone cannot be written to; that must not keep anything from being stopped.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  void watchNpm('services/start.mjs', stop);
+  stopWithNpm(stop);
+}
+
+/**
+ * An npm that is killed says nothing, and would leave everything running: the system gives its child, which is this
+ * process (`exec` in package.json leaves no shell between them), another parent.
+ */
+function stopWithNpm(stop: () => void): void {
+  if (env.npm_lifecycle_event === undefined) return;
+  const npm = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid !== npm) stop();
+  }, 500);
+  timer.unref();
 }
 
 /** Last opened, first closed. What cannot be closed is told, and keeps nothing else from being closed. */
