@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  ComponentWatch,
-  cpuPerEvent,
-  descendantsOf,
-  memoryOf,
-  parseStat,
-  componentOfCommand,
-} from './component-usage.ts';
+import { ComponentWatch, cpuPerEvent, descendantsOf, memoryOf, componentOfCommand } from './component-usage.ts';
 
 const status = (anon: number, file: number, shared: number) =>
   `Name:\tpostgres\nVmHWM:\t  999 kB\nRssAnon:\t ${anon} kB\nRssFile:\t${file} kB\nRssShmem:\t  ${shared} kB\n`;
@@ -14,17 +7,6 @@ const status = (anon: number, file: number, shared: number) =>
 test('what processes have for themselves is added up, and what they share is counted once', () => {
   expect(memoryOf([status(10, 5, 200), status(20, 7, 150)])).toBe((30 + 7 + 200) * 1_024);
   expect(memoryOf([])).toBe(0);
-});
-
-test('the name of a process may hold brackets and spaces', () => {
-  const fields = Array.from({ length: 40 }, (_, index) => String(index));
-  expect(parseStat(7, `7 (a (b) c) S ${fields.join(' ')}`)).toEqual({
-    pid: 7,
-    parent: 0,
-    name: 'a (b) c',
-    cpuSeconds: (10 + 11) / 100,
-    startedAt: '18',
-  });
 });
 
 test('children are found whatever their number, and others are not', () => {

@@ -1,7 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
-
-/** Linux counts CPU time in these, whatever its own clock does. */
-const TICKS_PER_SECOND = 100;
+import { listPids, readProc, readStat } from '@weir/services/processes';
 
 /** What a machine is shared among. */
 export const COMPONENTS = ['API', 'worker', 'Postgres', 'Redis', 'load'] as const;
@@ -12,15 +9,6 @@ export interface ComponentUse {
   cpuSeconds: number;
   /** The most that was seen at once. What its processes share is counted once. */
   memoryBytes: number;
-}
-
-interface Process {
-  pid: number;
-  parent: number;
-  name: string;
-  cpuSeconds: number;
-  /** Tells it from another process that was given the same number. */
-  startedAt: string;
 }
 
 interface Watched {
@@ -66,13 +54,10 @@ export class ComponentWatch {
 
   // Without waiting: reads by other threads take both cores for some milliseconds, in the middle of what is measured.
   #look(isFirst: boolean): boolean {
-    const pids = orNull(() => readdirSync('/proc'));
-    if (pids === null) return false;
-    const all = pids.filter((pid) => /^\d+$/.test(pid)).map(readProcess);
-    const own = descendantsOf(
-      process.pid,
-      all.filter((each) => each !== null),
-    );
+    const pids = listPids();
+    if (pids === undefined) return false;
+    const all = pids.map(readStat).filter((each) => each !== undefined);
+    const own = descendantsOf(process.pid, all);
     const statuses = new Map<Component, string[]>();
     for (const { pid, name, cpuSeconds, startedAt } of own) {
       const component = componentOf(pid, name);
@@ -117,39 +102,6 @@ export function descendantsOf<T extends { pid: number; parent: number }>(ancesto
     for (const { pid, parent } of all) if (parents.has(parent)) parents.add(pid);
   }
   return all.filter(({ pid }) => pid !== ancestor && parents.has(pid));
-}
-
-function readProcess(pid: string): Process | null {
-  const stat = readProc(Number(pid), 'stat');
-  return stat === null ? null : parseStat(Number(pid), stat);
-}
-
-export function parseStat(pid: number, stat: string): Process {
-  // The name stands in brackets and may hold brackets and spaces itself.
-  const nameEnd = stat.lastIndexOf(')');
-  const fields = stat.slice(nameEnd + 2).split(' ');
-  return {
-    pid,
-    parent: Number(fields[1]),
-    name: stat.slice(stat.indexOf('(') + 1, nameEnd),
-    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
-    startedAt: fields[19] ?? '',
-  };
-}
-
-/** Null for a process that has ended meanwhile. */
-function readProc(pid: number, file: string): string | null {
-  return orNull(() => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
-}
-
-/** Null where the system has no such file, or not any more. */
-function orNull<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return null;
-    throw error;
-  }
 }
 
 function componentOf(pid: number, name: string): Component | null {
