@@ -78,10 +78,12 @@ test('reading is held against the aim of its question, and each aim is of a ques
     reading('usage of a whole meter by day, Europe/Berlin', 150),
     reading('receipt of an event', 999),
   ];
-  expect(aims({ reading: [{ events: 20_000_000, databaseBytes: 1, readings }] })).toMatchObject([
+  const stallMs = { median: 10.1, min: 1, max: 60 };
+  expect(aims({ reading: [{ events: 20_000_000, databaseBytes: 1, readings, stallMs }] })).toMatchObject([
     { title: 'usage of a customer by day, UTC, p99 at 20,000,000 events', isKept: false },
     { isKept: true },
     { isKept: true },
+    { figure: stallMs, isKept: false },
   ]);
   for (const { title } of READ_AIMS) expect(QUESTIONS.some((question) => question.title.startsWith(title))).toBe(true);
 });

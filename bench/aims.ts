@@ -68,13 +68,14 @@ function growthAims(growth: readonly GrowthCase[]): (Aim | null)[] {
   });
 }
 
-function readAims({ events, readings }: ReadResult): (Aim | null)[] {
-  return readings.map(({ title, p99Ms }) => {
+function readAims({ events, readings, stallMs }: ReadResult): (Aim | null)[] {
+  const aims = readings.map(({ title, p99Ms }) => {
     const aim = READ_AIMS.find((each) => title.startsWith(each.title));
     return aim === undefined
       ? null
       : atMost(`${title}, p99 at ${whole(events)} events`, spreadOf([p99Ms]), aim.limit, 'ms');
   });
+  return [...aims, atMost('the largest window, how long others wait', stallMs, 10, 'ms')];
 }
 
 const recordedOf = (rounds: readonly RoundResult[]) => rounds.map(({ recordedPerSecond }) => recordedPerSecond);

@@ -8,7 +8,7 @@ const measured = {
   throughput: [WEIR_SINGLE],
   rates: [{ sharePercent: 50, rounds }],
   redis: [{ events: 90_000, claimBytes: 150, stagedBytes: 375 }],
-  reading: [{ events: 1_000_000, databaseBytes: 1, readings: [] }],
+  reading: [{ events: 1_000_000, databaseBytes: 1, readings: [], stallMs: { median: 9, min: 8, max: 10 } }],
 };
 
 const headingsOf = (page: string) => page.split('\n').filter((line) => line.startsWith('#'));

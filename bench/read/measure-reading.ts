@@ -7,7 +7,8 @@ import { fillEvents } from '../fill/fill-events.ts';
 import type { Environment, RoundDatabase } from '../environment.ts';
 import { weirEnv } from '../patterns.ts';
 import { signUp } from '../sign-up.ts';
-import { oneDigit, whole } from '../spread.ts';
+import { oneDigit, whole, type Spread } from '../spread.ts';
+import { measureStall } from './measure-stall.ts';
 import { QUESTIONS, type Asked } from './questions.ts';
 
 /** How much there is to read beside the number of events. */
@@ -31,6 +32,8 @@ export interface ReadResult {
   events: number;
   databaseBytes: number;
   readings: Reading[];
+  /** How long other callers wait while the largest window is answered. */
+  stallMs: Spread;
 }
 
 /** Fills a database with so many events, and asks every question of it. */
@@ -64,7 +67,8 @@ export async function measureReading(
       readings.push({ title, p50Ms: at(0.5), p99Ms: at(0.99) });
       progress.log(`  ${title}: p50 ${oneDigit(at(0.5))} ms, p99 ${oneDigit(at(0.99))} ms`);
     }
-    return { events, databaseBytes: Number(bytes.rows[0]?.size), readings };
+    const stallMs = await measureStall(api.url, apiKey, asked.meterIds[0] ?? '', asked.until);
+    return { events, databaseBytes: Number(bytes.rows[0]?.size), readings, stallMs };
   } finally {
     await api.stop();
     await database.drop();

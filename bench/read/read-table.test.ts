@@ -6,6 +6,7 @@ test('each question is a row, and each size has columns of its own', () => {
   const results = [100_000, 20_000_000].map((events) => ({
     events,
     databaseBytes: 1,
+    stallMs: { median: 1, min: 1, max: 1 },
     readings: [{ ...reading, p99Ms: events / 1e6 }],
   }));
   const rows = readTable(results)
