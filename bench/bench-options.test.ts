@@ -15,7 +15,7 @@ test('without options every pattern is compared, and Weir is measured at fixed r
     apis: 1,
     rows: undefined,
   });
-  expect(parse().parts).toEqual(['throughput', 'rates', 'redis']);
+  expect(parse().measurements).toEqual(['throughput', 'rates', 'redis']);
   expect(parse().shares).toEqual([10, 25, 50, 75, 90, 100, 110]);
   expect(namesOf()).toEqual([
     'floor',
@@ -32,20 +32,23 @@ test('without options every pattern is compared, and Weir is measured at fixed r
 test('some patterns are chosen by their name, else by how names begin', () => {
   expect(namesOf('--only', 'weir,floor')).toEqual(['floor', 'weir-single', 'weir-single-2', 'weir-batch']);
   expect(namesOf('--only', 'weir-single')).toEqual(['weir-single']);
-  expect(parse('--only', 'weir-single').parts).toEqual(['throughput']);
+  expect(parse('--only', 'weir-single').measurements).toEqual(['throughput']);
 });
 
-test('parts that are named are measured, and no others', () => {
-  expect(parse('--read').parts).toEqual(['read']);
+test('what is named is measured, and nothing else', () => {
+  expect(parse('--read').measurements).toEqual(['read']);
   expect(parse('--read', '--rates', '--shares', '110,50')).toMatchObject({
-    parts: ['rates', 'read'],
+    measurements: ['rates', 'read'],
     shares: [50, 110],
   });
 });
 
 test('growth is of every kind, or of those that are named', () => {
   expect(parse('--growth').growthKinds).toEqual(['rows', 'workers', 'customer', 'organizations']);
-  expect(parse('--growth', 'workers,rows')).toMatchObject({ parts: ['growth'], growthKinds: ['rows', 'workers'] });
+  expect(parse('--growth', 'workers,rows')).toMatchObject({
+    measurements: ['growth'],
+    growthKinds: ['rows', 'workers'],
+  });
 });
 
 test('rows are numbers with a unit, in rising order', () => {

@@ -5,14 +5,14 @@ import { PATTERNS, type Pattern } from './patterns.ts';
  * throughput: every pattern, as fast as it can. rates: Weir at fixed rates, which are shares of its top rate. redis: what Redis
  * takes for an event. growth: Weir on full tables, and what else may grow. read: every reading endpoint, on full tables.
  */
-const PARTS = ['throughput', 'rates', 'redis', 'growth', 'read'] as const;
-export type Part = (typeof PARTS)[number];
+const MEASUREMENTS = ['throughput', 'rates', 'redis', 'growth', 'read'] as const;
+export type Measurement = (typeof MEASUREMENTS)[number];
 
 export const GROWTH_KINDS = ['rows', 'workers', 'customer', 'organizations'] as const;
 export type GrowthKind = (typeof GROWTH_KINDS)[number];
 
 export interface BenchOptions {
-  parts: Part[];
+  measurements: Measurement[];
   growthKinds: GrowthKind[];
   patterns: Pattern[];
   rounds: number;
@@ -25,7 +25,7 @@ export interface BenchOptions {
   apis: number;
   /** Of the top rate, in percent. */
   shares: number[];
-  /** Rows that are there already, in rising order; undefined: those that each part has by itself. */
+  /** Rows that are there already, in rising order; undefined: what each measurement has by itself. */
   rows: number[] | undefined;
   /** Where the page is written. */
   write: string | undefined;
@@ -36,7 +36,7 @@ export interface BenchOptions {
 }
 
 /** As commander has them; parsers have run, and defaults are filled in. */
-type Values = Omit<BenchOptions, 'parts' | 'growthKinds' | 'patterns' | 'warmupSeconds' | 'profileFolder'> &
+type Values = Omit<BenchOptions, 'measurements' | 'growthKinds' | 'patterns' | 'warmupSeconds' | 'profileFolder'> &
   Partial<Record<'throughput' | 'rates' | 'redis' | 'read', true>> & {
     growth?: true | GrowthKind[];
     only?: Pattern[];
@@ -66,16 +66,16 @@ export function parseBenchOptions(args: readonly string[], command = new Command
     .option('--write <file>', 'write the page of performance there')
     .option('--json <file>', 'write every round there')
     .option('--profile <folder>', "write a CPU profile of each process there, for Chrome's developer tools")
-    .addHelpText('after', '\nWithout a part: --throughput --rates --redis; with --only: --throughput.')
+    .addHelpText('after', '\nWithout any of the first five: --throughput --rates --redis; with --only: --throughput.')
     .parse(args, { from: 'user' });
   const { only, growth, warmup, profile, ...values } = command.opts<Values>();
   const { throughput, rates, redis, read, ...others } = values;
   const asked = { throughput, rates, redis, growth, read };
-  const parts = PARTS.filter((part) => asked[part] !== undefined);
-  const usual: Part[] = only === undefined ? ['throughput', 'rates', 'redis'] : ['throughput'];
+  const measurements = MEASUREMENTS.filter((name) => asked[name] !== undefined);
+  const usual: Measurement[] = only === undefined ? ['throughput', 'rates', 'redis'] : ['throughput'];
   return {
     ...others,
-    parts: parts.length > 0 ? parts : usual,
+    measurements: measurements.length > 0 ? measurements : usual,
     growthKinds: Array.isArray(growth) ? growth : [...GROWTH_KINDS],
     patterns: only ?? [...PATTERNS],
     rows: values.rows,

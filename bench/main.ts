@@ -3,7 +3,7 @@
 import { ProgressLine } from '@weir/shared/progress-line';
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { parseBenchOptions, type BenchOptions, type Part } from './bench-options.ts';
+import { parseBenchOptions, type BenchOptions, type Measurement } from './bench-options.ts';
 import type { BenchResults } from './bench-results.ts';
 import { openEnvironment, type BenchDeps } from './environment.ts';
 import { describeMachine, isTemporaryFolderInMemory } from './machine.ts';
@@ -20,7 +20,7 @@ class Interrupted extends Error {}
 
 async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchResults> {
   const { rounds, seconds, warmupSeconds, connections, apis, rows = READ_ROWS } = options;
-  const isAsked = (part: Part) => options.parts.includes(part);
+  const isAsked = (name: Measurement) => options.measurements.includes(name);
   const startedAt = new Date();
   const results: BenchResults = {
     startedAt,

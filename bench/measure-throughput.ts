@@ -28,8 +28,8 @@ export interface Throughput {
  * The rates of a round are shares of what Weir reached in that round.
  */
 export async function measureThroughput(options: BenchOptions, deps: BenchDeps): Promise<Throughput> {
-  const hasRates = options.parts.includes('rates');
-  const chosen = options.parts.includes('throughput') ? options.patterns : [];
+  const hasRates = options.measurements.includes('rates');
+  const chosen = options.measurements.includes('throughput') ? options.patterns : [];
   const patterns = PATTERNS.filter((pattern) => chosen.includes(pattern) || (hasRates && pattern === WEIR_SINGLE));
   const throughput: PatternRounds[] = patterns.map(({ name, title }) => ({ name, title, rounds: [] }));
   const rates: FixedRate[] = (hasRates ? options.shares : []).map((sharePercent) => ({ sharePercent, rounds: [] }));

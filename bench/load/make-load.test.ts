@@ -11,7 +11,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Has a load made on a server that answers as it is told, and answers what it came to and what was told meanwhile. */
+/** Has a load made on a server that answers as it is told, and returns what it came to and what was told meanwhile. */
 async function load(
   change: Partial<LoadPlan>,
   onRequest: (answer: () => void, index: number) => void,

@@ -15,7 +15,7 @@ const PROGRESS_MS = 1_000;
 const DUE_TICK_MS = 1;
 
 /**
- * Makes the load of a plan. Tells how far it is every second, and when the time is over; answers when the last request is
+ * Makes the load of a plan. Tells how far it is every second, and when the time is over; returns when the last request is
  * answered.
  */
 export async function runLoad(plan: LoadPlan, tell: Tell): Promise<LoadResult> {
@@ -106,7 +106,7 @@ class Load {
     return lane;
   }
 
-  /** Begins to send on all lanes; what it answers ends that. */
+  /** Begins to send on all lanes; what it returns ends that. */
   start(lanes: Lane[], startedAt: number): () => void {
     const { requestsPerSecond, seconds } = this.#plan;
     if (requestsPerSecond === null) {
