@@ -18,11 +18,35 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export interface ChildOptions {
+interface ChildOptions {
   env: Record<string, string>;
   signal: AbortSignal;
   /** Where a profile of its CPU time is written when it ends. */
   profileFolder?: string | undefined;
+}
+
+/** Starts a program that is stopped when the work is done. */
+export type RunProgram = (program: string, env: Record<string, string>) => Promise<Child>;
+
+/** Does some work with programs that are stopped after it. Rejects when one of them ends by itself, and on the signal. */
+export async function withChildren<T>(
+  options: Omit<ChildOptions, 'env'>,
+  work: (run: RunProgram) => Promise<T>,
+): Promise<T> {
+  const children: Child[] = [];
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_resolve, reject) => (fail = reject));
+  const run: RunProgram = async (program, env) => {
+    const child = await startChild(program, { ...options, env });
+    children.push(child);
+    child.failed.catch(fail);
+    return child;
+  };
+  try {
+    return await Promise.race([work(run), failed, rejectOnAbort(options.signal)]);
+  } finally {
+    await Promise.all(children.map((child) => child.stop()));
+  }
 }
 
 /** Starts a program of the repository as in production, and waits until it has told over IPC where it listens. */

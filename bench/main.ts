@@ -1,158 +1,73 @@
 // npm run bench: the same load on Weir and on what else could have been built, in turn, on one machine.
 
+import { ProgressLine } from '@weir/shared/progress-line';
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { compare } from './compare.ts';
-import { openGround, type Ground } from './ground.ts';
-import { growthTable, measureGrowth } from './growth.ts';
-import { describeMachine, isTemporaryFolderInMemory, type Machine } from './machine.ts';
-import { openLoopTable, plotPointsOf } from './open-loop.ts';
-import { OptionsError, USAGE, parseOptions, type Options } from './options.ts';
-import { Progress } from './progress.ts';
-import { readTable } from './read/report.ts';
-import { measureReading, type ReadResult } from './read/run.ts';
-import { sizingOf, sizingText } from './redis-sizing.ts';
-import { cpuTable, noiseSentence, rateTable, ratiosOf, sentencesOf, spaceTable, summarize } from './report.ts';
-import { latencyPlot } from './svg.ts';
-import { growthTargetsOf, targetText, targetsOf } from './targets.ts';
+import { parseBenchOptions, type BenchOptions, type Measurement } from './bench-options.ts';
+import type { BenchResults } from './bench-results.ts';
+import { openEnvironment, type BenchDeps } from './environment.ts';
+import { describeMachine, isTemporaryFolderInMemory } from './machine.ts';
+import { measureGrowth } from './measure-growth.ts';
+import { measureThroughput } from './measure-throughput.ts';
+import { performancePage, resultSections } from './performance-page.ts';
+import { measureReading } from './read/measure-reading.ts';
+import { measureRedis } from './redis-sizing.ts';
 
-/** Progress goes beside the results, so that these can be kept in a file. */
-const progress = new Progress(process.stderr);
+/** Events to read among, where nobody says how many. */
+const READ_ROWS = [1_000_000];
 
 class Interrupted extends Error {}
 
-/** What a run has found: text to read, and everything in it for the JSON. */
-interface Findings {
-  sections: string[];
-  figures: Record<string, unknown>;
-}
-
-async function bench(options: Options, signal: AbortSignal): Promise<void> {
+async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchResults> {
+  const { rounds, seconds, warmupSeconds, connections, apis, rows = READ_ROWS } = options;
+  const isAsked = (name: Measurement) => options.measurements.includes(name);
   const startedAt = new Date();
-  if (process.env['DATABASE_URL'] === undefined && (await isTemporaryFolderInMemory())) {
-    progress.log('Temporary folders lie in memory here, so fsync costs nothing: set TMPDIR to a folder on a disk.');
-  }
-  const ground = await openGround((line) => progress.log(line));
-  try {
-    const machine = describeMachine();
-    const place = describePlace(machine, ground);
-    const { sections, figures } = await run(options, ground, place, signal);
-    console.log(`\n${[...sections, place].filter((section) => section !== '').join('\n\n')}`);
-    if (options.json === undefined) return;
-    const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim();
-    const settings = {
-      ...options,
-      patterns: options.patterns.map(({ name }) => name),
-      svg: undefined,
-      json: undefined,
-      profileFolder: undefined,
-    };
-    const report = { startedAt, command, settings, machine, services: ground.versions, ...figures };
-    await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
-    progress.log(`Written to ${options.json}.`);
-  } finally {
-    await ground.close();
-  }
-}
-
-function run(options: Options, ground: Ground, place: string, signal: AbortSignal): Promise<Findings> {
-  switch (options.mode) {
-    case 'compare':
-    case 'open-loop':
-      return runComparison(options, ground, place, signal);
-    case 'growth':
-      return runGrowth(options, ground, signal);
-    case 'read':
-      return runReading(options, ground, signal);
-  }
-}
-
-function describePlace(machine: Machine, { versions }: Ground): string {
-  return (
-    `${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB; ` +
-    `Node ${machine.node}, Postgres ${versions['postgres']}, Redis ${versions['redis']}, Weir ${machine.commit}.`
-  );
-}
-
-function lengthSentence({ rounds, seconds, connections, apis }: Options): string {
-  return (
-    `Medians of ${rounds} rounds of ${seconds} s (lowest–highest), ${connections} connections, ` +
-    `processes that take requests, where it is not said how many: ${apis}.`
-  );
-}
-
-async function runComparison(options: Options, ground: Ground, place: string, signal: AbortSignal): Promise<Findings> {
-  const { rounds, openLoop } = await compare(options, ground, progress, signal);
-  const summaries = options.patterns.map((pattern) => summarize(pattern, rounds.get(pattern.name) ?? []));
-  const targets = targetsOf(rounds, openLoop);
-  const ratios = ratiosOf(rounds);
-  const all = [...rounds.values(), ...openLoop.map((point) => point.rounds)].flat();
-  if (options.svg !== undefined) {
-    await writeFile(options.svg, latencyPlot(plotPointsOf(openLoop), place));
-    progress.log(`Drawn in ${options.svg}.`);
-  }
-  return {
-    sections: [
-      rateTable(summaries),
-      cpuTable(summaries),
-      spaceTable(summaries),
-      openLoop.length > 0 ? openLoopTable(openLoop) : '',
-      targetText(targets),
-      [...sentencesOf(ratios), noiseSentence(all)].join('\n'),
-      lengthSentence(options),
-    ],
-    figures: { targets, ratios, summaries, rounds: Object.fromEntries(rounds), openLoop },
+  const results: BenchResults = {
+    startedAt,
+    command: ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- '),
+    settings: { rounds, seconds, warmupSeconds, connections, apis },
+    machine: describeMachine(),
+    services: deps.environment.versions,
+    ...(await measureThroughput(options, deps)),
+    redis: [],
+    growth: isAsked('growth') ? await measureGrowth(options, deps) : [],
+    reading: [],
   };
+  for (let round = 1; isAsked('redis') && round <= rounds; round += 1) {
+    deps.progress.log(`round ${round} of ${rounds}, Redis without a worker …`);
+    results.redis.push(await measureRedis(options, deps));
+  }
+  for (const events of isAsked('read') ? rows.filter((count) => count > 0) : [])
+    results.reading.push(await measureReading(deps.environment, events, deps.progress, deps.signal));
+  return results;
 }
 
-async function runGrowth(options: Options, ground: Ground, signal: AbortSignal): Promise<Findings> {
-  const { cases, redis } = await measureGrowth(options, ground, progress, signal);
-  const targets = growthTargetsOf(cases.filter(({ part }) => part === 'rows'));
-  const sizing = sizingOf(redis);
-  return {
-    sections: [
-      cases.length > 0 ? growthTable(cases) : '',
-      sizing === undefined ? '' : sizingText(sizing),
-      targetText(targets),
-      noiseSentence(cases.flatMap(({ rounds }) => rounds)),
-      lengthSentence(options),
-    ],
-    figures: { targets, cases, redis },
-  };
+const options = parseBenchOptions(process.argv.slice(2));
+// Beside the results, so that these can be kept in a file.
+const progress = new ProgressLine(process.stderr);
+const stopping = new AbortController();
+// Each wait of each round listens to it.
+setMaxListeners(0, stopping.signal);
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => {
+    progress.log('Stopping …');
+    stopping.abort(new Interrupted());
+  });
 }
-
-async function runReading(options: Options, ground: Ground, signal: AbortSignal): Promise<Findings> {
-  const results: ReadResult[] = [];
-  for (const events of options.rows) results.push(await measureReading(ground, events, progress, signal));
-  const explanation =
-    'Milliseconds of a request, one after another. "Restarted" is the first of its kind after Postgres was restarted, with its ' +
-    'files still in the memory of the system.';
-  return { sections: [readTable(results), explanation], figures: { results } };
+if (process.env['DATABASE_URL'] === undefined && (await isTemporaryFolderInMemory())) {
+  progress.log('Temporary folders lie in memory here, so fsync costs nothing: set TMPDIR to a folder on a disk.');
 }
-
+const environment = await openEnvironment((line) => progress.log(line));
 try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options === undefined) console.log(USAGE);
-  else {
-    const stopping = new AbortController();
-    // Each wait of each round listens to it.
-    setMaxListeners(0, stopping.signal);
-    for (const name of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(name, () => {
-        progress.log('Stopping …');
-        stopping.abort(new Interrupted());
-      });
-    }
-    await bench(options, stopping.signal);
-  }
+  const results = await measure(options, { environment, progress, signal: stopping.signal });
+  progress.clear();
+  console.log(`\n${resultSections(results).join('\n\n')}`);
+  if (options.write !== undefined) await writeFile(options.write, performancePage(results));
+  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
 } catch (error) {
-  if (error instanceof Interrupted) process.exitCode = 130;
-  else {
-    progress.log(
-      error instanceof OptionsError
-        ? `${error.message}\n${USAGE}`
-        : String(error instanceof Error ? error.stack : error),
-    );
-    process.exitCode = 1;
-  }
+  progress.clear();
+  if (!(error instanceof Interrupted)) throw error;
+  process.exitCode = 130;
+} finally {
+  await environment.close();
 }

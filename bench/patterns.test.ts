@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patternsOf, type Stage } from './patterns.ts';
+import { PATTERNS, type PatternDeps } from './patterns.ts';
 
 const CALLERS = [{ apiKey: 'key', meterToken: 'token' }];
 
@@ -10,17 +10,15 @@ async function startedBy(name: string, apis: number): Promise<{ programs: string
     programs.push(program);
     return { url: `http://127.0.0.1:${programs.length}` };
   };
-  const ground = { redisUrl: '', prefix: '{bench}' };
-  const stage = { ground, database: { url: '' }, apis, workers: 1, callers: CALLERS, run } as unknown as Stage;
-  const target = await patternsOf([4])
-    .find((pattern) => pattern.name === name)
-    ?.start(stage);
+  const environment = { redisUrl: '', prefix: '{bench}' };
+  const deps = { environment, database: { url: '' }, apis, workers: 1, callers: CALLERS, run };
+  const target = await PATTERNS.find((pattern) => pattern.name === name)?.start(deps as unknown as PatternDeps);
   return { programs, urls: target?.urls ?? [] };
 }
 
 const API = 'apps/api/dist/main.js';
 const WORKER = 'apps/worker/dist/main.js';
-const FLOOR = 'bench/dist/rivals/floor-main.js';
+const FLOOR = 'bench/dist/baselines/floor-main.js';
 
 test.each([
   ['floor', 1, [FLOOR]],

@@ -4,10 +4,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { queueKeys } from '@weir/queue/keys';
 import { BATCH_EVENTS_MAX } from '@weir/queue/record-jobs';
 import { Queue } from 'bullmq';
-import type { Child } from './child.ts';
-import type { Ground, RoundDatabase } from './ground.ts';
+import type { Child, RunProgram } from './child.ts';
+import type { Environment, RoundDatabase } from './environment.ts';
 import type { Caller } from './load/plan.ts';
-import { EVENT_QUEUE } from './rivals/event-job.ts';
+import { EVENT_QUEUE } from './baselines/event-job.ts';
 import { signUp } from './sign-up.ts';
 
 /** A pattern that is ready for its load. */
@@ -22,9 +22,9 @@ export interface Target {
   pending(): Promise<number>;
 }
 
-/** Where a pattern is started. */
-export interface Stage {
-  ground: Ground;
+/** What a pattern needs to start. */
+export interface PatternDeps {
+  environment: Environment;
   database: RoundDatabase;
   /** Processes that take requests, and processes of Weir that record them. */
   apis: number;
@@ -32,7 +32,7 @@ export interface Stage {
   /** Those that are in the database already; undefined: the pattern makes one. */
   callers: Caller[] | undefined;
   /** Starts a process that the round stops at its end, also when a later one fails. */
-  run(program: string, env: Record<string, string>): Promise<Child>;
+  run: RunProgram;
 }
 
 export interface Pattern {
@@ -45,19 +45,11 @@ export interface Pattern {
   records: boolean;
   /** False for the ceiling, whose events come from memory. */
   takesRequests: boolean;
-  start(stage: Stage): Promise<Target>;
+  start(deps: PatternDeps): Promise<Target>;
 }
 
-/** The name of the ceiling, and how the names of its variants begin. */
-export const CEILING = 'raw-postgres';
-
-/** All patterns; `ceilingConnections`: with how many connections the ceiling is run, each of them a pattern. */
-export function patternsOf(ceilingConnections: readonly number[]): Pattern[] {
-  const ceilings = ceilingConnections.map((connections) =>
-    ceiling(ceilingConnections.length === 1 ? CEILING : `${CEILING}-${connections}`, connections),
-  );
-  return [FLOOR, FLOOR_2, WEIR_SINGLE, WEIR_SINGLE_2, WEIR_BATCH, ...ceilings, JOB_PER_REQUEST, INSERT_PER_REQUEST];
-}
+/** As many batches as a worker records at a time. */
+const CEILING_CONNECTIONS = 4;
 
 const requestPattern = {
   eventsPerRequest: 1,
@@ -71,7 +63,7 @@ const FLOOR: Pattern = {
   name: 'floor',
   title: 'a bare Fastify route that does nothing',
   records: false,
-  start: (stage) => startRivals(stage, 'floor-main', [], async () => 0),
+  start: (deps) => startBaseline(deps, 'floor-main', [], async () => 0),
 };
 
 const FLOOR_2 = onTwoProcesses(FLOOR, 'a bare Fastify route, two processes');
@@ -84,17 +76,17 @@ const JOB_PER_REQUEST: Pattern = {
   ...requestPattern,
   name: 'job-per-request',
   title: 'SET NX and one BullMQ job a request',
-  async start(stage) {
-    const { ground } = stage;
+  async start(deps) {
+    const { redis, prefix } = deps.environment;
     const pending = async () => {
-      const queue = new Queue(EVENT_QUEUE, { connection: ground.redis, prefix: ground.prefix });
+      const queue = new Queue(EVENT_QUEUE, { connection: redis, prefix });
       try {
         return await queue.getJobCountByTypes('waiting', 'active', 'delayed', 'prioritized');
       } finally {
         await queue.close();
       }
     };
-    return startRivals(stage, 'job-api-main', ['job-worker-main'], pending);
+    return startBaseline(deps, 'job-api-main', ['job-worker-main'], pending);
   },
 };
 
@@ -102,7 +94,7 @@ const INSERT_PER_REQUEST: Pattern = {
   ...requestPattern,
   name: 'insert-per-request',
   title: 'one transaction a request, no queue',
-  start: (stage) => startRivals(stage, 'insert-main', [], async () => 0),
+  start: (deps) => startBaseline(deps, 'insert-main', [], async () => 0),
 };
 
 /** The same with two processes that take requests, however many are asked for. */
@@ -111,25 +103,34 @@ function onTwoProcesses(pattern: Pattern, title: string): Pattern {
     ...pattern,
     name: `${pattern.name}-2`,
     title,
-    start: (stage) => pattern.start({ ...stage, apis: 2 }),
+    start: (deps) => pattern.start({ ...deps, apis: 2 }),
   };
 }
 
-function ceiling(name: string, connections: number): Pattern {
-  return {
-    name,
-    title: `Weir's statement from memory, ${connections} connections`,
-    // As many at once as Weir's worker records at most, since more of them share a rollup.
-    eventsPerRequest: BATCH_EVENTS_MAX,
-    connections: () => connections,
-    records: true,
-    takesRequests: false,
-    async start({ ground, database, run }) {
-      const loader = await run(rival('ceiling-main'), rivalEnv(ground, database, newCaller()));
-      return { urls: [], path: '', callers: [], loader, pending: async () => 0 };
-    },
-  };
-}
+const RAW_POSTGRES: Pattern = {
+  name: 'raw-postgres',
+  title: `Weir's statement from memory, ${CEILING_CONNECTIONS} connections`,
+  // As many at once as Weir's worker records at most, since more of them share a rollup.
+  eventsPerRequest: BATCH_EVENTS_MAX,
+  connections: () => CEILING_CONNECTIONS,
+  records: true,
+  takesRequests: false,
+  async start(deps) {
+    const loader = await deps.run(baseline('ceiling-main'), baselineEnv(deps, newCaller()));
+    return { urls: [], path: '', callers: [], loader, pending: async () => 0 };
+  },
+};
+
+export const PATTERNS: readonly Pattern[] = [
+  FLOOR,
+  FLOOR_2,
+  WEIR_SINGLE,
+  WEIR_SINGLE_2,
+  WEIR_BATCH,
+  RAW_POSTGRES,
+  JOB_PER_REQUEST,
+  INSERT_PER_REQUEST,
+];
 
 function weir(name: string, title: string, path: string, eventsPerRequest: number): Pattern {
   return {
@@ -139,29 +140,32 @@ function weir(name: string, title: string, path: string, eventsPerRequest: numbe
     eventsPerRequest,
     // A batch takes less of them, as each holds its events until all are answered.
     connections: (asked) => (eventsPerRequest === 1 ? asked : Math.max(1, Math.round(asked / 8))),
-    async start(stage) {
-      const { ground, apis, workers, run } = stage;
-      const env = weirEnv(stage);
+    async start(deps) {
+      const { environment, apis, workers, run } = deps;
+      const env = weirEnv(deps);
       const urls: string[] = [];
       for (let count = 0; count < apis; count += 1) urls.push((await run('apps/api/dist/main.js', env)).url);
-      for (let count = 0; count < workers; count += 1) await startWorker(stage);
-      const callers = stage.callers ?? [await signUp(urls[0] ?? '')];
-      const { staged } = queueKeys(ground.prefix);
-      return { urls, path, callers, pending: () => ground.redis.zcard(staged) };
+      for (let count = 0; count < workers; count += 1) await startWorker(deps);
+      const callers = deps.callers ?? [await signUp(urls[0] ?? '')];
+      const { staged } = queueKeys(environment.prefix);
+      return { urls, path, callers, pending: () => environment.redis.zcard(staged) };
     },
   };
 }
 
 /** Starts one more worker of Weir. */
-export async function startWorker(stage: Pick<Stage, 'ground' | 'database' | 'run'>): Promise<void> {
-  await stage.run('apps/worker/dist/main.js', weirEnv(stage));
+export async function startWorker(deps: Pick<PatternDeps, 'environment' | 'database' | 'run'>): Promise<void> {
+  await deps.run('apps/worker/dist/main.js', weirEnv(deps));
 }
 
-function weirEnv({ ground, database }: Pick<Stage, 'ground' | 'database'>): Record<string, string> {
+function servicesEnv({ environment, database }: Pick<PatternDeps, 'environment' | 'database'>): Record<string, string> {
+  return { DATABASE_URL: database.url, REDIS_URL: environment.redisUrl, QUEUE_PREFIX: environment.prefix };
+}
+
+/** The settings of an API or a worker of Weir. */
+export function weirEnv(deps: Pick<PatternDeps, 'environment' | 'database'>): Record<string, string> {
   return {
-    DATABASE_URL: database.url,
-    REDIS_URL: ground.redisUrl,
-    QUEUE_PREFIX: ground.prefix,
+    ...servicesEnv(deps),
     PORT: '0',
     WORKER_PORT: '0',
     LOG_LEVEL: 'error',
@@ -169,18 +173,16 @@ function weirEnv({ ground, database }: Pick<Stage, 'ground' | 'database'>): Reco
   };
 }
 
-const rival = (program: string) => `bench/dist/rivals/${program}.js`;
+const baseline = (program: string) => `bench/dist/baselines/${program}.js`;
 
 const newCaller = (): Caller => ({
   apiKey: `org_live_${randomBytes(20).toString('hex')}`,
   meterToken: randomBytes(16).toString('hex'),
 });
 
-function rivalEnv(ground: Ground, database: RoundDatabase, caller: Caller): Record<string, string> {
+function baselineEnv(deps: PatternDeps, caller: Caller): Record<string, string> {
   return {
-    DATABASE_URL: database.url,
-    REDIS_URL: ground.redisUrl,
-    QUEUE_PREFIX: ground.prefix,
+    ...servicesEnv(deps),
     API_KEY: caller.apiKey,
     METER_TOKEN: caller.meterToken,
     METER_ID: randomUUID(),
@@ -189,16 +191,16 @@ function rivalEnv(ground: Ground, database: RoundDatabase, caller: Caller): Reco
 }
 
 /** Starts the named programs in order; the door is the one that takes requests, and there may be several of it. */
-async function startRivals(
-  { ground, database, apis, run }: Stage,
+async function startBaseline(
+  deps: PatternDeps,
   door: string,
   others: string[],
   pending: () => Promise<number>,
 ): Promise<Target> {
   const caller = newCaller();
-  const env = rivalEnv(ground, database, caller);
+  const env = baselineEnv(deps, caller);
   const urls: string[] = [];
-  for (let count = 0; count < apis; count += 1) urls.push((await run(rival(door), env)).url);
-  for (const other of others) await run(rival(other), env);
+  for (let count = 0; count < deps.apis; count += 1) urls.push((await deps.run(baseline(door), env)).url);
+  for (const other of others) await deps.run(baseline(other), env);
   return { urls, path: '/track', callers: [caller], pending };
 }

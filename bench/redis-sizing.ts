@@ -1,14 +1,14 @@
 // What Redis takes for a claim that is held and for an event that is staged, and so how much of it a rate needs.
 
-import { rejectOnAbort, startChild, type Child } from './child.ts';
+import { withChildren } from './child.ts';
 import { WrongCount, check, countTotals } from './counts.ts';
-import type { Ground } from './ground.ts';
-import { runPlan } from './loader.ts';
+import type { BenchDeps } from './environment.ts';
+import { runPlan } from './load/run-plan.ts';
 import type { LoadPlan } from './load/plan.ts';
 import { WEIR_SINGLE, startWorker } from './patterns.ts';
-import { drain } from './round.ts';
+import { ONE_OF_EACH, drain } from './round.ts';
 import { redisBytes } from './sizes.ts';
-import { spreadOf, whole } from './spread.ts';
+import { spreadOf } from './spread.ts';
 
 export interface RedisSizing {
   /** Of the measurement. */
@@ -19,58 +19,45 @@ export interface RedisSizing {
 }
 
 /** Above this share of `maxmemory` the door is shut, and what is left is for the workers. */
-const USABLE_SHARE = 0.75;
+export const USABLE_SHARE = 0.75;
 
 /** Takes events while no worker runs, then lets one record them all, and looks at Redis before, between and after. */
 export async function measureRedis(
-  ground: Ground,
   settings: { seconds: number; connections: number },
-  signal: AbortSignal,
+  { environment, signal }: BenchDeps,
 ): Promise<RedisSizing> {
-  const database = await ground.clear();
-  const children: Child[] = [];
-  let fail: (error: unknown) => void = () => {};
-  const failed = new Promise<never>((_resolve, reject) => (fail = reject));
-  const run = async (program: string, env: Record<string, string>) => {
-    const child = await startChild(program, { env, signal });
-    children.push(child);
-    child.failed.catch(fail);
-    return child;
-  };
-  const measure = async (): Promise<RedisSizing> => {
-    const stage = { ground, database, run };
-    const target = await WEIR_SINGLE.start({ ...stage, apis: 1, workers: 0, callers: undefined });
-    const plan: LoadPlan = {
-      ...target,
-      customers: 1_000,
-      eventsPerRequest: 1,
-      connections: settings.connections,
-      seconds: settings.seconds,
-      requestsPerSecond: null,
-    };
-    const totalsBefore = await countTotals(database.client);
-    const load = await run('bench/dist/load/load-main.js', {});
-    const before = await redisBytes(ground.redis);
-    const result = await runPlan(load, plan, {});
-    const between = await redisBytes(ground.redis);
-    if (result.accepted === 0 || result.unclear > 0)
-      throw new WrongCount(
-        `of the events without a worker, ${result.accepted} were accepted, ${result.unclear} unclear`,
-      );
-    await startWorker(stage);
-    await drain(target);
-    check('Weir without a worker', totalsBefore, await countTotals(database.client), [result]);
-    const after = await redisBytes(ground.redis);
-    return {
-      events: result.accepted,
-      claimBytes: (after - before) / result.accepted,
-      stagedBytes: (between - after) / result.accepted,
-    };
-  };
+  const database = await environment.clear();
   try {
-    return await Promise.race([measure(), failed, rejectOnAbort(signal)]);
+    return await withChildren({ signal }, async (run) => {
+      const deps = { environment, database, run };
+      const target = await WEIR_SINGLE.start({ ...deps, apis: 1, workers: 0, callers: undefined });
+      const plan: LoadPlan = {
+        ...target,
+        customers: ONE_OF_EACH.customers,
+        eventsPerRequest: 1,
+        connections: settings.connections,
+        seconds: settings.seconds,
+        requestsPerSecond: null,
+      };
+      const totalsBefore = await countTotals(database.client);
+      const load = await run('bench/dist/load/load-main.js', {});
+      const before = await redisBytes(environment.redis);
+      const result = await runPlan(load, plan, {});
+      const { accepted, unclear } = result;
+      const between = await redisBytes(environment.redis);
+      if (accepted === 0 || unclear > 0)
+        throw new WrongCount(`of the events without a worker, ${accepted} were accepted, ${unclear} unclear`);
+      await startWorker(deps);
+      await drain(target);
+      check('Weir without a worker', totalsBefore, await countTotals(database.client), [result]);
+      const after = await redisBytes(environment.redis);
+      return {
+        events: accepted,
+        claimBytes: (after - before) / accepted,
+        stagedBytes: (between - after) / accepted,
+      };
+    });
   } finally {
-    await Promise.all(children.map((child) => child.stop()));
     await database.drop();
   }
 }
@@ -94,17 +81,4 @@ export function maxmemoryFor(
   const claims = need.eventsPerSecond * need.claimSeconds * claimBytes;
   const staged = need.eventsPerSecond * need.awaySeconds * stagedBytes;
   return (claims + staged) / USABLE_SHARE;
-}
-
-/** The formula, with two rates to see what it says. */
-export function sizingText(sizing: RedisSizing): string {
-  const example = (eventsPerSecond: number, claimSeconds: number) => {
-    const bytes = maxmemoryFor(sizing, { eventsPerSecond, claimSeconds, awaySeconds: 600 });
-    return `${whole(eventsPerSecond)} events/s, claims of ${whole(claimSeconds / 3_600)} h: ${(bytes / 1e9).toFixed(1)} GB`;
-  };
-  return [
-    `A held claim takes ${whole(sizing.claimBytes)} bytes in Redis, a staged event ${whole(sizing.stagedBytes)} more (${whole(sizing.events)} events).`,
-    `maxmemory = events/s × (claim lifetime in s × ${whole(sizing.claimBytes)} + seconds that Postgres may be away × ${whole(sizing.stagedBytes)}) ÷ ${USABLE_SHARE}`,
-    `With Postgres away for 10 minutes: ${example(100, 86_400)}; ${example(1_000, 86_400)}; ${example(1_000, 3_600)}.`,
-  ].join('\n');
 }

@@ -1,16 +1,16 @@
-// One pattern, once: fresh ground → its processes → warm-up → drain → load → count → drain → check.
+// One pattern, once: fresh database → its processes → warm-up → drain → load → count → drain → check.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { rejectOnAbort, startChild, type Child } from './child.ts';
+import { withChildren, type Child } from './child.ts';
 import { WrongCount, check, countEvents, countTotals, estimateEvents } from './counts.ts';
-import type { Ground, RoundDatabase } from './ground.ts';
+import type { BenchDeps, RoundDatabase } from './environment.ts';
 import type { Caller, LoadPlan, LoadResult } from './load/plan.ts';
-import { runPlan } from './loader.ts';
+import { runPlan } from './load/run-plan.ts';
 import { measureBusy } from './machine.ts';
-import { PartsWatch, cpuPerEvent } from './parts.ts';
+import { ComponentWatch, cpuPerEvent } from './component-usage.ts';
 import type { Pattern, Target } from './patterns.ts';
-import type { Progress } from './progress.ts';
 import { postgresBytes, redisBytes } from './sizes.ts';
+import { oneDigit, whole } from './spread.ts';
 
 /** After this a queue that does not get empty is taken for one that never will. */
 const DRAIN_SECONDS_MAX = 300;
@@ -18,8 +18,8 @@ const DRAIN_SECONDS_MAX = 300;
 /** The count of what is recorded at the end has to find the connection free. */
 const LAST_PROGRESS_SECONDS = 1.5;
 
-/** A database that outlives the round, and who is in it. */
-export interface Place {
+/** A database that is not made for a round alone, and who is in it. */
+export interface PreparedDatabase {
   database: RoundDatabase;
   callers: Caller[];
 }
@@ -36,18 +36,18 @@ export interface RoundSettings {
   /** Requests that are due in each second; null: as many as are answered. */
   requestsPerSecond: number | null;
   /** Undefined: a new database, which is dropped after the round. */
-  place?: Place | undefined;
+  prepared?: PreparedDatabase | undefined;
   profileFolder: string | undefined;
   /** What the line of progress says first. */
   label: string;
-  progress: Progress;
 }
 
 /** What a round has of one process to measure, unless it says otherwise. */
 export const ONE_OF_EACH = { workers: 1, customers: 1_000, requestsPerSecond: null } as const;
 
 export interface RoundResult {
-  requestsPerSecond: number;
+  /** Null where the events come from memory. */
+  requestsPerSecond: number | null;
   acceptedPerSecond: number;
   /** Events that were in Postgres when the load ended; null for a pattern that keeps nothing. */
   recordedPerSecond: number | null;
@@ -59,9 +59,9 @@ export interface RoundResult {
   latencyMs: LoadResult['latencyMs'];
   errors: Record<string, number>;
   firstError?: string | undefined;
-  /** Microseconds of CPU for each accepted event, by part; null where the system does not tell. */
+  /** Microseconds of CPU for each accepted event, by component; null where the system does not tell. */
   cpuPerEvent: Record<string, number> | null;
-  /** The most resident memory in bytes that was seen during the load, by part; null where the system does not tell. */
+  /** The most resident memory in bytes that was seen during the load, by component; null where the system does not tell. */
   memoryBytes: Record<string, number> | null;
   /** By how much the tables and indexes have grown for each recorded event; null for a pattern that keeps nothing. */
   postgresBytesPerEvent: number | null;
@@ -71,74 +71,71 @@ export interface RoundResult {
   busyElsewhere: number;
 }
 
-/** Runs a round. Throws a WrongCount, and whatever a process of the pattern died of. */
-export async function runRound(
-  pattern: Pattern,
-  ground: Ground,
-  settings: RoundSettings,
-  signal: AbortSignal,
-): Promise<RoundResult> {
-  const { place, apis, workers, profileFolder } = settings;
-  const database = place?.database ?? (await ground.clear());
-  const children: Child[] = [];
-  const run = async (program: string, env: Record<string, string>) => {
-    const child = await startChild(program, { env, signal, profileFolder });
-    children.push(child);
-    return child;
-  };
+/** Runs a round and logs what came of it. Throws a WrongCount, and whatever a process of the pattern died of. */
+export async function runRound(pattern: Pattern, settings: RoundSettings, deps: BenchDeps): Promise<RoundResult> {
+  const { environment, progress, signal } = deps;
+  const { prepared, apis, workers, profileFolder } = settings;
+  progress.log(`${settings.label} …`);
+  const database = prepared?.database ?? (await environment.clear());
   try {
-    if (place !== undefined) {
-      await ground.emptyRedis();
+    if (prepared !== undefined) {
+      await environment.emptyRedis();
       // A round does not pay for what the one before has left in memory; that is so for a new database, too.
       await database.client.query('CHECKPOINT');
     }
-    const target = await pattern.start({ ground, database, apis, workers, callers: place?.callers, run });
-    const load = target.loader ?? (await run('bench/dist/load/load-main.js', {}));
-    const failed = Promise.race([...children.map((child) => child.failed), rejectOnAbort(signal)]);
-    const result = measure({ pattern, ground, database, target, load }, settings);
-    return await Promise.race([result, failed]);
+    const result = await withChildren({ signal, profileFolder }, async (run) => {
+      const callers = prepared?.callers;
+      const target = await pattern.start({ environment, database, apis, workers, callers, run });
+      const load = target.loader ?? (await run('bench/dist/load/load-main.js', {}));
+      return measure({ pattern, database, target, load }, settings, deps);
+    });
+    progress.log(roundLine(result));
+    return result;
   } finally {
-    await Promise.all(children.map((child) => child.stop()));
-    if (place === undefined) await database.drop();
+    if (prepared === undefined) await database.drop();
   }
 }
 
-interface Scene {
+/** A pattern whose processes are ready. */
+interface RunningPattern {
   pattern: Pattern;
-  ground: Ground;
   database: RoundDatabase;
   target: Target;
   load: Child;
 }
 
-async function measure(scene: Scene, settings: RoundSettings): Promise<RoundResult> {
-  const { pattern, ground, target, load } = scene;
-  const { client } = scene.database;
-  const plan = planOf(scene, settings);
+async function measure(running: RunningPattern, settings: RoundSettings, deps: BenchDeps): Promise<RoundResult> {
+  const { pattern, database, target, load } = running;
+  const { client } = database;
+  const sizes = async () => ({
+    postgres: await postgresBytes(client),
+    redis: await redisBytes(deps.environment.redis),
+  });
+  const plan = planOf(running, settings);
   const totalsBefore = await countTotals(client);
   // At full speed also where the round has a rate: what is not warm yet gets warm sooner.
   const warmup = await runPlan(load, { ...plan, requestsPerSecond: null, seconds: settings.warmupSeconds }, {});
   await drain(target);
   const busyBefore = await measureBusy();
   const before = await countEvents(client);
-  const sizesBefore = await sizesOf(scene);
+  const sizesBefore = await sizes();
 
   let during = before;
-  const watched: { parts: PartsWatch | null } = { parts: null };
+  let watch: ComponentWatch | null = null;
   const estimateBefore = await estimateEvents(client);
   const result = await runPlan(load, plan, {
     async onBegan() {
-      watched.parts = PartsWatch.open();
+      watch = ComponentWatch.open();
     },
     async onProgress(seconds, accepted) {
       const secondsLeft = Math.max(0, plan.seconds - seconds);
-      watched.parts?.look();
+      watch?.look();
       if (secondsLeft < LAST_PROGRESS_SECONDS) return;
       const recorded = pattern.records ? (await estimateEvents(client)) - estimateBefore : null;
-      settings.progress.show(lineOf(settings.label, secondsLeft, accepted / seconds, recorded));
+      deps.progress.show(() => progressLine(settings.label, secondsLeft, accepted / seconds, recorded));
     },
     async onEnded() {
-      watched.parts?.look();
+      watch?.look();
       during = await countEvents(client);
     },
   });
@@ -146,14 +143,14 @@ async function measure(scene: Scene, settings: RoundSettings): Promise<RoundResu
   const busyAfter = await measureBusy();
   const after = await countTotals(client);
   if (pattern.records) check(pattern.name, totalsBefore, after, [warmup, result]);
-  const sizesAfter = await sizesOf(scene);
+  const sizesAfter = await sizes();
 
   const accepted = result.requests * pattern.eventsPerRequest;
   const recorded = during - before;
-  const used = watched.parts?.used();
+  const used = (watch as ComponentWatch | null)?.used();
   const hasRedis = pattern.records && pattern.takesRequests && result.accepted > 0;
   return {
-    requestsPerSecond: result.requests / result.seconds,
+    requestsPerSecond: pattern.takesRequests ? result.requests / result.seconds : null,
     acceptedPerSecond: accepted / result.seconds,
     recordedPerSecond: pattern.records ? recorded / result.seconds : null,
     // Some requests are answered after the load has ended, and their events may have been quicker than their answers.
@@ -165,7 +162,7 @@ async function measure(scene: Scene, settings: RoundSettings): Promise<RoundResu
     firstError: result.firstError,
     cpuPerEvent: used === undefined ? null : cpuPerEvent(used, accepted),
     memoryBytes:
-      used === undefined ? null : Object.fromEntries([...used].map(([part, { memoryBytes }]) => [part, memoryBytes])),
+      used === undefined ? null : Object.fromEntries([...used].map(([name, { memoryBytes }]) => [name, memoryBytes])),
     postgresBytesPerEvent:
       pattern.records && after.events > before
         ? (sizesAfter.postgres - sizesBefore.postgres) / (after.events - before)
@@ -173,13 +170,9 @@ async function measure(scene: Scene, settings: RoundSettings): Promise<RoundResu
     redisBytesPerEvent: hasRedis ? (sizesAfter.redis - sizesBefore.redis) / result.accepted : null,
     busyElsewhere: Math.max(busyBefore, busyAfter),
   };
-
-  async function sizesOf({ database }: Scene) {
-    return { postgres: await postgresBytes(database.client), redis: await redisBytes(ground.redis) };
-  }
 }
 
-function planOf({ pattern, target }: Scene, settings: RoundSettings): LoadPlan {
+function planOf({ pattern, target }: RunningPattern, settings: RoundSettings): LoadPlan {
   return {
     urls: target.urls,
     path: target.path,
@@ -192,10 +185,22 @@ function planOf({ pattern, target }: Scene, settings: RoundSettings): LoadPlan {
   };
 }
 
-function lineOf(label: string, secondsLeft: number, acceptedPerSecond: number, recorded: number | null): string {
-  const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+function progressLine(label: string, secondsLeft: number, acceptedPerSecond: number, recorded: number | null): string {
   const ofRecorded = recorded === null ? '' : `, about ${whole(recorded)} recorded`;
   return `${label}: ${Math.ceil(secondsLeft)} s left, ${whole(acceptedPerSecond)} events/s accepted${ofRecorded}`;
+}
+
+function roundLine(result: RoundResult): string {
+  const { requestsPerSecond, recordedPerSecond, backlog, latencyMs, cpuPerEvent, errors, firstError, unsent } = result;
+  const figures = [
+    requestsPerSecond !== null && `${whole(requestsPerSecond)} requests/s`,
+    recordedPerSecond !== null && `${whole(recordedPerSecond)} events/s recorded, backlog ${backlog}`,
+    `p99 ${oneDigit(latencyMs.p99)} ms`,
+    cpuPerEvent !== null && `CPU ${whole(cpuPerEvent['all'] ?? 0)} µs an event`,
+    (unsent ?? 0) > 0 && `${unsent} requests never sent`,
+    Object.keys(errors).length > 0 && `errors ${JSON.stringify(errors)} ${firstError ?? ''}`,
+  ];
+  return `  ${figures.filter((figure) => figure !== false).join(', ')}`;
 }
 
 /** Waits until everything that was accepted is in Postgres. */

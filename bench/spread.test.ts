@@ -18,6 +18,7 @@ test('a figure that one round does not have is not made up of the others', () =>
   expect(spreadOfAll([], (value: number) => value)).toBeNull();
   expect(spreadText(null, whole)).toBe('–');
   expect(spreadText({ median: 1_234.4, min: 1, max: 5_000 }, whole)).toBe('1,234 (1–5,000)');
+  expect(spreadText({ median: 7, min: 6.9, max: 7.1 }, whole)).toBe('7');
 });
 
 test('a figure that is just below zero is written as zero', () => {

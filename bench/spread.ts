@@ -35,10 +35,11 @@ export function ratioOf(
   return ratios.length === 0 ? null : spreadOf(ratios);
 }
 
-/** `median (lowest–highest)`, or a dash. */
+/** `median (lowest–highest)`, the median where all are the same, or a dash. */
 export function spreadText(spread: Spread | null | undefined, text: (value: number) => string): string {
   if (spread === null || spread === undefined || Number.isNaN(spread.median)) return '–';
-  return `${text(spread.median)} (${text(spread.min)}–${text(spread.max)})`;
+  const [median, min, max] = [spread.median, spread.min, spread.max].map(text);
+  return min === max ? `${median}` : `${median} (${min}–${max})`;
 }
 
 // Minus zero is written with its sign, and adding zero takes that off.

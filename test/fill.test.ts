@@ -8,7 +8,7 @@ import type { StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertCallers, type KnownCaller } from '../bench/fill/callers.ts';
+import { insertCallers, type InsertedCaller } from '../bench/fill/callers.ts';
 import { fillEvents } from '../bench/fill/fill-events.ts';
 import { countTotals } from '../bench/counts.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
@@ -25,7 +25,7 @@ interface Filled {
 let first: Filled;
 let second: Filled;
 let database: Database;
-let caller: KnownCaller;
+let caller: InsertedCaller;
 
 beforeAll(async () => {
   first = await open();

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { Caller } from '../load/plan.ts';
 
-/** A caller of which all is known that Postgres has to. */
-export interface KnownCaller extends Caller {
+/** A caller with the ids that it has in Postgres. */
+export interface InsertedCaller extends Caller {
   organizationId: string;
   meterId: string;
 }
@@ -14,14 +14,14 @@ export interface KnownCaller extends Caller {
  * Makes organizations with a SUM meter and a key for tracking each, straight in Postgres: signing up takes a tenth of a
  * second each, on purpose.
  */
-export async function insertCallers(client: pg.Client, count: number): Promise<KnownCaller[]> {
+export async function insertCallers(client: pg.Client, count: number): Promise<InsertedCaller[]> {
   const callers = Array.from({ length: count }, () => ({
     organizationId: newId(),
     meterId: newId(),
     meterToken: randomBytes(16).toString('hex'),
     apiKey: newApiKey(),
   }));
-  const column = (of: (caller: KnownCaller) => unknown) => callers.map(of);
+  const column = (of: (caller: InsertedCaller) => unknown) => callers.map(of);
   await client.query(
     `WITH callers AS MATERIALIZED (
        SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[])

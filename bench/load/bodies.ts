@@ -21,7 +21,7 @@ export interface LoadEvent {
   metadata: string;
 }
 
-/** Answers a new event each time it is called; no two have the same idempotency key, also not of different runs. */
+/** Returns a new event each time it is called; no two have the same idempotency key, also not of different runs. */
 export function eventsOf(customers: number): () => LoadEvent {
   const run = randomBytes(6).toString('hex');
   let count = 0;
@@ -38,7 +38,7 @@ export function eventsOf(customers: number): () => LoadEvent {
 }
 
 /**
- * Answers a new body each time it is called. A batch writes a rollup for each customer in it, so many customers are the
+ * Returns a new body each time it is called. A batch writes a rollup for each customer in it, so many customers are the
  * harder case.
  */
 export function bodiesOf(callers: readonly Caller[], customers: number, eventsPerRequest: number): () => Body {

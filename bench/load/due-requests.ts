@@ -15,7 +15,7 @@ export class DueRequests {
     this.total = Math.floor(perSecond * seconds);
   }
 
-  /** Takes the next request, and answers when it was due; undefined when none is due by now. */
+  /** Takes the next request, and returns when it was due; undefined when none is due by now. */
   take(now: number): number | undefined {
     const dueAt = this.#dueAt(this.#taken);
     if (this.#taken >= this.total || dueAt > now) return undefined;

@@ -2,7 +2,7 @@
 // another over the IPC channel.
 
 import { takePlans } from './take-plans.ts';
-import { runLoad } from './run.ts';
+import { runLoad } from './make-load.ts';
 
 takePlans(runLoad);
 process.once('disconnect', () => process.exit());

@@ -1,0 +1,127 @@
+// How long every reading endpoint of a real API process takes, over databases of growing size.
+
+import { newId } from '@weir/shared/ids';
+import type { ProgressLine } from '@weir/shared/progress-line';
+import { startChild } from '../child.ts';
+import { fillEvents } from '../fill/fill-events.ts';
+import type { Environment, RoundDatabase } from '../environment.ts';
+import { weirEnv } from '../patterns.ts';
+import { signUp } from '../sign-up.ts';
+import { oneDigit, whole, type Spread } from '../spread.ts';
+import { measureStall } from './measure-stall.ts';
+import { QUESTIONS, type Asked } from './questions.ts';
+
+/** How much there is to read beside the number of events. */
+const CUSTOMERS = 1_000;
+const METERS = 10;
+const USERS = 2_000;
+const DAYS = 90;
+export const READ_SCALE = { customers: CUSTOMERS, meters: METERS, users: USERS, days: DAYS } as const;
+
+/** One after another: what is measured is a request, and not how many fit into a second. */
+const REQUESTS = 200;
+/** Before those: connections are opened and plans made. */
+const WARMUP_REQUESTS = 20;
+interface Reading {
+  title: string;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+export interface ReadResult {
+  events: number;
+  databaseBytes: number;
+  readings: Reading[];
+  /** How long other callers wait while the largest window is answered. */
+  stallMs: Spread;
+}
+
+/** Fills a database with so many events, and asks every question of it. */
+export async function measureReading(
+  environment: Environment,
+  events: number,
+  progress: ProgressLine,
+  signal: AbortSignal,
+): Promise<ReadResult> {
+  const database = await environment.clear();
+  const api = await startChild('apps/api/dist/main.js', { env: weirEnv({ environment, database }), signal });
+  try {
+    const { apiKey } = await signUp(api.url);
+    const asked = await fill(database, events, progress, signal);
+    const ask = async (path: string): Promise<number> => {
+      signal.throwIfAborted();
+      const from = performance.now();
+      const response = await fetch(`${api.url}/api/v1/${path}`, { headers: { 'x-api-key': apiKey } });
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
+      return performance.now() - from;
+    };
+    const bytes = await database.client.query<{ size: string }>('SELECT pg_database_size(current_database()) AS size');
+    const readings: Reading[] = [];
+    for (const { title, path } of QUESTIONS) {
+      for (let n = 0; n < WARMUP_REQUESTS; n += 1) await ask(path(asked, REQUESTS + n));
+      const times: number[] = [];
+      for (let n = 0; n < REQUESTS; n += 1) times.push(await ask(path(asked, n)));
+      times.sort((a, b) => a - b);
+      const at = (share: number): number => times[Math.ceil(times.length * share) - 1] ?? Number.NaN;
+      readings.push({ title, p50Ms: at(0.5), p99Ms: at(0.99) });
+      progress.log(`  ${title}: p50 ${oneDigit(at(0.5))} ms, p99 ${oneDigit(at(0.99))} ms`);
+    }
+    const stallMs = await measureStall(api.url, apiKey, asked.meterIds[0] ?? '', asked.until);
+    return { events, databaseBytes: Number(bytes.rows[0]?.size), readings, stallMs };
+  } finally {
+    await api.stop();
+    await database.drop();
+  }
+}
+
+/** Makes the meters, of which the last counts distinct users, the records of the customers, and their events until now. */
+async function fill(
+  { client }: RoundDatabase,
+  events: number,
+  progress: ProgressLine,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const { rows } = await client.query<{ id: string }>('SELECT id FROM organizations');
+  const organizationId = rows[0]?.id ?? '';
+  const meterIds = Array.from({ length: METERS }, () => newId());
+  const until = new Date();
+  await client.query(
+    `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type)
+     SELECT $1, id, 'Meter ' || n, id::text, CASE WHEN n = cardinality($2::uuid[]) THEN 'UNIQUE_COUNT' ELSE 'SUM' END
+     FROM unnest($2::uuid[]) WITH ORDINALITY AS t (id, n)`,
+    [organizationId, meterIds],
+  );
+  const customers = await client.query<{ id: string }>(
+    `INSERT INTO customers (organization_id, id, external_id)
+     SELECT $1, gen_random_uuid(), 'customer-' || n FROM generate_series(0, $2::int - 1) AS n RETURNING id`,
+    [organizationId, CUSTOMERS],
+  );
+  progress.log(`making ${whole(events)} events …`);
+  await fillEvents(client, {
+    events,
+    customers: CUSTOMERS,
+    meters: METERS,
+    users: USERS,
+    days: DAYS,
+    organizationId,
+    meterIds,
+    until,
+    onProgress(what, share) {
+      signal.throwIfAborted();
+      progress.show(() => `making ${whole(events)} events: ${what}, ${whole(share * 100)} %`);
+    },
+  });
+  const eventIds = await client.query<{ id: string }>(
+    'SELECT id FROM events TABLESAMPLE SYSTEM (least(100, 1e7 / $1::float8)::real) ORDER BY random() LIMIT 1000',
+    [events],
+  );
+  return {
+    meterIds: meterIds.slice(0, -1),
+    usersMeterId: meterIds.at(-1) ?? '',
+    customerIds: customers.rows.map(({ id }) => id),
+    eventIds: eventIds.rows.map(({ id }) => id),
+    days: DAYS,
+    until: until.getTime(),
+  };
+}
