@@ -5,7 +5,7 @@ import { OptionError } from './errors.ts';
 import type { Line } from './read-lines.ts';
 
 /** The fields of a CSV record, or a JSON object. */
-export type Values = readonly string[] | { [key: string]: JsonValue };
+type Values = readonly string[] | { [key: string]: JsonValue };
 
 /** `row` counts the rows of data from 1; blank lines and the header are none. `line` is where the row begins. */
 interface Place {

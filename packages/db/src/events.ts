@@ -31,7 +31,7 @@ export async function findMetersByToken(
   return new Map(rows.map(({ token, ...meter }) => [token, meter]));
 }
 
-export type EventStatus = 'recorded' | 'rejected' | 'duplicate';
+type EventStatus = 'recorded' | 'rejected' | 'duplicate';
 
 /** An event that has left the queue, whatever became of it. One that was rejected is kept as it was staged. */
 export type StoredEvent = { reason?: string; duplicate_of?: string } & (

@@ -16,7 +16,7 @@ const FOREIGN =
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
 /** The files of all migrations of this version, in their order. */
-export async function listMigrations(): Promise<string[]> {
+async function listMigrations(): Promise<string[]> {
   return (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queries } from './page.ts';
 
 /** After this long without a request a session ends. */
-export const SESSION_IDLE_HOURS = 12;
+const SESSION_IDLE_HOURS = 12;
 
 /** After this long a session ends however much it is used. */
 export const SESSION_DAYS_MAX = 7;

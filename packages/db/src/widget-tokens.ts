@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queries } from './page.ts';
 
 /** After this long a widget token ends. The page that shows it may be open for longer; its app then asks for another one. */
-export const WIDGET_TOKEN_MINUTES = 60;
+const WIDGET_TOKEN_MINUTES = 60;
 
 /** The one customer that a widget token opens. */
 export interface WidgetGrant {

@@ -56,7 +56,7 @@ export const port = wholeNumber(0, 65_535);
 export const host = z.string().regex(/^[a-zA-Z0-9_.:-]+$/, 'must be a host name or an address, such as 127.0.0.1');
 
 /** An address whose scheme is one of those given. */
-export function address(example: string, ...schemes: string[]) {
+function address(example: string, ...schemes: string[]) {
   return z.string({ error: `must be an address such as ${example}` }).refine((text) => {
     return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1));
   }, `must be an address such as ${example}`);

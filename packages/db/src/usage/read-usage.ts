@@ -22,7 +22,7 @@ import {
 } from './usage-rows.ts';
 
 /** What some events are worth under the aggregation of their meter: an exact decimal, null where there is none. */
-export interface Usage {
+interface Usage {
   usage: string | null;
   event_count: number;
 }
