@@ -13,7 +13,7 @@ const FATAL = 60;
 const UNCAUGHT = /unhandled ?rejection|uncaught ?exception|ERR_UNHANDLED|^node:internal|FATAL ERROR: /i;
 
 /** A duty that meets a fault fails, is logged as an error, and is done again a few seconds later. */
-const EXPECTED_ERRORS = new Set(['a duty failed; it will be done again']);
+const EXPECTED_ERRORS = new Set(['maintenance failed; it will be done again']);
 
 /** One line of a log that says that something broke. */
 export function problemInLog(line: string): string | undefined {

@@ -15,10 +15,13 @@ const DAYS_BEFORE = 60;
 const DAYS_AFTER = 2;
 const DAY_MS = 86_400_000;
 
+/** Customers of each meter that are read by the hour. All by the hour would be a hundred megabytes of zeros. */
+const CUSTOMERS_BY_HOUR = 3;
+
 const RECEIPTS_READ = 2_000;
 const CROSS_RECEIPTS_READ = 20;
 
-/** The usage of every meter by the hour, and of each of its customers by the day. */
+/** The usage of every meter by the hour, and of each of its customers by the day or by the hour. */
 export async function readUsage(
   questions: Questions,
   organizations: OrganizationLine[],
@@ -34,14 +37,16 @@ export async function readUsage(
   for (const { organization, meter, customer } of acknowledged) customersOf(organization, meter).add(customer);
   const wanted = organizations.flatMap((organization) =>
     organization.meters.flatMap(({ id }, meter) =>
-      [...customersOf(organization.index, meter)].map((customer) => ({ organization, id, meter, customer })),
+      [...customersOf(organization.index, meter)].map((customer, position) => {
+        // The first one is undefined, for all customers.
+        return { organization, id, meter, customer, grain: position <= CUSTOMERS_BY_HOUR ? 'hour' : 'day' };
+      }),
     ),
   );
   const dateAfter = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
   const window = `start_date=${dateAfter(-DAYS_BEFORE)}&end_date=${dateAfter(DAYS_AFTER)}`;
   const readings: UsageReading[] = [];
-  await eachOf(wanted, async ({ organization, id, meter, customer }) => {
-    const [grain, digits] = customer === undefined ? ['hour', 13] : ['day', 10];
+  await eachOf(wanted, async ({ organization, id, meter, customer, grain }) => {
     const filter = customer === undefined ? '' : `&customer_external_id=${encodeURIComponent(customer)}`;
     const path = `/meters/${id}/usage?${window}&group_by=${grain}${filter}`;
     const { status, text } = await questions.ask(readMessage(organization, path));
@@ -53,7 +58,7 @@ export async function readUsage(
       total: body === undefined ? `status ${status}` : body.total_usage,
       count: body?.event_count ?? 0,
       buckets: (body?.grouped_data ?? []).map(({ period_start, usage, event_count: count }) => {
-        return { period: period_start.slice(0, digits), usage, count };
+        return { period: period_start.slice(0, grain === 'hour' ? 13 : 10), usage, count };
       }),
     });
   });

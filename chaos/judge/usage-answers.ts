@@ -27,7 +27,7 @@ interface UsageBucket {
 export function usageEqualsAcknowledged(facts: Facts, acknowledged: StoredEvent[], readings: UsageReading[]): Check {
   const check = new Check(
     'usage',
-    'The usage API tells, of each meter by the hour and of each of its customers by the day, what was sent in the events that were acknowledged, or taken without an answer.',
+    'The usage API tells, of each meter and of each of its customers, in all and by the hour or the day, what was sent in the events that were acknowledged, or taken without an answer.',
   );
   const events = groupBy(acknowledged, ({ organization, meter, customer }) => [
     `${organization} ${meter}`,
