@@ -134,7 +134,13 @@ const violations: Violation[] = [
     what: 'a file that is no main file reads process.env',
     file: 'packages/shared/src/planted-env.ts',
     code: 'export const planted = process.env;\n',
-    says: /no-process-env/,
+    says: /no-restricted-properties/,
+  },
+  {
+    what: 'a file that is no main file takes env out of process',
+    file: 'apps/api/src/planted-env.ts',
+    code: 'const { env } = process;\nexport const planted = env;\n',
+    says: /no-restricted-properties/,
   },
   {
     what: 'two files import each other',
@@ -250,11 +256,11 @@ function run(program: string, args: string[]): Promise<string> {
   });
 }
 
-test('the repository as it is passes every check', { timeout: 180_000 }, async () => {
+test('the repository as it is passes every check', { timeout: 300_000 }, async () => {
   expect(await check()).toEqual({ oxfmt: '', tsc: '', oxlint: '', knip: '' });
 });
 
-test('every violation is seen by the check that is to see it', { timeout: 180_000 }, async () => {
+test('every violation is seen by the check that is to see it', { timeout: 300_000 }, async () => {
   for (const { file, code } of violations) {
     await mkdir(dirname(join(copy, file)), { recursive: true });
     await appendFile(join(copy, file), code);
