@@ -107,7 +107,7 @@ function onTwoProcesses(pattern: Pattern, title: string): Pattern {
   };
 }
 
-const RAW_POSTGRES: Pattern = {
+export const RAW_POSTGRES: Pattern = {
   name: 'raw-postgres',
   title: `Weir's statement from memory, ${CEILING_CONNECTIONS} connections`,
   // As many at once as Weir's worker records at most, since more of them share a rollup.

@@ -6,7 +6,7 @@ const rounds = [madeUpRound({ cpuPerEvent: { all: 150 }, postgresBytesPerEvent: 
 const WEIR_SINGLE = { name: 'weir-single', title: 'Weir, one event a request', rounds };
 const measured = {
   throughput: [WEIR_SINGLE],
-  rates: [{ sharePercent: 50, rounds }],
+  rates: [{ sharePercent: 50, rounds: [madeUpRound({ cpuPerEvent: { all: 300 } })] }],
   redis: [{ events: 90_000, claimBytes: 150, stagedBytes: 375 }],
   reading: [{ events: 1_000_000, databaseBytes: 1e8, readings: [], stallMs: { median: 9, min: 8, max: 10 } }],
 };
@@ -50,8 +50,8 @@ test('what was not measured is left out', () => {
 
 test('sizes are those of the events that were measured', () => {
   const page = performancePage(madeUpResults(measured));
-  // 0.15 cores; 400 bytes × 30 days; claims of a day, and ten minutes without Postgres, in three quarters of the memory.
-  expect(rowOf(page, '1,000')).toBe('| 1,000 | 0.15 | – | 1036.8 | 17.58 |');
+  // 0.3 cores at half of the top rate; 400 bytes × 30 days; claims of a day, and ten minutes without Postgres, in three quarters of the memory.
+  expect(rowOf(page, '1,000')).toBe('| 1,000 | 0.30 | – | 1036.8 | 17.58 |');
   expect(page).toContain(
     'maxmemory = events/s × (claim lifetime in s × 150 + seconds that Postgres may be away × 375) ÷ 0.75',
   );
@@ -59,7 +59,7 @@ test('sizes are those of the events that were measured', () => {
 
 test('the prose has no figures but settings and what was measured, and is wrapped', () => {
   const prose = proseOf(performancePage(madeUpResults(measured)));
-  const throughput = ['201', '1,000', '201'];
+  const throughput = ['201', '1,000', '2,000', '201'];
   const reading = ['1,000', '10', '90', '2,000', '0.1', '1,000,000'];
   const sizes = ['24', '10', '150', '375'];
   expect(prose.join(' ').match(/\d[\d,.]*(?<=\d)/g)).toEqual([...throughput, ...reading, ...sizes]);

@@ -3,17 +3,18 @@
 import { aimsOf, aimsTable } from './aims.ts';
 import type { BenchResults } from './bench-results.ts';
 import { markdownTable } from './markdown-table.ts';
+import { RAW_POSTGRES } from './patterns.ts';
 import { READ_SCALE } from './read/measure-reading.ts';
 import { readTable } from './read/read-table.ts';
 import { USABLE_SHARE, maxmemoryFor, sizingOf } from './redis-sizing.ts';
-import { ONE_OF_EACH } from './round.ts';
+import { ONE_OF_EACH, type RoundResult } from './round.ts';
 import { costTable, growthTable, memoryTable, ratesTable, throughputTable } from './rounds-tables.ts';
 import { oneDigit, spreadOfAll, twoDigits, whole } from './spread.ts';
 
 const WIDTH = 110;
 
 /** What the table of sizes tells of. */
-const STEADY_RATES = [10, 100, 1_000];
+const STEADY_RATES = [100, 1_000, 5_000];
 const CLAIM_SECONDS = 86_400;
 const AWAY_SECONDS = 600;
 const MONTH_SECONDS = 30 * 86_400;
@@ -93,10 +94,11 @@ function factsTable({ startedAt, settings, machine, services, ...measured }: Ben
 function fast(throughput: BenchResults['throughput']): string {
   const text = [
     paragraph(
-      'Load, API, worker, Redis and Postgres share the machine. A 201 means that the event is on disk, but for the bare route.',
+      'Load, API, worker, Redis and Postgres share the machine. A 201 means in all but the bare route that the event is on disk.',
       'Every event is new: an idempotency key, a time, three fields of metadata, one of',
       `${whole(ONE_OF_EACH.customers)} customers. *Recorded* is what Postgres had when the load ended; *backlog* is what was`,
-      'accepted by then and not yet there.',
+      'accepted by then and not yet there. Milliseconds are of a request; from memory, of a statement with',
+      `${whole(RAW_POSTGRES.eventsPerRequest)} events.`,
     ),
     throughputTable(throughput),
     paragraph(
@@ -139,32 +141,31 @@ function costs(throughput: BenchResults['throughput']): string {
 }
 
 /** What steady rates need, from what one event costs; undefined without figures of Weir or of Redis. */
-function sizes({ throughput, redis }: BenchResults): string | undefined {
+function sizes({ throughput, rates, redis }: BenchResults): string | undefined {
   const sizing = sizingOf(redis);
-  const [single, batch] = ['weir-single', 'weir-batch'].map((wanted) => {
-    const rounds = throughput.find(({ name }) => name === wanted)?.rounds ?? [];
-    return {
-      cpuMicroseconds: spreadOfAll(rounds, ({ cpuPerEvent }) => cpuPerEvent?.['all'])?.median,
-      diskBytes: spreadOfAll(rounds, ({ postgresBytesPerEvent }) => postgresBytesPerEvent)?.median,
-    };
-  });
-  if (sizing === undefined || single?.diskBytes === undefined) return undefined;
+  const roundsOf = (wanted: string) => throughput.find(({ name }) => name === wanted)?.rounds ?? [];
+  const single = roundsOf('weir-single');
+  const diskBytes = spreadOfAll(single, ({ postgresBytesPerEvent }) => postgresBytesPerEvent)?.median;
+  if (sizing === undefined || diskBytes === undefined) return undefined;
   const { claimBytes, stagedBytes } = sizing;
-  const { diskBytes } = single;
-  const cores = (rate: number, microseconds: number | undefined) =>
-    microseconds === undefined ? '–' : twoDigits((rate * microseconds) / 1e6);
+  const cpuOf = (rounds: readonly RoundResult[]) =>
+    spreadOfAll(rounds, ({ cpuPerEvent }) => cpuPerEvent?.['all'])?.median;
+  const singleCpu = [single, ...rates.map(({ rounds }) => rounds)].map(cpuOf).filter((cpu) => cpu !== undefined);
+  const mostCpu = singleCpu.length > 0 ? Math.max(...singleCpu) : undefined;
+  const batchCpu = cpuOf(roundsOf('weir-batch'));
+  const cores = (rate: number, cpu: number | undefined) => (cpu === undefined ? '–' : twoDigits((rate * cpu) / 1e6));
   const need = { claimSeconds: CLAIM_SECONDS, awaySeconds: AWAY_SECONDS };
   const rows = STEADY_RATES.map((rate) => [
     whole(rate),
-    cores(rate, single.cpuMicroseconds),
-    cores(rate, batch?.cpuMicroseconds),
+    cores(rate, mostCpu),
+    cores(rate, batchCpu),
     oneDigit((rate * MONTH_SECONDS * diskBytes) / 1e9),
     twoDigits(maxmemoryFor(sizing, { ...need, eventsPerSecond: rate }) / 1e9),
   ]);
   const text = [
     paragraph(
-      'What a steady rate keeps busy and fills. Leave room on top: at the top rate answers wait for each other, and at low rates',
-      'an event takes more CPU, since fewer share a flush. Claims live for',
+      'What a steady rate keeps busy and fills. Cores are for the most CPU that an event took at any rate above; at low rates it',
+      'takes more, since fewer share a flush. Leave room on top. Claims live for',
       `${CLAIM_SECONDS / 3_600} hours here (\`IDEMPOTENCY_CLAIM_SECONDS\`), and Postgres may be away for ${AWAY_SECONDS / 60}`,
       'minutes.',
     ),
