@@ -28,7 +28,7 @@ const DETAILS: Record<RefusedBecause, string> = {
 };
 
 /** What was last seen of Redis, for the metrics. */
-export interface WatchState {
+interface WatchState {
   /** Batches that are staged and not yet recorded. */
   batches: number;
   /** How much of `maxmemory` is in use; 0 without a limit. */
