@@ -5,11 +5,12 @@ import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { admit, type Candidate } from '@weir/queue/admit';
 import { MAINTENANCE_QUEUE } from '@weir/queue/maintenance-jobs';
 import { RECORD_QUEUE, recordJobOptions } from '@weir/queue/record-jobs';
-import { stagedText } from '@weir/queue/staged';
+import { stagedEvents, stagedText } from '@weir/queue/staged';
 import { receivedAt, type StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { persist, type PersistDeps } from '@weir/worker/persist';
 import { Queue } from 'bullmq';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { counted } from './counted.ts';
 import { signUp, startWeir, type Organization, type Weir } from './harness.ts';
@@ -123,6 +124,23 @@ test.each(['another', 'the same'])(
     expect(await counted(weir, meter.id)).toEqual({ events: 2, sum: '2' });
   },
 );
+
+test('events of an organization that the database does not have are kept, also those that their meter does not take', async () => {
+  const events = await eventsOf(2, (index) => ({
+    organization_id: randomUUID(),
+    aggregation: index === 0 ? 'UNIQUE_COUNT' : 'SUM',
+  }));
+  const batch = await stage(events);
+  for (const isRetry of [false, true])
+    await expect(persist(deps, batch, isRetry)).rejects.toThrow('the database has no organization');
+  const texts = await weir.redis.lrange(weir.keys.batch(batch), 0, -1);
+  expect(stagedEvents(texts)).toEqual(events);
+  const { rows } = await weir.pool.query('SELECT id FROM rejected_events WHERE id = ANY ($1)', [
+    events.map(({ id }) => id),
+  ]);
+  expect(rows).toEqual([]);
+  await weir.redis.multi().unlink(weir.keys.batch(batch)).zrem(weir.keys.staged, batch).exec();
+});
 
 test.each([0, 3])('events that join a batch right after %i of it were read are recorded with it', async (count) => {
   const batch = newId();

@@ -34,10 +34,10 @@ export function openConsumer(
   // Each pause of each job listens to it.
   setMaxListeners(0, closing.signal);
 
-  const persistWhenPossible = async (batch: string): Promise<Persisted> => {
+  const persistWhenPossible = async (batch: string, isRetry: boolean): Promise<Persisted> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await persist(deps, batch);
+        return await persist(deps, batch, isRetry);
       } catch (error) {
         const isAway = isUnavailable(error) || isRedisAway(error);
         if (!isAway || attempt === ATTEMPTS_IN_HAND_MAX || closing.signal.aborted) throw error;
@@ -65,10 +65,10 @@ export function openConsumer(
   };
   const worker = openRecordWorker(queue, {
     concurrency,
-    async record(batch) {
+    async record(batch, isRetry) {
       const endTimer = metrics.batchSeconds.startTimer();
       try {
-        count(await persistWhenPossible(batch));
+        count(await persistWhenPossible(batch, isRetry));
       } catch (error) {
         if (error instanceof UnknownOrganization) count(error.persisted);
         throw error;

@@ -63,21 +63,28 @@ export class UnknownOrganization extends Error {
 
 /**
  * Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away, a
- * NotOurQueue when the queue belongs to another database, and an UnknownOrganization.
+ * NotOurQueue when the queue belongs to another database, and an UnknownOrganization. `isRetry`: it was tried before.
  */
-export async function persist(deps: PersistDeps, id: string): Promise<Persisted> {
+export async function persist(deps: PersistDeps, id: string, isRetry = false): Promise<Persisted> {
   const { database, queue, ownership } = deps;
   const persisted: Persisted = { recorded: 0, duplicates: 0, rejected: 0, reused: 0 };
   for (;;) {
     // Both are asked in one go.
     const [batch] = await Promise.all([readBatch(queue, id), ownership.check()]);
-    if (batch.events.length > 0) {
-      const { unknown, ...more } = await persistEvents(database, batch.events);
+    const { events } = batch;
+    if (events.length > 0) {
+      // To find out by inserting them that events are of an unknown organization would cost as much at each attempt.
+      const unknown = isRetry ? await findUnknown(database, events) : new Set<StagedEvent>();
+      const more = await persistEvents(
+        database,
+        events.filter((event) => !unknown.has(event)),
+      );
       for (const outcome of ['recorded', 'duplicates', 'rejected', 'reused'] as const)
         persisted[outcome] += more[outcome];
-      const [first] = unknown;
+      const staying = [...unknown, ...more.unknown];
+      const [first] = staying;
       if (first !== undefined) {
-        if (unknown.length < batch.events.length) await leaveOnly(queue, batch, unknown);
+        if (staying.length < events.length) await leaveOnly(queue, batch, staying);
         throw new UnknownOrganization(first.organization_id, persisted);
       }
     }
@@ -89,24 +96,32 @@ export async function persist(deps: PersistDeps, id: string): Promise<Persisted>
 async function persistEvents(
   database: Database,
   events: StagedEvent[],
-): Promise<Persisted & { unknown: StagedEvent[] }> {
+): Promise<Persisted & { unknown: ReadonlySet<StagedEvent> }> {
   const { accepted, rejected } = onceEach(validateAll(events));
   const { recorded, duplicates, reused, refused } = await recordOrSplit(
     database,
     await notRecorded(database, accepted),
   );
-  const { known, unknown } = await splitByOrganization(database, [
-    ...rejected,
-    ...refused,
-    ...rejectReused(accepted, reused),
-  ]);
-  await rejectEvents(database.pool, known);
-  const notCounted = new Set([...known.map(({ event }) => event.id), ...unknown.map(({ id }) => id)]);
+  const notCounted = [...rejected, ...refused, ...rejectReused(accepted, reused)];
+  const unknown = await findUnknown(
+    database,
+    notCounted.map(({ event }) => event),
+  );
+  const kept = notCounted.filter(({ event }) => !unknown.has(event));
+  await rejectEvents(database.pool, kept);
+  const isNotCounted = new Set(notCounted.map(({ event }) => event.id));
   await deleteRejected(
     database.pool,
-    events.filter((event) => event.replayed === true && !notCounted.has(event.id)),
+    events.filter((event) => event.replayed === true && !isNotCounted.has(event.id)),
   );
-  return { recorded, duplicates, rejected: known.length, reused: reused.length, unknown };
+  return { recorded, duplicates, rejected: kept.length, reused: reused.length, unknown };
+}
+
+/** Which of these events are of organizations that the database does not have. */
+async function findUnknown({ kysely }: Database, events: readonly StagedEvent[]): Promise<ReadonlySet<StagedEvent>> {
+  const ids = [...new Set(events.map((event) => event.organization_id))];
+  const there = await findExistingOrganizations(kysely, ids);
+  return new Set(events.filter((event) => !there.has(event.organization_id)));
 }
 
 /** An event that was replayed with several keys must not take the others once it is recorded under one of them. */
@@ -150,20 +165,6 @@ function onceEach(validated: Validated): Validated {
   const rejected = new Map(validated.rejected.map((each) => [each.event.id, each]));
   for (const id of accepted.keys()) rejected.delete(id);
   return { accepted: [...accepted.values()], rejected: [...rejected.values()] };
-}
-
-/** Tells the events that are to be rejected from those of organizations that the database does not have. */
-async function splitByOrganization(
-  { kysely }: Database,
-  rejected: RejectedEvent[],
-): Promise<{ known: RejectedEvent[]; unknown: StagedEvent[] }> {
-  if (rejected.length === 0) return { known: [], unknown: [] };
-  const ids = [...new Set(rejected.map(({ event }) => event.organization_id))];
-  const there = await findExistingOrganizations(kysely, ids);
-  return {
-    known: rejected.filter(({ event }) => there.has(event.organization_id)),
-    unknown: rejected.flatMap(({ event }) => (there.has(event.organization_id) ? [] : [event])),
-  };
 }
 
 type RecordedOrRefused = Recorded & { refused: RejectedEvent[] };

@@ -21,6 +21,7 @@ export async function hasOrganization(db: Queries): Promise<boolean> {
 
 /** Finds those of some organizations that this database has. */
 export async function findExistingOrganizations(db: Queries, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
   const rows = await db.selectFrom('organizations').select('id').where('id', 'in', ids).execute();
   return new Set(rows.map(({ id }) => id));
 }

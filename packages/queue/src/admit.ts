@@ -20,7 +20,7 @@ export interface Sender {
   epoch: string;
 }
 
-/** An event at the door: judged by nobody yet. */
+/** An event that was read and waits to be admitted. */
 export interface Candidate {
   /** Of the event: its claim names it, and its time says in which month it counts. */
   id: string;

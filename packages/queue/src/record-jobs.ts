@@ -82,7 +82,7 @@ export interface RecordWorkerOptions {
   /** Jobs at the same time. */
   concurrency: number;
   /** Records a batch. When it throws, the job is tried again after a growing pause, for as long as it takes. */
-  record(batch: string): Promise<void>;
+  record(batch: string, isRetry: boolean): Promise<void>;
   /** Told of each attempt that failed. */
   onFailed(error: Error, batch: string | undefined, attempts: number | undefined): void;
   onError(error: Error): void;
@@ -96,7 +96,7 @@ export function openRecordWorker(queue: QueueConnection, options: RecordWorkerOp
     queue,
     RECORD_QUEUE,
     { concurrency, settings },
-    async (job) => record(job.data.batch),
+    async (job) => record(job.data.batch, job.attemptsMade > 0),
     {
       onFailed: (error, job) => onFailed(error, job?.data.batch, job?.attemptsMade),
       onError,
