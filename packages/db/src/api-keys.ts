@@ -56,7 +56,7 @@ export async function listApiKeys(db: Queries, organizationId: string, page: Pag
   return await selectPage(query.orderBy('id', 'desc'), page);
 }
 
-/** Answers whether there was such a key. */
+/** Returns whether there was such a key. */
 export async function deleteApiKey(db: Queries, organizationId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('api_keys')

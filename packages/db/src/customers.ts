@@ -119,7 +119,7 @@ async function lockExternalId(db: Queries, organizationId: string, id: string): 
 }
 
 /**
- * Answers whether there was such a customer. Its usage stays, under its external_id; the widget tokens that show it end.
+ * Returns whether there was such a customer. Its usage stays, under its external_id; the widget tokens that show it end.
  * Needs a transaction.
  */
 export async function deleteCustomer(db: Queries, organizationId: string, id: string): Promise<boolean> {

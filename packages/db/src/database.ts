@@ -160,7 +160,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** Answers when Postgres does; throws when it cannot be reached. */
+/** Returns when Postgres answers; throws when it cannot be reached. */
 export async function pingDatabase(database: Database): Promise<void> {
   await database.pool.query('SELECT 1');
 }

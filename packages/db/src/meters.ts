@@ -77,7 +77,7 @@ export async function updateMeter(
     .executeTakeFirst();
 }
 
-/** Changes the unit of the meter behind a feature. Answers whether there is a meter behind it. */
+/** Changes the unit of the meter behind a feature. Returns whether there is a meter behind it. */
 export async function updateUnitOfFeature(
   db: Queries,
   organizationId: string,

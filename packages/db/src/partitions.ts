@@ -34,7 +34,7 @@ function monthAfter(now: Date, offset: number): Month {
 
 /**
  * Makes the partitions of `events` for the month of `now` and the three after it, where they are missing, and moves
- * into each what had gone to the default partition. Answers the names of those it made. Safe to run at the same time
+ * into each what had gone to the default partition. Returns the names of those it made. Safe to run at the same time
  * in several processes, and while events are recorded; what belongs into the default partition is not recorded while a month
  * is moved out of it, and waits in the queue. Throws when it does not get its lock in time, with nothing changed.
  */

@@ -43,7 +43,7 @@ export async function listPlanFeatures(db: Queries, organizationId: string, plan
     .execute();
 }
 
-/** Answers whether the plan had the feature. */
+/** Returns whether the plan had the feature. */
 export async function deletePlanFeature(
   db: Queries,
   organizationId: string,

@@ -95,7 +95,7 @@ export async function updatePlan(
     .executeTakeFirst();
 }
 
-/** Answers whether there was such a plan. What it said about features goes with it; the features stay. */
+/** Returns whether there was such a plan. What it said about features goes with it; the features stay. */
 export async function deletePlan(db: Queries, organizationId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('plans')
