@@ -10,14 +10,15 @@ COPY apps apps
 COPY services services
 RUN npm ci --no-audit --no-fund
 RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile
-# What is left in src is read from there when a process starts: the scripts for Redis, and what the page /embed is made of.
-RUN find apps/*/src packages/*/src -name '*.ts' -delete
+# What is left in src is read from there when a process starts: what the page /embed is made of.
+RUN find apps/api/src -name '*.ts' -delete
 
 FROM ${NODE} AS dependencies
 WORKDIR /weir
 COPY package.json package-lock.json .npmrc ./
 COPY packages/shared/package.json packages/shared/
 COPY packages/db/package.json packages/db/
+COPY packages/queue/package.json packages/queue/
 COPY packages/sdk/package.json packages/sdk/
 COPY apps/api/package.json apps/api/
 COPY apps/worker/package.json apps/worker/
@@ -25,7 +26,7 @@ COPY apps/import/package.json apps/import/
 COPY apps/reconcile/package.json apps/reconcile/
 COPY services/package.json services/
 RUN npm ci --omit=dev --no-audit --no-fund \
-  --workspace @weir/shared --workspace @weir/db --workspace @weir/sdk \
+  --workspace @weir/shared --workspace @weir/db --workspace @weir/queue --workspace @weir/sdk \
   --workspace @weir/api --workspace @weir/worker --workspace @weir/import --workspace @weir/reconcile
 
 FROM ${NODE}
@@ -35,11 +36,12 @@ COPY --from=dependencies /weir ./
 COPY --from=build /weir/packages/shared/dist packages/shared/dist
 COPY --from=build /weir/packages/db/dist packages/db/dist
 COPY --from=build /weir/packages/db/migrations packages/db/migrations
+COPY --from=build /weir/packages/queue/dist packages/queue/dist
+COPY --from=build /weir/packages/queue/scripts packages/queue/scripts
 COPY --from=build /weir/packages/sdk/dist packages/sdk/dist
 COPY --from=build /weir/apps/api/dist apps/api/dist
 COPY --from=build /weir/apps/api/src apps/api/src
 COPY --from=build /weir/apps/worker/dist apps/worker/dist
-COPY --from=build /weir/apps/worker/src apps/worker/src
 COPY --from=build /weir/apps/import/dist apps/import/dist
 COPY --from=build /weir/apps/reconcile/dist apps/reconcile/dist
 COPY deploy/reconcile-nightly.sh deploy/

@@ -1,7 +1,8 @@
 // What is compared. Each pattern runs as processes of its own, which share the machine with the load, Redis and Postgres.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { BATCH_EVENTS_MAX, queueKeys } from '@weir/shared/queue';
+import { queueKeys } from '@weir/queue/keys';
+import { BATCH_EVENTS_MAX } from '@weir/queue/record-jobs';
 import { Queue } from 'bullmq';
 import type { Child } from './child.ts';
 import type { Ground, RoundDatabase } from './ground.ts';

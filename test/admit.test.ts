@@ -1,22 +1,26 @@
 // One flush, with events of several senders that fare differently: each gets its own answer, and only those that were taken
 // leave something behind.
 
-import { admit, type Candidate, type Sender } from '@weir/api/ingest/admit';
+import { readDoor } from '@weir/queue/accepted-counts';
+import { admit, type Candidate, type Sender } from '@weir/queue/admit';
+import type { QueueConnection } from '@weir/queue/connection';
+import { queueKeys } from '@weir/queue/keys';
+import { stagedBytesByOrganization, stagedEvents, stagedText } from '@weir/queue/staged';
 import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId, newId } from '@weir/shared/ids';
-import { queueKeys } from '@weir/shared/queue';
-import { stagedBytesByOrganization, stagedEvents, stagedText } from '@weir/shared/staged';
-import { monthOf, readDoor } from '@weir/shared/tally';
+import { monthOf } from '@weir/shared/month-counts';
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 
 let redis: Redis;
 let keys: ReturnType<typeof queueKeys>;
+let queue: QueueConnection;
 beforeEach(async () => {
   redis = new Redis(inject('redisUrl'));
   keys = queueKeys(`{weir-test-${randomUUID()}}`);
-  await redis.set(keys.memory, 'this life');
+  queue = { redis, keys };
+  await redis.set(keys.epoch, 'this epoch');
 });
 afterEach(async () => {
   const left = await redis.keys(`${keys.prefix.replace(/[{}]/g, '\\$&')}*`);
@@ -24,10 +28,10 @@ afterEach(async () => {
   redis.disconnect();
 });
 
-const senderOf = (name: string, memory = 'this life'): Sender => ({
+const senderOf = (name: string, epoch = 'this epoch'): Sender => ({
   organizationId: `org of ${name}`,
   apiKeyId: name,
-  memory,
+  epoch,
 });
 
 /** With what stands between the events of a flush in a text of its own, and letters of more bytes than one. */
@@ -35,6 +39,7 @@ const eventOf = (id: string, sender: Sender | null): StagedEvent => ({
   id,
   organization_id: sender?.organizationId ?? 'o',
   meter_id: 'm',
+  aggregation: 'SUM',
   customer_external_id: 'ä,\nb€,',
   quantity: '1',
   timestamp: '2026-01-31T00:00:00.000Z',
@@ -44,16 +49,16 @@ const eventOf = (id: string, sender: Sender | null): StagedEvent => ({
 
 function candidate(sender: Sender | null, key: string | null, fingerprint = 'f'.repeat(22)): Candidate {
   const id = newId();
-  const claim = key === null ? null : { key: keys.claim('this life', sender?.organizationId ?? '', key), fingerprint };
+  const claim = key === null ? null : { key: keys.claim('this epoch', sender?.organizationId ?? '', key), fingerprint };
   return { id, event: stagedText(eventOf(id, sender)), sender, claim };
 }
 
 test('each event of a flush is judged by itself, and counted for its own organization', async () => {
   const [ann, bob, deleted] = [senderOf('ann'), senderOf('bob'), senderOf('deleted')];
-  const forgotten = senderOf('forgotten', 'a former life');
+  const forgotten = senderOf('forgotten', 'a former epoch');
   await redis.set(keys.revoked('deleted'), '1');
   const earlier = candidate(ann, 'earlier');
-  expect(await admit(redis, keys, 'batch 1', [earlier], 60)).toEqual([{ outcome: 'staged' }]);
+  expect(await admit(queue, 'batch 1', [earlier], 60)).toEqual([{ outcome: 'staged' }]);
 
   const first = candidate(bob, 'shared');
   const flush: [Candidate, unknown][] = [
@@ -71,7 +76,7 @@ test('each event of a flush is judged by itself, and counted for its own organiz
     [candidate(deleted, null), { outcome: 'revoked' }],
   ];
   const candidates = flush.map(([each]) => each);
-  expect(await admit(redis, keys, 'batch 2', candidates, 60)).toEqual(flush.map(([, admission]) => admission));
+  expect(await admit(queue, 'batch 2', candidates, 60)).toEqual(flush.map(([, admission]) => admission));
 
   const taken = candidates.filter((_, index) => [0, 2, 4, 6, 8, 10].includes(index));
   const texts = await redis.lrange(keys.batch('batch 2'), 0, -1);
@@ -84,10 +89,10 @@ test('each event of a flush is judged by itself, and counted for its own organiz
     expect(await redis.get(claim.key)).toBe(id + claim.fingerprint);
     expect(await redis.ttl(claim.key)).toBeGreaterThan(50);
   }
-  const { tallies, batches } = await readDoor(redis, keys);
+  const { accepted, batches } = await readDoor(queue);
   expect(batches.toSorted()).toEqual(['batch 1', 'batch 2']);
   const month = monthOf(epochMsOfId(earlier.id));
-  expect(tallies.map(({ counts }) => counts.toSorted((a, b) => a.events - b.events))).toEqual([
+  expect(accepted.map(({ counts }) => counts.toSorted((a, b) => a.events - b.events))).toEqual([
     [
       { organizationId: 'org of bob', month, events: 2 },
       { organizationId: 'org of ann', month, events: 4 },
@@ -104,7 +109,7 @@ test('what waits of an organization is counted at the door to the byte that a wo
     [candidate(ann, 'a'), candidate(null, null), candidate(null, null)],
     [candidate({ ...ann, apiKeyId: 'another key' }, 'e'), candidate(ann, null)],
   ];
-  for (const flush of flushes) await admit(redis, keys, 'batch', flush, 60);
+  for (const flush of flushes) await admit(queue, 'batch', flush, 60);
   const texts = await redis.lrange(keys.batch('batch'), 0, -1);
   const bytes = stagedBytesByOrganization(texts, stagedEvents(texts));
   expect([...bytes.keys()].toSorted()).toEqual(['org of ann', 'org of bob']);
@@ -114,9 +119,9 @@ test('what waits of an organization is counted at the door to the byte that a wo
 
 test('without a life, claims are not kept, but keys are still held against each other within a flush', async () => {
   const earlier = candidate(senderOf('ann'), 'earlier');
-  await admit(redis, keys, 'batch', [earlier], 60);
+  await admit(queue, 'batch', [earlier], 60);
   const [first, second] = [candidate(senderOf('ann'), 'new'), candidate(senderOf('ann'), 'new')];
-  expect(await admit(redis, keys, 'batch', [first, second, candidate(senderOf('ann'), 'earlier')], 0)).toEqual([
+  expect(await admit(queue, 'batch', [first, second, candidate(senderOf('ann'), 'earlier')], 0)).toEqual([
     { outcome: 'staged' },
     { outcome: 'held', id: first.id, isSamePayload: true },
     { outcome: 'held', id: earlier.id, isSamePayload: true },
@@ -126,11 +131,11 @@ test('without a life, claims are not kept, but keys are still held against each 
 
 test('a flush of which nothing is taken leaves nothing', async () => {
   await redis.set(keys.revoked('deleted'), '1');
-  const candidates = [candidate(senderOf('deleted'), 'a'), candidate(senderOf('forgotten', 'a former life'), null)];
-  const admissions = await admit(redis, keys, 'batch', candidates, 60);
+  const candidates = [candidate(senderOf('deleted'), 'a'), candidate(senderOf('forgotten', 'a former epoch'), null)];
+  const admissions = await admit(queue, 'batch', candidates, 60);
   expect(admissions).toEqual([{ outcome: 'revoked' }, { outcome: 'unsure' }]);
   const left = await redis.keys(`${keys.prefix.replace(/[{}]/g, '\\$&')}*`);
-  expect(left.toSorted()).toEqual([keys.memory, keys.revoked('deleted')].toSorted());
+  expect(left.toSorted()).toEqual([keys.epoch, keys.revoked('deleted')].toSorted());
 });
 
 test('events on both sides of the turn of a month are counted for their own', async () => {
@@ -139,9 +144,9 @@ test('events on both sides of the turn of a month are counted for their own', as
     const id = newId(at);
     return { id, event: stagedText(eventOf(id, senderOf('ann'))), sender: senderOf('ann'), claim: null };
   });
-  await admit(redis, keys, 'batch', candidates, 60);
-  const { tallies } = await readDoor(redis, keys);
-  expect(tallies[0]?.counts.toSorted((a, b) => a.events - b.events)).toEqual([
+  await admit(queue, 'batch', candidates, 60);
+  const { accepted } = await readDoor(queue);
+  expect(accepted[0]?.counts.toSorted((a, b) => a.events - b.events)).toEqual([
     { organizationId: 'org of ann', month: '2026-10', events: 1 },
     { organizationId: 'org of ann', month: '2026-11', events: 2 },
   ]);

@@ -1,14 +1,14 @@
 // Whatever comes twice, or while it is recorded: every event is counted exactly once.
 
-import { admit, type Candidate } from '@weir/api/ingest/admit';
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
+import { admit, type Candidate } from '@weir/queue/admit';
+import { MAINTENANCE_QUEUE } from '@weir/queue/maintenance-jobs';
+import { RECORD_QUEUE, recordJobOptions } from '@weir/queue/record-jobs';
+import { stagedText } from '@weir/queue/staged';
 import { receivedAt, type StagedEvent } from '@weir/shared/event';
-import { stagedText } from '@weir/shared/staged';
 import { newId } from '@weir/shared/ids';
-import { DUTY_QUEUE, RECORD_QUEUE, recordJobOptions } from '@weir/shared/queue';
-import { Aggregations } from '@weir/worker/aggregations';
-import { persist, type PersistParts } from '@weir/worker/persist';
+import { persist, type PersistDeps } from '@weir/worker/persist';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { counted } from './counted.ts';
@@ -19,7 +19,7 @@ let weir: Weir;
 let admin: Organization;
 let meter: { id: string; token: string };
 let database: Database;
-let parts: PersistParts;
+let deps: PersistDeps;
 beforeAll(async () => {
   weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
@@ -29,7 +29,7 @@ beforeAll(async () => {
     onConnectionError: () => {},
   });
   const ownership = { check: () => Promise.resolve() };
-  parts = { database, redis: weir.redis, keys: weir.keys, ownership, aggregations: new Aggregations(database) };
+  deps = { database, queue: weir.queue, ownership };
 });
 afterAll(async () => {
   await database.close();
@@ -44,6 +44,7 @@ async function eventsOf(count: number, more: (index: number) => Partial<StagedEv
       id,
       organization_id: admin.id,
       meter_id: meter.id,
+      aggregation: 'SUM',
       customer_external_id: `customer ${index % 3}`,
       quantity: '1',
       timestamp: receivedAt(id),
@@ -58,7 +59,7 @@ const stage = async (events: StagedEvent[], batch = newId()): Promise<string> =>
     sender: null,
     claim: null,
   }));
-  await admit(weir.redis, weir.keys, batch, candidates, 60);
+  await admit(weir.queue, batch, candidates, 60);
   return batch;
 };
 const recordable = (events: StagedEvent[]) =>
@@ -67,12 +68,12 @@ const recordable = (events: StagedEvent[]) =>
 test('a batch that is delivered to two workers at once, and once more, is recorded once', async () => {
   const events = await eventsOf(300, (index) => (index % 2 === 0 ? { idempotency_key: `delivered ${index}` } : {}));
   const batch = await stage(events);
-  const delivered = await Promise.all([persist(parts, batch), persist(parts, batch), persist(parts, batch)]);
+  const delivered = await Promise.all([persist(deps, batch), persist(deps, batch), persist(deps, batch)]);
   expect(delivered.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(300);
   expect(delivered.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(0);
   expect(await weir.redis.exists(weir.keys.batch(batch))).toBe(0);
-  expect(await persist(parts, batch)).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
-  expect(await persist(parts, await stage(events))).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
+  expect(await persist(deps, batch)).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
+  expect(await persist(deps, await stage(events))).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
   expect(await counted(weir, meter.id)).toEqual({ events: 300, sum: '300' });
   await expectRollupsToEqualEvents(weir.pool);
 });
@@ -82,7 +83,8 @@ function onceRead(then: () => Promise<unknown>) {
   const seen = { reads: 0 };
   const redis = new Proxy(weir.redis, {
     get(real, name) {
-      if (name !== 'lrange') return Reflect.get(real, name).bind(real);
+      const value: unknown = Reflect.get(real, name);
+      if (name !== 'lrange') return typeof value === 'function' ? value.bind(real) : value;
       return async (key: string, from: number, to: number) => {
         const read = await real.lrange(key, from, to);
         seen.reads += 1;
@@ -98,10 +100,10 @@ test('events that begin a batch anew, after another worker has taken it off, are
   const batch = await stage(await eventsOf(2));
   const late = await eventsOf(2);
   const { redis, seen } = onceRead(async () => {
-    expect(await persist(parts, batch)).toMatchObject({ recorded: 2 });
+    expect(await persist(deps, batch)).toMatchObject({ recorded: 2 });
     await stage(late, batch);
   });
-  expect(await persist({ ...parts, redis }, batch)).toMatchObject({ recorded: 2 });
+  expect(await persist({ ...deps, queue: { redis, keys: weir.keys } }, batch)).toMatchObject({ recorded: 2 });
   expect(seen.reads).toBe(2);
   expect(await counted(weir, meter.id)).toEqual({ events: 2, sum: '2' });
 });
@@ -113,10 +115,10 @@ test.each(['another', 'the same'])(
     const replay = (plan: string): StagedEvent => ({ ...event, metadata: `{"plan":"${plan}"}`, replayed: true });
     const batch = await stage([replay('the same')]);
     const { redis, seen } = onceRead(async () => {
-      expect(await persist(parts, batch)).toMatchObject({ recorded: 1 });
+      expect(await persist(deps, batch)).toMatchObject({ recorded: 1 });
       await stage([replay(which), neighbour], batch);
     });
-    expect(await persist({ ...parts, redis }, batch)).toMatchObject({ recorded: 1 });
+    expect(await persist({ ...deps, queue: { redis, keys: weir.keys } }, batch)).toMatchObject({ recorded: 1 });
     expect(seen.reads).toBe(2);
     expect(await counted(weir, meter.id)).toEqual({ events: 2, sum: '2' });
   },
@@ -128,7 +130,11 @@ test.each([0, 3])('events that join a batch right after %i of it were read are r
   if (count > 0) await stage(early, batch);
   const late = (await eventsOf(5)).map((event) => ({ ...event, meter_id: early[0]?.meter_id ?? event.meter_id }));
   const { redis, seen } = onceRead(() => stage(late, batch));
-  expect(await persist({ ...parts, redis }, batch)).toMatchObject({ recorded: count + 5, duplicates: 0, rejected: 0 });
+  expect(await persist({ ...deps, queue: { redis, keys: weir.keys } }, batch)).toMatchObject({
+    recorded: count + 5,
+    duplicates: 0,
+    rejected: 0,
+  });
   expect(seen.reads).toBe(2);
   expect(await weir.redis.zscore(weir.keys.staged, batch)).toBeNull();
   const total = count + 5;
@@ -137,25 +143,25 @@ test.each([0, 3])('events that join a batch right after %i of it were read are r
 });
 
 test('what is taken off no longer counts for those that wait, and nothing is left of the count when nothing waits', async () => {
-  await weir.redis.set(weir.keys.memory, 'this life', 'NX');
-  const memory = (await weir.redis.get(weir.keys.memory)) ?? '';
-  const sender = { organizationId: admin.id, apiKeyId: newId(), memory };
+  await weir.redis.set(weir.keys.epoch, 'this epoch', 'NX');
+  const epoch = (await weir.redis.get(weir.keys.epoch)) ?? '';
+  const sender = { organizationId: admin.id, apiKeyId: newId(), epoch };
   const batches = [newId(), newId()];
   const waiting = async () => Number(await weir.redis.hget(weir.keys.waiting, admin.id));
   const counts: number[] = [];
   for (const batch of batches) {
     const events = await eventsOf(3, (index) => ({ metadata: `{"city":"Köln ${index}"}` }));
     const texts = events.map((event) => ({ id: event.id, event: stagedText(event), sender, claim: null }));
-    await admit(weir.redis, weir.keys, batch, texts, 60);
+    await admit(weir.queue, batch, texts, 60);
     counts.push(await waiting());
   }
   const [first = 0, both = 0] = counts;
   expect(first).toBeGreaterThan(500);
-  expect(await persist(parts, batches[0] ?? '')).toMatchObject({ recorded: 3 });
+  expect(await persist(deps, batches[0] ?? '')).toMatchObject({ recorded: 3 });
   expect(await waiting()).toBe(both - first);
   // A count that came out wrong, whatever the reason, is not kept for ever.
   await weir.redis.hincrby(weir.keys.waiting, admin.id, 1_000_000);
-  expect(await persist(parts, batches[1] ?? '')).toMatchObject({ recorded: 3 });
+  expect(await persist(deps, batches[1] ?? '')).toMatchObject({ recorded: 3 });
   expect(await weir.redis.exists(weir.keys.waiting)).toBe(0);
 });
 
@@ -163,7 +169,7 @@ test('an event that is replayed twice into one batch counts by the correction th
   const users = await admin.createMeter('UNIQUE_COUNT');
   const apiKey = await admin.createKey();
   const persistAll = async () => {
-    for (const batch of await weir.redis.zrange(weir.keys.staged, 0, '-1')) await persist(parts, batch);
+    for (const batch of await weir.redis.zrange(weir.keys.staged, 0, '-1')) await persist(deps, batch);
   };
   const body = { meter_token: users.token, customer_external_id: 'twice', quantity: 1 };
   const { id } = (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body;
@@ -222,7 +228,7 @@ test('a row that Postgres will not take is rejected with the reason, and the res
     99: { timestamp: '2026-02-30T00:00:00Z' },
   };
   const events = await eventsOf(100, (index) => ({ idempotency_key: `bad ${index}`, ...bad[index] }));
-  expect(await persist(parts, await stage(events))).toMatchObject({ recorded: 96, duplicates: 0, rejected: 4 });
+  expect(await persist(deps, await stage(events))).toMatchObject({ recorded: 96, duplicates: 0, rejected: 4 });
   expect(await counted(weir, meter.id)).toEqual({ events: 96, sum: '96' });
   const { rows } = await weir.pool.query('SELECT id::text, reason FROM rejected_events ORDER BY id');
   const expected = Object.keys(bad).map((index) => events[Number(index)]?.id);
@@ -248,7 +254,7 @@ test('nor does it wait for a machine whose clock was an hour ahead when it stage
   const batch = await stage(delayed);
   const records = new Queue(RECORD_QUEUE, { connection: weir.redis, prefix });
   await records.add(RECORD_QUEUE, { batch }, { ...recordJobOptions(batch), delay: hour });
-  const duties = new Queue(DUTY_QUEUE, { connection: weir.redis, prefix });
+  const duties = new Queue(MAINTENANCE_QUEUE, { connection: weir.redis, prefix });
   await duties.removeJobScheduler('sweep');
   await duties.upsertJobScheduler('sweep', { every: 250, startDate: Date.now() + hour }, { name: 'sweep', data: {} });
   expect((await duties.getJobScheduler('sweep'))?.next).toBeGreaterThan(Date.now() + hour / 2);

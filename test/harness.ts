@@ -6,8 +6,9 @@ import { serveApi, type RunningApi } from '@weir/api/serve';
 import { apiSettings } from '@weir/api/settings';
 import { serveWorker, type RunningWorker } from '@weir/worker/serve';
 import { workerSettings } from '@weir/worker/settings';
-import { queueKeys, type QueueKeys } from '@weir/shared/queue';
-import { stagedEvents } from '@weir/shared/staged';
+import type { QueueConnection } from '@weir/queue/connection';
+import { queueKeys, type QueueKeys } from '@weir/queue/keys';
+import { stagedEvents } from '@weir/queue/staged';
 import type { AggregationType } from '@weir/shared/meter';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -56,6 +57,8 @@ export interface Weir {
   keys: QueueKeys;
   pool: pg.Pool;
   redis: Redis;
+  /** The same two, as functions of packages/queue take them. */
+  queue: QueueConnection;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   startApi(settings?: Env): Promise<RunningApi>;
   startWorker(settings?: Env): Promise<RunningWorker>;
@@ -142,13 +145,14 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     keys,
     pool,
     redis,
+    queue: { redis, keys },
     request: (method, path, request) => send(request?.baseUrl ?? api.url, method, path, request),
     startApi,
     startWorker,
     spawnApi: (settings, spawnOptions) => spawnMain('api', settings, spawnOptions),
     spawnWorker: (settings) => spawnMain('worker', settings),
     claim: async (organizationId, idempotencyKey) =>
-      keys.claim((await redis.get(keys.memory)) ?? '', organizationId, idempotencyKey),
+      keys.claim((await redis.get(keys.epoch)) ?? '', organizationId, idempotencyKey),
     stagedEvents: () => countStagedEvents(redis, keys),
     drained: () => until(async () => (await redis.zcard(keys.staged)) === 0, 'the queue is empty'),
     async close() {

@@ -25,6 +25,6 @@ export async function readKept({ pool, redis, env, keys }: Weir): Promise<Kept> 
   const prefix = env['QUEUE_PREFIX'] ?? '';
   const all = await redis.keys(`${prefix}*`);
   // What the limits count, and what is noted about Redis and Postgres themselves.
-  const own = [keys.failures, keys.limits, keys.memory, keys.database, keys.timeline, keys.lastFolded];
+  const own = [keys.failures, keys.limits, keys.epoch, keys.database, keys.timeline, keys.lastDrained];
   return { tables, keys: all.filter((key) => !own.some((start) => key.startsWith(start))).toSorted() };
 }

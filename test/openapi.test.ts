@@ -1,13 +1,14 @@
+import { buildApiKeyCache } from '@weir/api/access/api-key-cache';
 import { buildApp } from '@weir/api/app';
 import type { App } from '@weir/api/http/typed-app';
 import { buildMetrics } from '@weir/api/http/metrics';
-import { openIngest } from '@weir/api/ingest/ingest';
+import { Ingest } from '@weir/api/ingest/ingest';
 import { apiSettings } from '@weir/api/settings';
 import { openDatabase } from '@weir/db/database';
 import { identify, requireSchema } from '@weir/db/installation';
+import { Ownership } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
 import { createLog } from '@weir/shared/log';
-import { Ownership } from '@weir/shared/ownership';
 import { loadSettings } from '@weir/shared/settings';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWeir, type Weir } from './harness.ts';
@@ -29,6 +30,8 @@ interface Document {
   components: { schemas: Record<string, object>; securitySchemes: Record<string, { type: string }> };
 }
 
+const IDLE = { batches: 0, memoryShare: 0, claimSeconds: 60, isSynced: true };
+
 const closer = new Closer();
 let weir: Weir;
 let app: App;
@@ -48,21 +51,18 @@ beforeAll(async () => {
   const database = openDatabase(weir.databaseUrl, connections);
   closer.add('the database', () => database.close());
   const ownership = new Ownership({
-    redis: weir.redis,
-    keys: weir.keys,
-    database: { requireSchema: () => requireSchema(database), identify: (folded) => identify(database, folded) },
+    queue: weir.queue,
+    database: { requireSchema: () => requireSchema(database), identify: (drained) => identify(database, drained) },
     log,
     intervalMs: 1_000,
   });
   closer.add('the watch on the queue', () => ownership.close());
-  const ingest = openIngest(weir.redis, weir.keys, log, {
-    ownership,
-    claimSecondsMax: 60,
-    batchesMax: 1_000,
+  const ingest = new Ingest({
+    refusal: () => undefined,
+    admit: () => Promise.resolve([]),
+    enqueue: () => {},
     onAdmitted: () => {},
-    onEnqueueFailure: () => {},
-    onClaimsLetGo: () => {},
-    onRefused: () => {},
+    onUnsure: () => {},
   });
   closer.add('the buffer', () => ingest.close());
   app = await buildApp({
@@ -71,11 +71,11 @@ beforeAll(async () => {
     lookups: database,
     probe: database,
     databaseWatch: { isAway: () => false, close: () => {} },
-    redis: weir.redis,
-    keys: weir.keys,
+    queue: weir.queue,
+    apiKeys: buildApiKeyCache({ database, epoch: () => ownership.epoch(), log }),
     ownership,
     log,
-    metrics: buildMetrics({ bufferDepth: () => 0, queue: () => ingest.queue() }),
+    metrics: buildMetrics({ bufferDepth: () => 0, queue: () => IDLE }),
     ingest,
     isDraining: () => false,
   });

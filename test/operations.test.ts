@@ -1,7 +1,8 @@
 // What those who run Weir rely on: health, metrics, a start that refuses what would lose events, and a stop that drops nothing.
 
-import { RECORD_QUEUE } from '@weir/shared/queue';
-import { readRedisPolicy } from '@weir/shared/redis-policy';
+import { queueKeys } from '@weir/queue/keys';
+import { RECORD_QUEUE } from '@weir/queue/record-jobs';
+import { readRedisPolicy } from '@weir/queue/redis-policy';
 import { openTemporaryServices } from '@weir/services/temporary';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -115,8 +116,9 @@ test('a Redis that may drop accepted events is refused, and one that is slow to 
   const cacheHome = process.env['WEIR_HOME'] || fileURLToPath(new URL('../.weir', import.meta.url));
   const services = (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome, log }));
   const redis = new Redis(services.redisUrl);
+  const keys = queueKeys('{weir}');
   try {
-    const policy = async () => (await readRedisPolicy(redis)).policy;
+    const policy = async () => (await readRedisPolicy({ redis, keys })).policy;
     expect(await policy()).toEqual({});
     await redis.config('SET', 'no-appendfsync-on-rewrite', 'yes');
     expect(await policy()).toEqual({ warn: expect.stringContaining('no-appendfsync-on-rewrite yes') });
@@ -126,7 +128,7 @@ test('a Redis that may drop accepted events is refused, and one that is slow to 
     await redis.acl('SETUSER', 'hosted', 'on', 'nopass', 'allkeys', 'allcommands', '-config');
     const hosted = new Redis(services.redisUrl);
     await hosted.auth('hosted', 'any');
-    const hostedPolicy = async () => (await readRedisPolicy(hosted)).policy;
+    const hostedPolicy = async () => (await readRedisPolicy({ redis: hosted, keys })).policy;
     expect(await hostedPolicy()).toEqual({ warn: expect.stringContaining('does not answer CONFIG GET') });
     await redis.config('SET', 'maxmemory-policy', 'volatile-ttl');
     expect(await hostedPolicy()).toEqual({ refuse: expect.stringContaining('maxmemory-policy volatile-ttl') });

@@ -1,12 +1,12 @@
 // The queue of one database is touched by no other: two Weirs that share a Redis by mistake lose nothing of each other.
 
-import { RECORD_QUEUE } from '@weir/shared/queue';
+import { admit } from '@weir/queue/admit';
+import { RECORD_QUEUE } from '@weir/queue/record-jobs';
+import { stagedText } from '@weir/queue/staged';
 import { newId } from '@weir/shared/ids';
-import { stagedText } from '@weir/shared/staged';
 import { Queue } from 'bullmq';
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { admit } from '@weir/api/ingest/admit';
 import { counted } from './counted.ts';
 import { startWeir, until, type Weir } from './harness.ts';
 import { makeTenant, type Tenant } from './reconcile-ground.ts';
@@ -59,18 +59,13 @@ test('when the queue is given to another database, the door shuts and the worker
     id: newId(),
     organization_id: tenant.id,
     meter_id: tenant.sum.id,
+    aggregation: 'SUM' as const,
     customer_external_id: 'acme',
     quantity: '1',
     timestamp: new Date().toISOString(),
   };
   const batch = newId();
-  await admit(
-    weir.redis,
-    weir.keys,
-    batch,
-    [{ id: foreign.id, event: stagedText(foreign), sender: null, claim: null }],
-    60,
-  );
+  await admit(weir.queue, batch, [{ id: foreign.id, event: stagedText(foreign), sender: null, claim: null }], 60);
   const queue = new Queue(RECORD_QUEUE, { connection: weir.redis, prefix: weir.keys.prefix });
   await queue.add(RECORD_QUEUE, { batch }, { jobId: batch });
   for (const url of [weir.baseUrl, weir.workerUrl]) {
@@ -99,11 +94,11 @@ test('when the queue is given to another database, the door shuts and the worker
 
 test('a queue whose Redis lost its memory is marked again', async () => {
   const mark = await weir.redis.get(weir.keys.database);
-  await weir.redis.unlink(weir.keys.database, weir.keys.memory);
+  await weir.redis.unlink(weir.keys.database, weir.keys.epoch);
   await until(async () => (await weir.redis.get(weir.keys.database)) === mark, 'the mark is there again');
   // The first is told to come again, since nobody knows whether its API key was deleted meanwhile.
   await until(async () => (await tenant.track({}))?.[0]?.status === 201, 'events are taken');
-  expect(await weir.redis.exists(weir.keys.memory)).toBe(1);
+  expect(await weir.redis.exists(weir.keys.epoch)).toBe(1);
 });
 
 test('events of an organization that the database does not have are kept, and the others of their batch are recorded', async () => {
@@ -114,13 +109,14 @@ test('events of an organization that the database does not have are kept, and th
   const events = [known, meter, known, meter].map((whose) => ({
     id: newId(),
     ...whose,
+    aggregation: 'SUM' as const,
     customer_external_id: 'acme',
     quantity: '1',
     timestamp: new Date().toISOString(),
   }));
   const batch = newId();
   const candidates = events.map((event) => ({ id: event.id, event: stagedText(event), sender: null, claim: null }));
-  await admit(weir.redis, weir.keys, batch, candidates, 60);
+  await admit(weir.queue, batch, candidates, 60);
   await until(async () => (await counted(weir, tenant.sum.id)).events === before.events + 2, 'the others are recorded');
   await until(async () => (await weir.stagedEvents()) === 2, 'only those that are not known are left');
   const { rows } = await weir.pool.query('SELECT count(*)::int AS rejected FROM rejected_events');
@@ -143,17 +139,12 @@ test('an event of a meter that was deleted from an organization that is there is
     id: newId(),
     organization_id: tenant.id,
     meter_id: randomUUID(),
+    aggregation: 'SUM' as const,
     customer_external_id: 'acme',
     quantity: '1',
     timestamp: new Date().toISOString(),
   };
-  await admit(
-    weir.redis,
-    weir.keys,
-    newId(),
-    [{ id: event.id, event: stagedText(event), sender: null, claim: null }],
-    60,
-  );
+  await admit(weir.queue, newId(), [{ id: event.id, event: stagedText(event), sender: null, claim: null }], 60);
   await weir.drained();
   const { rows } = await weir.pool.query('SELECT reason FROM rejected_events WHERE id = $1', [event.id]);
   expect(rows).toEqual([{ reason: 'the meter does not exist any more' }]);

@@ -55,8 +55,8 @@ export function reconcileHere(
   options: Partial<ReconcileOptions> = {},
 ): Promise<Reconciliation> {
   const all = { organizationId: undefined, month: undefined, archivedThrough: undefined, repair: false, json: false };
-  const parts = { database, redis: weir.redis, keys: weir.keys, onPart: () => {} };
-  return reconcile(parts, { ...all, ...options });
+  const deps = { database, queue: weir.queue, onPart: () => {} };
+  return reconcile(deps, { ...all, ...options });
 }
 
 /** What is told of the events of an organization in the month that it is. */
@@ -67,9 +67,9 @@ export async function expectBalance(
   expected: Record<'accepted' | 'recorded' | 'duplicate' | 'rejected' | 'queued', number>,
 ): Promise<void> {
   const { accepted, ...fates } = expected;
-  const parts = { database, redis: weir.redis, keys: weir.keys };
+  const deps = { database, queue: weir.queue };
   const filter = { organizationId, month: undefined, archivedThrough: undefined };
-  const balances = await balanceEvents(parts, filter, () => {});
+  const balances = await balanceEvents(deps, filter, () => {});
   expect(balances).toEqual([
     {
       organizationId,

@@ -3,7 +3,7 @@
 import { ROLLUPS } from '@weir/db/rollups';
 import type { Database } from '@weir/db/database';
 import type { ChainableCommander } from 'ioredis';
-import { fold } from '@weir/worker/fold';
+import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,8 +91,8 @@ describe('the events', () => {
     await expectBalance(weir, database, other.id, { accepted: 7, recorded: 7, duplicate: 0, rejected: 0, queued: 0 });
 
     // The same when the counts have moved to Postgres, and when the queue has.
-    await fold(weir.redis, weir.keys, database);
-    expect(await weir.redis.exists(weir.keys.tally, weir.keys.foldingTally)).toBe(0);
+    await drainAcceptedCounts(weir.queue, database);
+    expect(await weir.redis.exists(weir.keys.accepted, weir.keys.draining)).toBe(0);
     await expectBalance(weir, database, tenant.id, {
       accepted: 78,
       recorded: 54,
@@ -153,7 +153,7 @@ describe('the events', () => {
       get: (real, name) => (name === 'pipeline' ? () => late(real.pipeline()) : Reflect.get(real, name).bind(real)),
     });
     const expected = { accepted: 5, recorded: 5, duplicate: 0, rejected: 0, queued: 0 };
-    await expectBalance({ ...weir, redis }, database, tenant.id, expected);
+    await expectBalance({ ...weir, queue: { redis, keys: weir.keys } }, database, tenant.id, expected);
   });
 
   test('an event that is deleted from Postgres is found missing, and nothing is repaired over it', async () => {
@@ -192,9 +192,9 @@ describe('the events', () => {
 
   test('counts that Redis lost are told apart from lost events, and --repair writes them down once', async () => {
     const tenant = await makeTenant(weir);
-    // No worker runs yet that could have folded them.
+    // No worker runs yet that could have drained them.
     await tenant.track(...ones(6));
-    await weir.redis.unlink(weir.keys.tally, weir.keys.foldingTally);
+    await weir.redis.unlink(weir.keys.accepted, weir.keys.draining);
     await withWorker(async () => {});
     const found = await runReconcile(weir, '--organization', tenant.id);
     expect(found.out).toContain('6 events more than the door has counted. None is missing');
@@ -228,7 +228,7 @@ describe('the events', () => {
   });
 });
 
-test('under traffic, with workers that record and fold all the time, nothing is found that is not so', async () => {
+test('under traffic, with workers that record and drain all the time, nothing is found that is not so', async () => {
   const weir = await startWeir();
   const database = openTestDatabase(weir);
   try {
@@ -243,11 +243,11 @@ test('under traffic, with workers that record and fold all the time, nothing is 
         accepted += sent.filter(({ status }) => status === 201).length;
       }
     };
-    const foldOn = async (): Promise<void> => {
-      while (!isOver) await fold(weir.redis, weir.keys, database);
+    const drainOn = async (): Promise<void> => {
+      while (!isOver) await drainAcceptedCounts(weir.queue, database);
     };
     const traffic = [...tenants, ...tenants].map(send);
-    const folding = foldOn();
+    const draining = drainOn();
     await until(() => accepted > 100, 'events come in');
     for (let round = 0; round < 4; round += 1) {
       const found = await reconcileHere(weir, database);
@@ -255,7 +255,7 @@ test('under traffic, with workers that record and fold all the time, nothing is 
       expect(found.isEqual).toBe(true);
     }
     isOver = true;
-    await Promise.all([...traffic, folding]);
+    await Promise.all([...traffic, draining]);
     await weir.drained();
     const { events } = await reconcileHere(weir, database);
     expect(events.reduce((sum, row) => sum + row.accepted, 0)).toBe(accepted);

@@ -159,7 +159,7 @@ test('while memory is short a claim lives shorter, and none is kept when it is s
     const body = { meter_token: token, customer_external_id: 'acme', quantity: 1, idempotency_key: key };
     expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).status).toBe(201);
     // The memory of the Redis of this file.
-    return redis.ttl(weir.keys.claim((await redis.get(weir.keys.memory)) ?? '', admin.id, key));
+    return redis.ttl(weir.keys.claim((await redis.get(weir.keys.epoch)) ?? '', admin.id, key));
   };
   await until(async () => (await metric('weir_claim_life_seconds')) === 86_400, 'memory is not short');
   expect(await lifeOf('as long as it may')).toBeGreaterThan(86_000);

@@ -1,13 +1,13 @@
 // Postgres is restored from a backup, by the steps of docs/operations.md and without them: nobody is told that an event which
 // is gone was taken, everybody can send again, and what is missing is said.
 
-import { foldTally } from '@weir/db/accepted';
+import { addAcceptedCounts } from '@weir/db/accepted';
 import type { Database } from '@weir/db/database';
 import { identify, requireSchema } from '@weir/db/installation';
 import { createLog } from '@weir/shared/log';
-import { Ownership, takeOver } from '@weir/shared/ownership';
-import { setTallyAside } from '@weir/shared/tally';
-import { bringCountsBack, fold } from '@weir/worker/fold';
+import { setCountsAside } from '@weir/queue/accepted-counts';
+import { Ownership, takeOver } from '@weir/queue/ownership';
+import { bringCountsBack, drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyDatabase, type DatabaseCopy } from './copy-database.ts';
 import { startWeir, until, type Answer, type Weir } from './harness.ts';
@@ -61,7 +61,7 @@ async function recorded(keys: string[]): Promise<void> {
   const worker = await weir.startWorker();
   await weir.drained();
   await worker.close();
-  while ((await fold(weir.redis, weir.keys, database)) !== undefined);
+  while ((await drainAcceptedCounts(weir.queue, database)) !== undefined);
 }
 
 const keysIn = async (pool: Pick<Weir['pool'], 'query'>): Promise<string[]> => {
@@ -118,11 +118,11 @@ test('a database that was restored elsewhere takes the queue over by a step, and
     expect((await reconcileHere(weir, other)).isEqual).toBe(true);
     // Also when the counts are back in Postgres, and Redis has lost what it remembered.
     await until(async () => {
-      await fold(weir.redis, weir.keys, other);
-      await bringCountsBack(weir.redis, weir.keys, other);
-      return (await weir.redis.exists(weir.keys.countsAhead, weir.keys.tally)) === 0;
+      await drainAcceptedCounts(weir.queue, other);
+      await bringCountsBack(weir.queue, other);
+      return (await weir.redis.exists(weir.keys.countsAhead, weir.keys.accepted)) === 0;
     }, 'the counts are back');
-    await weir.redis.unlink(weir.keys.folded(month), weir.keys.lastFolded);
+    await weir.redis.unlink(weir.keys.drained(month), weir.keys.lastDrained);
     expect((await reconcileHere(weir, other)).isEqual).toBe(true);
   } finally {
     await other.close();
@@ -154,9 +154,9 @@ test('a Postgres that went back in time in place is found out by itself, while e
   const restore = await backUpInPlace();
   await recorded(['c', 'd', 'e']);
   expect(await trackAll(['c'])).toEqual([409]);
-  const memory = await weir.redis.get(weir.keys.memory);
+  const memory = await weir.redis.get(weir.keys.epoch);
   await restore();
-  await until(async () => (await weir.redis.get(weir.keys.memory)) !== memory, 'it is found out');
+  await until(async () => (await weir.redis.get(weir.keys.epoch)) !== memory, 'it is found out');
 
   // Also before a worker has brought the counts back.
   const isMissing = async () => {
@@ -165,8 +165,8 @@ test('a Postgres that went back in time in place is found out by itself, while e
     expect(isEqual).toBe(false);
   };
   await isMissing();
-  expect(await bringCountsBack(weir.redis, weir.keys, database)).toBe(3);
-  expect(await bringCountsBack(weir.redis, weir.keys, database)).toBeUndefined();
+  expect(await bringCountsBack(weir.queue, database)).toBe(3);
+  expect(await bringCountsBack(weir.queue, database)).toBeUndefined();
   await isMissing();
 
   await recorded(['c', 'd', 'a']);
@@ -176,89 +176,90 @@ test('a Postgres that went back in time in place is found out by itself, while e
 
 /** Looks as every process does, once. Returns whether claims count for nothing since. */
 async function isFoundOut(): Promise<boolean> {
-  const before = await weir.redis.get(weir.keys.memory);
+  const before = await weir.redis.get(weir.keys.epoch);
   const ownership = new Ownership({
-    redis: weir.redis,
-    keys: weir.keys,
-    database: { requireSchema: () => requireSchema(database), identify: (folded) => identify(database, folded) },
+    queue: weir.queue,
+    database: { requireSchema: () => requireSchema(database), identify: (drained) => identify(database, drained) },
     log: createLog('test', 'silent'),
     intervalMs: 3_600_000,
   });
   await ownership.requireOurs();
   ownership.close();
-  return (await weir.redis.get(weir.keys.memory)) !== before;
+  return (await weir.redis.get(weir.keys.epoch)) !== before;
 }
 
-test('a worker that dies in the middle of a fold, and a Redis that goes back in time, are no restore', async () => {
+test('a worker that dies in the middle of a drain, and a Redis that goes back in time, are no restore', async () => {
   await trackAll(['a']);
   expect(await isFoundOut()).toBe(false);
   // Set aside, and no more.
-  await setTallyAside(weir.redis, weir.keys);
+  await setCountsAside(weir.queue);
   expect(await isFoundOut()).toBe(false);
   // In Postgres, and not dropped.
-  await foldTally(database, () => setTallyAside(weir.redis, weir.keys));
+  await addAcceptedCounts(database, () => setCountsAside(weir.queue));
   expect(await isFoundOut()).toBe(false);
   await trackAll(['b']);
-  expect(await fold(weir.redis, weir.keys, database)).toMatchObject({ outcome: 'again', events: 0 });
+  expect(await drainAcceptedCounts(weir.queue, database)).toMatchObject({ outcome: 'again', events: 0 });
   expect(await isFoundOut()).toBe(false);
-  const older = await weir.redis.get(weir.keys.lastFolded);
-  await fold(weir.redis, weir.keys, database);
-  expect(await weir.redis.hgetall(weir.keys.folded(month))).toEqual({ [tenant.id]: '2' });
+  const older = await weir.redis.get(weir.keys.lastDrained);
+  await drainAcceptedCounts(weir.queue, database);
+  expect(await weir.redis.hgetall(weir.keys.drained(month))).toEqual({ [tenant.id]: '2' });
   expect(await isFoundOut()).toBe(false);
 
-  // Redis comes back with what it had one fold ago, and then with nothing.
-  await weir.redis.set(weir.keys.lastFolded, older ?? '');
-  await weir.redis.hset(weir.keys.folded(month), tenant.id, '1');
+  // Redis comes back with what it had one drain ago, and then with nothing.
+  await weir.redis.set(weir.keys.lastDrained, older ?? '');
+  await weir.redis.hset(weir.keys.drained(month), tenant.id, '1');
   expect(await isFoundOut()).toBe(false);
   await trackAll(['c']);
-  await fold(weir.redis, weir.keys, database);
-  expect(await weir.redis.hgetall(weir.keys.folded(month))).toEqual({ [tenant.id]: '3' });
-  await weir.redis.unlink(weir.keys.lastFolded, weir.keys.folded(month), weir.keys.timeline, weir.keys.database);
+  await drainAcceptedCounts(weir.queue, database);
+  expect(await weir.redis.hgetall(weir.keys.drained(month))).toEqual({ [tenant.id]: '3' });
+  await weir.redis.unlink(weir.keys.lastDrained, weir.keys.drained(month), weir.keys.timeline, weir.keys.database);
   expect(await isFoundOut()).toBe(false);
   await trackAll(['d']);
-  await fold(weir.redis, weir.keys, database);
-  expect(await weir.redis.hgetall(weir.keys.folded(month))).toEqual({ [tenant.id]: '4' });
+  await drainAcceptedCounts(weir.queue, database);
+  expect(await weir.redis.hgetall(weir.keys.drained(month))).toEqual({ [tenant.id]: '4' });
   // Nothing of all this is counted twice, or missing.
   const { events } = await reconcileHere(weir, database);
   expect(events).toMatchObject([{ accepted: 4, fates: { queued: 4 }, difference: 0 }]);
 });
 
-test('a restore between a fold and its drop loses no count', async () => {
+test('a restore between a drain and its drop loses no count', async () => {
   await recorded(['a']);
   const restore = await backUpInPlace();
   await recorded(['b', 'c']);
   await trackAll(['d']);
+  const epoch = await weir.redis.get(weir.keys.epoch);
   await restore();
-  expect(await isFoundOut()).toBe(true);
+  // By this look, or by one of the API just before.
+  await isFoundOut();
+  expect(await weir.redis.get(weir.keys.epoch)).not.toBe(epoch);
   expect(await isFoundOut()).toBe(false);
-  // Folded into the restored database, and not dropped: what Redis remembers is from before it.
-  await foldTally(database, () => setTallyAside(weir.redis, weir.keys));
-  expect(await bringCountsBack(weir.redis, weir.keys, database)).toBeUndefined();
-  await fold(weir.redis, weir.keys, database);
-  expect(await bringCountsBack(weir.redis, weir.keys, database)).toBe(2);
+  // Drained into the restored database, and not dropped: what Redis remembers is from before it.
+  await addAcceptedCounts(database, () => setCountsAside(weir.queue));
+  expect(await bringCountsBack(weir.queue, database)).toBeUndefined();
+  await drainAcceptedCounts(weir.queue, database);
+  expect(await bringCountsBack(weir.queue, database)).toBe(2);
   const { rows } = await weir.pool.query('SELECT events::int FROM accepted_events');
   expect(rows).toEqual([{ events: 4 }]);
 });
 
 test('a replica that takes over is found out by its timeline, and an old primary changes nothing', async () => {
   expect(await isFoundOut()).toBe(false);
-  const { mark, timeline, hasFolded } = await identify(database, undefined);
-  expect({ timeline, hasFolded }).toEqual({ timeline: 1, hasFolded: true });
+  const { mark, timeline, hasDrained } = await identify(database, undefined);
+  expect({ timeline, hasDrained }).toEqual({ timeline: 1, hasDrained: true });
   const looksLike = async (seen: number) => {
-    const before = await weir.redis.get(weir.keys.memory);
+    const before = await weir.redis.get(weir.keys.epoch);
     const ownership = new Ownership({
-      redis: weir.redis,
-      keys: weir.keys,
+      queue: weir.queue,
       database: {
         requireSchema: () => Promise.resolve(),
-        identify: () => Promise.resolve({ mark, timeline: seen, hasFolded: true }),
+        identify: () => Promise.resolve({ mark, timeline: seen, hasDrained: true }),
       },
       log: createLog('test', 'silent'),
       intervalMs: 3_600_000,
     });
     await ownership.requireOurs();
     ownership.close();
-    return (await weir.redis.get(weir.keys.memory)) !== before;
+    return (await weir.redis.get(weir.keys.epoch)) !== before;
   };
   expect([await looksLike(2), await looksLike(2), await looksLike(1), await looksLike(0)]).toEqual([
     true,
@@ -274,6 +275,6 @@ test('the queue of another Weir that is taken over brings no counts along', asyn
   const facts = await identify(database, undefined);
   const env = weir.env;
   expect((await runToEnd('apps/reconcile/src/take-over-main.ts', env)).out).toContain('the database of another Weir');
-  expect(await weir.redis.exists(weir.keys.folded(month))).toBe(0);
-  expect(await takeOver(weir.redis, weir.keys, facts)).toBeUndefined();
+  expect(await weir.redis.exists(weir.keys.drained(month))).toBe(0);
+  expect(await takeOver(weir.queue, facts)).toBeUndefined();
 });

@@ -4,7 +4,7 @@
 import { openDatabase, type Database } from '@weir/db/database';
 import { makePartitions } from '@weir/db/partitions';
 import { recordEvents } from '@weir/db/record';
-import { receivedAt, type StagedEvent } from '@weir/shared/event';
+import { receivedAt, type UsageEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { counted } from './counted.ts';
@@ -141,7 +141,7 @@ test('it tells numbers in metadata apart by every digit', async () => {
 });
 
 /** Events that a meter was never asked about: they are given to the statement itself. */
-function eventsOf(more: Partial<StagedEvent>[]): StagedEvent[] {
+function eventsOf(more: Partial<UsageEvent>[]): UsageEvent[] {
   const now = Date.now();
   return more.map((each, index) => {
     // One after the other: of the same millisecond any might be the first.
@@ -151,7 +151,7 @@ function eventsOf(more: Partial<StagedEvent>[]): StagedEvent[] {
     return { ...fixed, timestamp: receivedAt(id), ...each };
   });
 }
-const record = (events: StagedEvent[]) =>
+const record = (events: UsageEvent[]) =>
   recordEvents(
     database.pool,
     events.map((event) => ({ event, countsUniqueValues: false })),

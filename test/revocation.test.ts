@@ -49,7 +49,7 @@ test('after the 204 every request with the key gets 401, also on another process
   await other.stop();
 });
 
-test('when Redis has lost its memory, and the tombstone with it, a deleted key is still refused and another works again', async () => {
+test('when Redis has lost its memory, and the mark of a deleted key with it, a deleted key is still refused and another works again', async () => {
   const { token } = await organization.createMeter('SUM');
   const deleted = await createKey();
   const kept = await createKey();
@@ -57,7 +57,7 @@ test('when Redis has lost its memory, and the tombstone with it, a deleted key i
   expect((await weir.request('DELETE', `/api/v1/api-keys/${deleted.id}`, { session })).status).toBe(204);
   const before = await weir.stagedEvents();
   // All that speaks of keys; the batches stay, so that what is staged can be counted.
-  expect(await weir.redis.unlink(weir.keys.revoked(deleted.id), weir.keys.memory)).toBe(2);
+  expect(await weir.redis.unlink(weir.keys.revoked(deleted.id), weir.keys.epoch)).toBe(2);
 
   const unsure = await track(deleted.key, token, weir.baseUrl);
   expect([unsure.status, unsure.body.outcome, unsure.headers.get('retry-after')]).toEqual([503, 'not_accepted', '1']);

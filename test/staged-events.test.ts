@@ -1,10 +1,10 @@
 // Finding an event that waits in the queue, among many others, while workers take batches off.
 
-import { findStagedEvent } from '@weir/api/usage/staged-events';
+import { findStagedEvent } from '@weir/queue/find-staged';
+import { queueKeys } from '@weir/queue/keys';
+import { STAGED_SEPARATOR, stagedText } from '@weir/queue/staged';
 import type { StagedEvent } from '@weir/shared/event';
 import { epochMsOfId, newId } from '@weir/shared/ids';
-import { queueKeys } from '@weir/shared/queue';
-import { STAGED_SEPARATOR, stagedText } from '@weir/shared/staged';
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { expect, inject, test } from 'vitest';
@@ -19,6 +19,7 @@ test('an event is found behind hundreds of batches, also while those before it a
       id,
       organization_id: 'o',
       meter_id: 'm',
+      aggregation: 'SUM',
       customer_external_id: 'c',
       quantity: '1',
       timestamp: new Date(receivedAt).toISOString(),
@@ -37,16 +38,19 @@ test('an event is found behind hundreds of batches, also while those before it a
     let looks = 0;
     const watched = new Proxy(redis, {
       get(real, name) {
-        if (name !== 'eval') return Reflect.get(real, name).bind(real);
-        return async (script: string, ...keysAndValues: [number, string, string]) => {
+        const value: unknown = Reflect.get(real, name);
+        if (typeof value !== 'function') return value;
+        if (name !== 'weir:find-flush') return value.bind(real);
+        return async (...args: unknown[]) => {
           looks += 1;
           await real.zrem(keys.staged, batches[looks] ?? '');
-          return await real.eval(script, ...keysAndValues);
+          return await value.apply(real, args);
         };
       },
     });
-    expect(await findStagedEvent(watched, keys, id)).toEqual({ ...event, metadata: '{"id":1}' });
-    expect(await findStagedEvent(redis, keys, newId(epochMsOfId(id)))).toBeUndefined();
+    expect(await findStagedEvent({ redis: watched, keys }, id)).toEqual({ ...event, metadata: '{"id":1}' });
+    expect(looks).toBeGreaterThan(100);
+    expect(await findStagedEvent({ redis, keys }, newId(epochMsOfId(id)))).toBeUndefined();
   } finally {
     await redis.unlink(keys.staged, ...(await redis.keys(keys.batch('*').replace(/[{}]/g, '\\$&'))));
     redis.disconnect();

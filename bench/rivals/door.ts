@@ -2,14 +2,14 @@
 // body, know the meter, hash the idempotency key), so that what differs is what happens to the event after that.
 
 import { newId } from '@weir/shared/ids';
-import { trackBody, type StagedEvent } from '@weir/shared/event';
-import { hash128 } from '@weir/shared/queue';
+import { trackBody, type UsageEvent } from '@weir/shared/event';
+import { hash128 } from '@weir/shared/hash';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createHash } from 'node:crypto';
 import type { RivalSettings } from './settings.ts';
 
 /** The id of the event that holds the key already; null when this one was taken. */
-export type Take = (event: StagedEvent, keyHash: string) => Promise<string | null>;
+export type Take = (event: UsageEvent, keyHash: string) => Promise<string | null>;
 
 // Typed loosely: the other answers need no serializer.
 const answerSchema: Record<string, object> = {
@@ -30,7 +30,7 @@ export function buildDoor(settings: RivalSettings, take: Take): FastifyInstance 
     const { meter_token, quantity, metadata, idempotency_key = '', ...rest } = parsed.data;
     const meterId = meters.get(meter_token);
     if (meterId === undefined) return reply.code(404).send({});
-    const event: StagedEvent = {
+    const event: UsageEvent = {
       id: newId(),
       organization_id: organizationId,
       meter_id: meterId,

@@ -1,10 +1,10 @@
-import type { StagedEvent } from '@weir/shared/event';
+import type { UsageEvent } from '@weir/shared/event';
 
 /** The queue of the pattern with one job for each event. */
 export const EVENT_QUEUE = 'events';
 
 export interface EventJob {
-  event: StagedEvent;
+  event: UsageEvent;
   /** In hexadecimal digits. */
   keyHash: string;
 }

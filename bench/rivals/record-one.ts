@@ -1,5 +1,5 @@
 import { ROLLUPS } from '@weir/db/rollups';
-import type { StagedEvent } from '@weir/shared/event';
+import type { UsageEvent } from '@weir/shared/event';
 import type pg from 'pg';
 
 const { customerUsageHours, customerUsageDays, meterUsageQuarters } = ROLLUPS;
@@ -52,7 +52,7 @@ by_quarter AS (
 SELECT count(*)::int AS recorded FROM recorded`;
 
 /** Writes one event with its key and its rollups in one transaction; false when the key was taken. */
-export async function recordOne(pool: pg.Pool, event: StagedEvent, keyHash: string): Promise<boolean> {
+export async function recordOne(pool: pg.Pool, event: UsageEvent, keyHash: string): Promise<boolean> {
   const { rows } = await pool.query<{ recorded: number }>({
     name: 'record-one',
     text: RECORD_ONE,

@@ -1,30 +1,24 @@
 // What Weir does not do: the claims are written first, and the events are staged in a second step. A retry of an event whose
 // second step never came is refused as a duplicate of something that does not exist. The judge has to find that.
 
-import type { Admission, Candidate } from '@weir/api/ingest/admit';
+import type { Admission, Candidate } from '@weir/queue/admit';
+import type { QueueConnection } from '@weir/queue/connection';
+import { STAGED_SEPARATOR } from '@weir/queue/staged';
 import { Refusal } from '@weir/shared/errors';
-import type { QueueKeys } from '@weir/shared/queue';
-import { STAGED_SEPARATOR } from '@weir/shared/staged';
-import type { Redis } from 'ioredis';
 
 const UUID_LENGTH = 36;
 
-/** There is no script to load. */
-export function loadAdmitScript(): Promise<void> {
-  return Promise.resolve();
-}
-
 export async function admit(
-  redis: Redis,
-  keys: QueueKeys,
+  queue: QueueConnection,
   batch: string,
   candidates: readonly Candidate[],
   claimSeconds: number,
 ): Promise<Admission[]> {
   try {
-    const admissions = await claimAll(redis, keys, candidates, claimSeconds);
+    const admissions = await claimAll(queue, candidates, claimSeconds);
     const staged = candidates.filter((_, index) => admissions[index]?.outcome === 'staged');
     if (staged.length > 0) {
+      const { redis, keys } = queue;
       const flush = staged.map(({ event }) => event).join(STAGED_SEPARATOR);
       await redis.multi().rpush(keys.batch(batch), flush).zadd(keys.staged, Date.now(), batch).exec();
     }
@@ -40,8 +34,7 @@ export async function admit(
 }
 
 function claimAll(
-  redis: Redis,
-  keys: QueueKeys,
+  { redis, keys }: QueueConnection,
   candidates: readonly Candidate[],
   claimSeconds: number,
 ): Promise<Admission[]> {

@@ -1,7 +1,7 @@
 // Redis loses what it had: the end of its log, or everything. What was in Postgres by then has to stay counted once.
 
-import { queueKeys } from '@weir/shared/queue';
-import { stagedEvents } from '@weir/shared/staged';
+import { queueKeys } from '@weir/queue/keys';
+import { stagedEvents } from '@weir/queue/staged';
 import { withRedis, type FaultKind } from './fault.ts';
 import { cutTail } from './redis-log.ts';
 

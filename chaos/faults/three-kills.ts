@@ -1,4 +1,5 @@
-import { queueKeys, RECORD_QUEUE } from '@weir/shared/queue';
+import { queueKeys } from '@weir/queue/keys';
+import { RECORD_QUEUE } from '@weir/queue/record-jobs';
 import { Queue } from 'bullmq';
 import { withRedis, type FaultKind } from './fault.ts';
 

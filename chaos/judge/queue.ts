@@ -1,6 +1,7 @@
 // The queue, as the judge and the run look at it: past every proxy, and past Weir.
 
-import { RECORD_QUEUE, queueKeys } from '@weir/shared/queue';
+import { queueKeys } from '@weir/queue/keys';
+import { RECORD_QUEUE } from '@weir/queue/record-jobs';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -157,6 +157,7 @@ CREATE TABLE meter_usage_quarters (
   last_timestamp timestamp with time zone NOT NULL,
   last_event_id uuid NOT NULL,
   last_quantity numeric NOT NULL,
+  CONSTRAINT meter_usage_quarters_organization_id_meter_id_fkey FOREIGN KEY (organization_id, meter_id) REFERENCES meters(organization_id, id),
   CONSTRAINT meter_usage_quarters_pkey PRIMARY KEY (organization_id, meter_id, quarter, part)
 ) WITH (fillfactor=10);
 

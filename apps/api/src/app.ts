@@ -4,11 +4,11 @@ import cookie from '@fastify/cookie';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import type { Database } from '@weir/db/database';
 import { pingDatabase } from '@weir/db/database';
-import type { Ownership } from '@weir/shared/ownership';
-import type { QueueKeys } from '@weir/shared/queue';
+import { ping, type QueueConnection } from '@weir/queue/connection';
+import type { Ownership } from '@weir/queue/ownership';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
+import type { ApiKeyCache } from './access/api-key-cache.ts';
 import { apiKeyRoutes } from './access/api-keys.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { sessionRoutes } from './access/sessions.ts';
@@ -39,7 +39,7 @@ import { Turns } from './http/turns.ts';
 import { dropSlowReaders } from './http/slow-readers.ts';
 import type { DatabaseWatch } from './database-watch.ts';
 import type { Ingest } from './ingest/ingest.ts';
-import { buildKnownMeters } from './ingest/known-meters.ts';
+import { buildMeterCache } from './ingest/meter-cache.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
 import { eventRoutes } from './usage/events.ts';
@@ -48,7 +48,7 @@ import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget.ts';
 
 /** What the API is made of; opened and closed by the caller. */
-export interface AppParts {
+export interface AppDeps {
   settings: ApiSettings;
   database: Database;
   /** For what tracking looks up: connections of its own, so that it never waits for those who read. */
@@ -57,8 +57,8 @@ export interface AppParts {
   probe: Database;
   databaseWatch: DatabaseWatch;
   /** A producer's connection: it fails at once while Redis is away. */
-  redis: Redis;
-  keys: QueueKeys;
+  queue: QueueConnection;
+  apiKeys: ApiKeyCache;
   ownership: Ownership;
   log: FastifyBaseLogger;
   metrics: Metrics;
@@ -66,8 +66,8 @@ export interface AppParts {
   isDraining: () => boolean;
 }
 
-export async function buildApp(parts: AppParts): Promise<App> {
-  const { settings, database, lookups, redis, keys, ownership, log, metrics, ingest } = parts;
+export async function buildApp(deps: AppDeps): Promise<App> {
+  const { settings, database, lookups, queue, apiKeys, ownership, log, metrics, ingest } = deps;
   const app = fastify({
     loggerInstance: log,
     // One line per request costs almost half of the throughput; slow and failed requests are logged on their own.
@@ -113,7 +113,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const pressure = usePressure(app, connections, {
     othersMax: settings.REQUESTS_IN_FLIGHT_MAX,
     delayMsMax: settings.EVENT_LOOP_DELAY_MS_MAX,
-    isDatabaseAway: () => parts.databaseWatch.isAway(),
+    isDatabaseAway: () => deps.databaseWatch.isAway(),
     onShed: (reason) => metrics.shed.inc({ reason }),
   });
   const bodies = boundBodies(app, connections, {
@@ -126,7 +126,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     ['weir_requests_in_flight', 'Requests other than tracking that are worked on.', () => pressure.slotsTaken()],
     ['weir_bodies_bytes', 'Bytes of larger bodies that are held for requests under way.', () => bodies.bytes()],
   ]);
-  const rateLimits = useRateLimits(app, redis, keys, {
+  const rateLimits = useRateLimits(app, queue, {
     eventsPerKey: settings.RATE_LIMIT_EVENTS_PER_KEY,
     trackingPerAddress: settings.RATE_LIMIT_TRACKING_PER_ADDRESS,
     requestsPerKey: settings.RATE_LIMIT_REQUESTS_PER_KEY,
@@ -139,24 +139,22 @@ export async function buildApp(parts: AppParts): Promise<App> {
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
-  const memory = () => ownership.memory();
-  const guards = buildGuards(app, { database, lookups, memory, publicUrl: settings.PUBLIC_URL, log });
-
+  const guards = buildGuards(app, { database, apiKeys, publicUrl: settings.PUBLIC_URL });
   const turns = new Turns();
 
   healthRoutes(app, {
-    postgres: () => pingDatabase(parts.probe),
-    redis: () => redis.ping(),
+    postgres: () => pingDatabase(deps.probe),
+    redis: () => ping(queue),
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
-    isDraining: parts.isDraining,
+    isDraining: deps.isDraining,
   });
   sessionRoutes(app, {
     database,
     guards,
-    throttle: buildThrottle(redis, keys, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS }),
+    throttle: buildThrottle(queue, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS }),
     settings,
   });
-  apiKeyRoutes(app, { database, redis, keys, guards });
+  apiKeyRoutes(app, { database, queue, guards });
   featureRoutes(app, { database, guards });
   meterRoutes(app, { database, guards });
   planRoutes(app, { database, guards });
@@ -166,13 +164,13 @@ export async function buildApp(parts: AppParts): Promise<App> {
     guards,
     ingest,
     rateLimits,
-    meters: buildKnownMeters(lookups, log),
-    read: { keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },
+    meters: buildMeterCache(lookups, log),
+    read: { keys: queue.keys, timestampAheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS },
     turns,
     bodyBytesMax: settings.BODY_BYTES_MAX,
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
-  eventRoutes(app, { guards, database, redis, keys, ingest });
+  eventRoutes(app, { guards, database, queue, ingest });
   usageRoutes(app, { database, guards, turns });
   widgetRoutes(app, { database, guards, turns });
   embedRoute(app, settings.EMBED_ANCESTORS);

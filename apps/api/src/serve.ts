@@ -2,17 +2,20 @@
 
 import { openDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema } from '@weir/db/installation';
+import { admit } from '@weir/queue/admit';
+import { disconnect, openProducer, untilReady, type QueueConnection } from '@weir/queue/connection';
+import { Ownership } from '@weir/queue/ownership';
+import { openRecordJobs } from '@weir/queue/record-jobs';
+import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
-import { Ownership } from '@weir/shared/ownership';
-import { producerConnection, queueKeys } from '@weir/shared/queue';
-import { requireRedisPolicy } from '@weir/shared/redis-policy';
 import { explainTakenPort } from '@weir/shared/settings';
-import { Redis } from 'ioredis';
+import { buildApiKeyCache } from './access/api-key-cache.ts';
 import { buildApp } from './app.ts';
 import { openDatabaseWatch } from './database-watch.ts';
 import { buildMetrics, countAdmissions } from './http/metrics.ts';
-import { openIngest } from './ingest/ingest.ts';
+import { Ingest } from './ingest/ingest.ts';
+import { openRedisWatch } from './ingest/redis-watch.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** An API that listens. */
@@ -42,7 +45,6 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
   const closer = new Closer();
   let isDraining = false;
   try {
-    const keys = queueKeys(settings.QUEUE_PREFIX);
     const database = openDatabase(settings.DATABASE_URL, {
       connectionsMax: settings.DATABASE_CONNECTIONS,
       statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
@@ -67,14 +69,15 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     const databaseWatch = openDatabaseWatch(probe, log);
     closer.add('the watch on Postgres', () => databaseWatch.close());
 
-    const redis = new Redis(settings.REDIS_URL, producerConnection(settings.REDIS_COMMAND_TIMEOUT_MS));
-    redis.on('error', (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
-    closer.add('Redis', () => redis.disconnect());
-    await checkPolicy(redis, log);
+    const address = { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
+    const queue = openProducer(address, settings.REDIS_COMMAND_TIMEOUT_MS, (error) =>
+      log.warn({ err: error }, 'the connection to Redis was lost'),
+    );
+    closer.add('Redis', () => disconnect(queue));
+    await checkPolicy(queue, log);
     const ownership = new Ownership({
-      redis,
-      keys,
-      database: { requireSchema: () => requireSchema(probe), identify: (folded) => identify(probe, folded) },
+      queue,
+      database: { requireSchema: () => requireSchema(probe), identify: (drained) => identify(probe, drained) },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
     });
@@ -82,15 +85,23 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     await ownership.requireOurs();
     for (const risk of await findRisks(probe).catch(() => [])) log.warn(risk);
 
-    const metrics = buildMetrics({ bufferDepth: () => ingest.depth(), queue: () => ingest.queue() });
-    const ingest = openIngest(redis, keys, log, {
-      ownership,
+    const metrics = buildMetrics({ bufferDepth: () => ingest.depth, queue: () => watch.state() });
+    const jobs = openRecordJobs(queue, log, () => metrics.enqueueFailures.inc());
+    closer.add('the jobs', () => jobs.close());
+    const watch = openRedisWatch(queue, log, {
       claimSecondsMax: settings.IDEMPOTENCY_CLAIM_SECONDS,
       batchesMax: settings.QUEUE_BATCHES_MAX,
-      onAdmitted: (admissions) => countAdmissions(metrics, admissions),
-      onEnqueueFailure: () => metrics.enqueueFailures.inc(),
       onClaimsLetGo: (claims) => metrics.claimsLetGo.inc(claims),
       onRefused: (reason, events) => metrics.refusedEvents.inc({ reason }, events),
+    });
+    closer.add('the watch on Redis', () => watch.close());
+    const apiKeys = buildApiKeyCache({ database: lookups, epoch: () => ownership.epoch(), log });
+    const ingest = new Ingest({
+      refusal: (organizationId, events) => ownership.refusal() ?? watch.refusal(organizationId, events),
+      admit: (batch, candidates) => admit(queue, batch, candidates, watch.state().claimSeconds),
+      enqueue: (batch) => jobs.enqueue(batch),
+      onAdmitted: (admissions) => countAdmissions(metrics, admissions),
+      onUnsure: () => apiKeys.clear(),
     });
     closer.add('the buffer', () => ingest.close());
 
@@ -100,8 +111,8 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
       lookups,
       probe,
       databaseWatch,
-      redis,
-      keys,
+      queue,
+      apiKeys,
       ownership,
       log,
       metrics,
@@ -124,20 +135,11 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
   }
 }
 
-async function checkPolicy(redis: Redis, log: Logger): Promise<void> {
-  if (redis.status !== 'ready') {
-    const ready = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(false), REDIS_WAIT_MS);
-      redis.once('ready', () => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
-    if (!ready) {
-      log.warn('Redis cannot be reached yet: tracking answers 503 until it can');
-      return;
-    }
+async function checkPolicy(queue: QueueConnection, log: Logger): Promise<void> {
+  if (!(await untilReady(queue, REDIS_WAIT_MS))) {
+    log.warn('Redis cannot be reached yet: tracking answers 503 until it can');
+    return;
   }
   // What it only warns of is said by the watch.
-  await requireRedisPolicy(redis);
+  await requireRedisPolicy(queue);
 }

@@ -1,4 +1,4 @@
-import { databaseUrl, host, logLevel, port, redisUrl, wholeNumber } from '@weir/shared/settings';
+import { databaseUrl, host, logLevel, port, queuePrefix, redisUrl, wholeNumber } from '@weir/shared/settings';
 import { z } from 'zod';
 
 /** Everything that can be set on the API. docs/configuration.md tells what each one is for. */
@@ -36,10 +36,7 @@ export const apiSettings = z.object({
   READS_IN_FLIGHT_PER_CALLER: wholeNumber(1, 1_000).default(2),
   READ_BUCKETS_PER_CALLER: wholeNumber(100, 1_000_000_000).default(20_000),
   REDIS_COMMAND_TIMEOUT_MS: wholeNumber(50, 60_000).default(900),
-  QUEUE_PREFIX: z
-    .string()
-    .regex(/^\{[a-zA-Z0-9_-]+\}$/, 'must be a hash tag such as {weir}')
-    .default('{weir}'),
+  QUEUE_PREFIX: queuePrefix,
   IDEMPOTENCY_CLAIM_SECONDS: wholeNumber(60, 31_536_000).default(86_400),
   TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
   BODY_BYTES_MAX: wholeNumber(16_384, 67_108_864).default(1_048_576),

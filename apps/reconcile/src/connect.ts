@@ -1,48 +1,22 @@
-// What the commands of this folder share: where Postgres and Redis are, and a Redis that is there or not.
+// What the commands of this folder share: where Postgres and Redis are, and what is said when one of them is away.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUnavailable } from '@weir/db/database';
+import { RedisUnreachable, isRedisAway } from '@weir/queue/redis-away';
 import { errorCodeOf } from '@weir/shared/errors';
-import { isRedisAway } from '@weir/shared/redis-away';
-import { SettingsError, databaseUrl, loadSettings, redisUrl } from '@weir/shared/settings';
-import { Redis } from 'ioredis';
+import { SettingsError, databaseUrl, loadSettings, queuePrefix, redisUrl } from '@weir/shared/settings';
 import { z } from 'zod';
 
 const settingsSchema = z.object({
   DATABASE_URL: databaseUrl,
   REDIS_URL: redisUrl,
-  QUEUE_PREFIX: z
-    .string()
-    .regex(/^\{[a-zA-Z0-9_-]+\}$/, 'must be a hash tag such as {weir}')
-    .default('{weir}'),
+  QUEUE_PREFIX: queuePrefix,
 });
-
-/** Redis cannot be reached. */
-class RedisError extends Error {}
 
 /** The settings of a command; without them, the services that npm start brought up. */
 export function loadCommandSettings(env: NodeJS.ProcessEnv): z.output<typeof settingsSchema> {
   return loadSettings(settingsSchema, { ...loadServices(env), ...given(env) });
-}
-
-/** Connected, or it throws: nobody waits for a Redis that is away. */
-export async function connectRedis(url: string): Promise<Redis> {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    connectTimeout: 5_000,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  });
-  let reason: unknown;
-  redis.on('error', (error) => (reason = error));
-  try {
-    await redis.connect();
-    return redis;
-  } catch (error) {
-    redis.disconnect();
-    throw new RedisError(messageOf(reason ?? error), { cause: error });
-  }
 }
 
 /** Empty values count as unset. */
@@ -70,8 +44,9 @@ function loadServices(env: NodeJS.ProcessEnv): { DATABASE_URL?: string; REDIS_UR
 export function explainFailure(error: unknown): string | undefined {
   const code = errorCodeOf(error);
   if (error instanceof SettingsError) return error.message;
-  if (error instanceof RedisError || isRedisAway(error)) {
-    return `Redis cannot be reached (${messageOf(error)}). Check REDIS_URL, or start Weir with npm start.`;
+  if (isRedisAway(error)) {
+    const why = error instanceof RedisUnreachable ? error.cause : error;
+    return `Redis cannot be reached (${messageOf(why)}). Check REDIS_URL, or start Weir with npm start.`;
   }
   if (code === '42P01') return 'the database is not migrated to this version: run npm run migrate.';
   if (isUnavailable(error) || code?.startsWith('28') === true || code === '3D000') {

@@ -5,13 +5,13 @@
 // before t2. So the number that is found lies between the counts of t1 and t2, or something is wrong. Where nothing was
 // accepted in between, which is what is waited for, they are one number, and the comparison is exact.
 
-import { FATES, lookAtEvents, type Fate, type Look } from '@weir/db/accounted';
+import { FATES, lookAtEvents, type Fate, type Look, type QueuedEvent } from '@weir/db/accounted';
 import type { Database } from '@weir/db/database';
-import type { QueueKeys } from '@weir/shared/queue';
-import { readDoor, readFolded, type DoorState, type MonthCount } from '@weir/shared/tally';
-import type { Redis } from 'ioredis';
+import { readDoor, readDrainedCounts, type DoorState } from '@weir/queue/accepted-counts';
+import { readBatches } from '@weir/queue/batches';
+import type { QueueConnection } from '@weir/queue/connection';
+import type { MonthCount } from '@weir/shared/month-counts';
 import type { ReconcileOptions } from './options.ts';
-import { readStaged } from './staged.ts';
 
 /** One organization in one month of receipt. */
 export interface EventBalance {
@@ -30,40 +30,45 @@ export interface EventBalance {
 const TRIES_MAX = 20;
 
 export async function balanceEvents(
-  parts: { database: Database; redis: Redis; keys: QueueKeys },
+  { database, queue }: { database: Database; queue: QueueConnection },
   options: Pick<ReconcileOptions, 'organizationId' | 'month' | 'archivedThrough'>,
   onPart: (name: string) => void,
 ): Promise<EventBalance[]> {
-  return lookAtEvents(parts.database, options, async (look) => {
+  return lookAtEvents(database, options, async (look) => {
     const balances = new Balances(options);
     onPart('the queue');
-    await takeAccepted(look, parts.redis, parts.keys, balances);
-    await look.letFold();
+    await takeAccepted(look, queue, balances);
+    await look.letDrain();
     for await (const { fate, counts } of look.count(onPart)) balances.addFate(fate, counts);
-    return balances.judge();
+    return balances.asked();
   });
 }
 
-async function takeAccepted(look: Look, redis: Redis, keys: QueueKeys, balances: Balances): Promise<void> {
+async function takeAccepted(look: Look, queue: QueueConnection, balances: Balances): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    const before = await readDoor(redis, keys);
-    await look.setQueued(readStaged(redis, keys, before.batches));
+    const before = await readDoor(queue);
+    await look.setQueued(readQueued(queue, before.batches));
     await look.begin();
-    const after = await readDoor(redis, keys);
+    const after = await readDoor(queue);
     if (isSameCount(before, after) || attempt === TRIES_MAX) {
-      const folded = await look.folded([...before.tallies, ...after.tallies].map(({ id }) => id));
-      const unfolded = ({ tallies }: DoorState) =>
-        tallies.filter(({ id }) => !folded.has(id)).flatMap(({ counts }) => counts);
-      const remembered = await readFolded(redis, keys);
-      balances.addAccepted(await look.accepted(remembered), unfolded(before), unfolded(after));
+      const drained = await look.drained([...before.accepted, ...after.accepted].map(({ id }) => id));
+      const undrained = ({ accepted }: DoorState) =>
+        accepted.filter(({ id }) => !drained.has(id)).flatMap(({ counts }) => counts);
+      const remembered = await readDrainedCounts(queue);
+      balances.addAccepted(await look.accepted(remembered), undrained(before), undrained(after));
       return;
     }
     await look.takeBack();
   }
 }
 
+async function* readQueued(queue: QueueConnection, batches: readonly string[]): AsyncGenerator<QueuedEvent[]> {
+  for await (const events of readBatches(queue, batches))
+    yield events.map(({ organization_id: organizationId, id }) => ({ organizationId, id }));
+}
+
 function isSameCount(before: DoorState, after: DoorState): boolean {
-  return JSON.stringify(before.tallies) === JSON.stringify(after.tallies);
+  return JSON.stringify(before.accepted) === JSON.stringify(after.accepted);
 }
 
 class Balances {
@@ -74,9 +79,9 @@ class Balances {
     this.#options = options;
   }
 
-  addAccepted(folded: MonthCount[], before: MonthCount[], after: MonthCount[]): void {
-    for (const count of [...folded, ...before]) this.#row(count).accepted += count.events;
-    for (const count of [...folded, ...after]) this.#row(count).acceptedAtMost += count.events;
+  addAccepted(drained: MonthCount[], before: MonthCount[], after: MonthCount[]): void {
+    for (const count of [...drained, ...before]) this.#row(count).accepted += count.events;
+    for (const count of [...drained, ...after]) this.#row(count).acceptedAtMost += count.events;
   }
 
   addFate(fate: Fate, counts: MonthCount[]): void {
@@ -84,7 +89,7 @@ class Balances {
   }
 
   /** The balances that were asked for, in the order of organization and month. */
-  judge(): EventBalance[] {
+  asked(): EventBalance[] {
     const { organizationId, month, archivedThrough = '' } = this.#options;
     const asked = [...this.#rows.values()].filter(
       (row) =>

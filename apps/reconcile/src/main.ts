@@ -4,10 +4,10 @@
 import { RepairUnderWay } from '@weir/db/accepted';
 import { openDatabase } from '@weir/db/database';
 import { identify } from '@weir/db/installation';
+import { disconnect, openCommand } from '@weir/queue/connection';
+import { foreignQueue, readOwner } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
-import { foreignQueue } from '@weir/shared/ownership';
-import { queueKeys } from '@weir/shared/queue';
-import { connectRedis, explainFailure, loadCommandSettings } from './connect.ts';
+import { explainFailure, loadCommandSettings } from './connect.ts';
 import { OptionError, parseOptions, usage, type ReconcileOptions } from './options.ts';
 import { Progress } from './progress.ts';
 import { describe, toJson } from './report.ts';
@@ -25,12 +25,11 @@ try {
 
 async function run(options: ReconcileOptions): Promise<number> {
   const settings = loadCommandSettings(process.env);
-  const keys = queueKeys(settings.QUEUE_PREFIX);
   const progress = new Progress(process.stderr);
   const closer = new Closer();
   try {
-    const redis = await connectRedis(settings.REDIS_URL);
-    closer.add('Redis', () => redis.disconnect());
+    const queue = await openCommand({ url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX });
+    closer.add('Redis', () => disconnect(queue));
     // One to look through, one for a repair, one for its lock.
     const database = openDatabase(settings.DATABASE_URL, {
       connectionsMax: 3,
@@ -40,9 +39,9 @@ async function run(options: ReconcileOptions): Promise<number> {
     closer.add('the database', () => database.close());
     // What another Weir has accepted would all be missing here.
     const { mark } = await identify(database, undefined);
-    const foreign = foreignQueue(mark, (await redis.get(keys.database)) ?? mark);
+    const foreign = foreignQueue(mark, (await readOwner(queue)) ?? mark);
     if (foreign !== undefined) throw foreign;
-    const found = await reconcile({ database, redis, keys, onPart: (name) => progress.part(name) }, options);
+    const found = await reconcile({ database, queue, onPart: (name) => progress.part(name) }, options);
     progress.clear();
     console.log(options.json ? toJson(found) : describe(found, options));
     return found.isEqual ? 0 : 1;

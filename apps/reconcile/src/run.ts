@@ -2,16 +2,14 @@
 
 import { insertCorrections, whileRepairing } from '@weir/db/accepted';
 import type { Database } from '@weir/db/database';
-import type { QueueKeys } from '@weir/shared/queue';
-import type { Redis } from 'ioredis';
+import type { QueueConnection } from '@weir/queue/connection';
 import { balanceEvents, type EventBalance } from './events.ts';
 import type { ReconcileOptions } from './options.ts';
 import { balanceRollups, type RollupBalances } from './rollups.ts';
 
-export interface ReconcileParts {
+export interface ReconcileDeps {
   database: Database;
-  redis: Redis;
-  keys: QueueKeys;
+  queue: QueueConnection;
   /** Told what is looked at next. */
   onPart(name: string): void;
 }
@@ -28,15 +26,15 @@ export interface Reconciliation {
 const REASON = 'found by reconcile --repair: the events are here, and the door no longer has their count';
 
 /** Compares, and repairs if that is asked for. Throws what Postgres or Redis says when one of them cannot be read. */
-export async function reconcile(parts: ReconcileParts, options: ReconcileOptions): Promise<Reconciliation> {
+export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions): Promise<Reconciliation> {
   return options.repair
-    ? whileRepairing(parts.database, () => compareAndRepair(parts, options))
-    : compareAndRepair(parts, options);
+    ? whileRepairing(deps.database, () => compareAndRepair(deps, options))
+    : compareAndRepair(deps, options);
 }
 
-async function compareAndRepair(parts: ReconcileParts, options: ReconcileOptions): Promise<Reconciliation> {
-  const { database, onPart } = parts;
-  const events = await balanceEvents(parts, options, onPart);
+async function compareAndRepair(deps: ReconcileDeps, options: ReconcileOptions): Promise<Reconciliation> {
+  const { database, onPart } = deps;
+  const events = await balanceEvents(deps, options, onPart);
   const missing = events.filter(({ difference }) => difference > 0);
   const uncounted = events.filter(({ difference }) => difference < 0);
   const robbed = new Set(missing.map(({ organizationId }) => organizationId));

@@ -4,11 +4,12 @@
 
 import { openDatabase } from '@weir/db/database';
 import { identify, requireSchema } from '@weir/db/installation';
+import { forgetDrainedCounts } from '@weir/queue/accepted-counts';
+import { countBatches } from '@weir/queue/batches';
+import { disconnect, openCommand } from '@weir/queue/connection';
+import { isSameWeir, takeOver } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
-import { isSameWeir, takeOver } from '@weir/shared/ownership';
-import { queueKeys } from '@weir/shared/queue';
-import { forgetFolded } from '@weir/shared/tally';
-import { connectRedis, explainFailure, loadCommandSettings } from './connect.ts';
+import { explainFailure, loadCommandSettings } from './connect.ts';
 
 const USAGE = `Gives the queue in Redis to the database, which takes the place of the one that it belonged to.
 
@@ -27,11 +28,10 @@ try {
 
 async function run(): Promise<void> {
   const settings = loadCommandSettings(process.env);
-  const keys = queueKeys(settings.QUEUE_PREFIX);
   const closer = new Closer();
   try {
-    const redis = await connectRedis(settings.REDIS_URL);
-    closer.add('Redis', () => redis.disconnect());
+    const queue = await openCommand({ url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX });
+    closer.add('Redis', () => disconnect(queue));
     const database = openDatabase(settings.DATABASE_URL, {
       connectionsMax: 1,
       statementTimeoutMs: 30_000,
@@ -40,11 +40,11 @@ async function run(): Promise<void> {
     closer.add('the database', () => database.close());
     await requireSchema(database);
     const facts = await identify(database, undefined);
-    const former = await takeOver(redis, keys, facts);
+    const former = await takeOver(queue, facts);
     const isAnotherWeir = former !== undefined && !isSameWeir(former, facts.mark);
     // What another Weir has counted would be missing here.
-    if (isAnotherWeir) await forgetFolded(redis, keys);
-    const batches = await redis.zcard(keys.staged);
+    if (isAnotherWeir) await forgetDrainedCounts(queue);
+    const batches = await countBatches(queue);
     console.log(
       [
         `The queue ${settings.QUEUE_PREFIX} belongs to this database now; before, it belonged to ${describe(former, isAnotherWeir)}.`,

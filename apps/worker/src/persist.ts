@@ -1,9 +1,11 @@
-// One batch, from Redis to Postgres: load → judge → record → reject → unlink. Whatever dies in between, the batch is still
+// One batch, from Redis to Postgres: load → validate → record → reject → take off. Whatever dies in between, the batch is still
 // in Redis and comes again, and recording it again changes nothing. Only after the commit is it taken off Redis, and only
 // if nothing has joined it meanwhile. Events of an organization that the database does not have stay where they are.
 
-import { isBadData, isTimedOut, type Database } from '@weir/db/database';
+import { isBadData, isMissingReference, isTimedOut, type Database } from '@weir/db/database';
 import type { ReusedKey } from '@weir/db/held-keys';
+import { findExistingMeters } from '@weir/db/meters';
+import { findExistingOrganizations } from '@weir/db/organizations';
 import {
   deleteRejected,
   findRecorded,
@@ -13,33 +15,25 @@ import {
   type Recorded,
   type RejectedEvent,
 } from '@weir/db/record';
+import { leaveOnly, readBatch, takeOff } from '@weir/queue/batches';
+import type { QueueConnection } from '@weir/queue/connection';
+import type { Ownership } from '@weir/queue/ownership';
 import type { StagedEvent } from '@weir/shared/event';
-import type { Ownership } from '@weir/shared/ownership';
-import type { QueueKeys } from '@weir/shared/queue';
-import {
-  STAGED_SEPARATOR,
-  firstStagedText,
-  stagedBytesByOrganization,
-  stagedEvents,
-  stagedText,
-} from '@weir/shared/staged';
-import type { Redis } from 'ioredis';
-import { judge } from './judge.ts';
-import type { Aggregations } from './aggregations.ts';
+import { validate } from './validate.ts';
 
-export interface PersistParts {
+export interface PersistDeps {
   database: Database;
-  redis: Redis;
-  keys: QueueKeys;
+  queue: QueueConnection;
   ownership: Pick<Ownership, 'check'>;
-  aggregations: Aggregations;
 }
 
-interface Judged {
-  accepted: RecordableEvent[];
+interface AcceptedEvent extends RecordableEvent {
+  event: StagedEvent;
+}
+
+interface Validated {
+  accepted: AcceptedEvent[];
   rejected: RejectedEvent[];
-  /** Of organizations that the database does not have. */
-  unknown: StagedEvent[];
 }
 
 /** What became of the events of a batch. Recorded and duplicates are counted once, rejected and reused at every delivery. */
@@ -71,163 +65,118 @@ export class UnknownOrganization extends Error {
  * Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away, a
  * NotOurQueue when the queue belongs to another database, and an UnknownOrganization.
  */
-export async function persist(parts: PersistParts, batch: string): Promise<Persisted> {
-  const { redis, keys } = parts;
+export async function persist(deps: PersistDeps, id: string): Promise<Persisted> {
+  const { database, queue, ownership } = deps;
   const persisted: Persisted = { recorded: 0, duplicates: 0, rejected: 0, reused: 0 };
   for (;;) {
     // Both are asked in one go.
-    const [flushes] = await Promise.all([redis.lrange(keys.batch(batch), 0, -1), parts.ownership.check()]);
-    const events = stagedEvents(flushes);
-    if (events.length > 0) {
-      const more = await persistEvents(parts, events);
+    const [batch] = await Promise.all([readBatch(queue, id), ownership.check()]);
+    if (batch.events.length > 0) {
+      const { unknown, ...more } = await persistEvents(database, batch.events);
       for (const outcome of ['recorded', 'duplicates', 'rejected', 'reused'] as const)
         persisted[outcome] += more[outcome];
-      const [unknown] = more.unknown;
-      if (unknown !== undefined) {
-        if (more.unknown.length < events.length) await leaveOnly(parts, batch, { flushes, events }, more.unknown);
-        throw new UnknownOrganization(unknown.organization_id, persisted);
+      const [first] = unknown;
+      if (first !== undefined) {
+        if (unknown.length < batch.events.length) await leaveOnly(queue, batch, unknown);
+        throw new UnknownOrganization(first.organization_id, persisted);
       }
     }
     // From here on these events are in Postgres for good, so Redis may forget them.
-    const first = flushes[0] === undefined ? '' : firstStagedText(flushes[0]);
-    const waited = [...stagedBytesByOrganization(flushes, events)].flat();
-    const takenOff = [keys.batch(batch), keys.staged, keys.waiting];
-    const isOff = await redis.eval(TAKE_OFF, 3, ...takenOff, batch, flushes.length, first, ...waited);
-    if (isOff === 1) return persisted;
+    if (await takeOff(queue, batch)) return persisted;
   }
 }
 
-// An API that was kept from running for a while may still add to a batch whose job the sweeper has added meanwhile. Flushes
-// only ever join a batch, so as many as were read, with the same one first, are those that were read. One that joins after
-// another worker has taken the batch off begins it anew, and never with the text that the batch began with before.
-// What is taken off no longer counts for those that wait. When nothing waits, the count begins anew, whatever it had come to.
-const TAKE_OFF = `
-if redis.call('LLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return 0 end
-if ARGV[3] ~= '' and string.sub(redis.call('LINDEX', KEYS[1], 0), 1, #ARGV[3]) ~= ARGV[3] then return 0 end
-redis.call('UNLINK', KEYS[1])
-redis.call('ZREM', KEYS[2], ARGV[1])
-if redis.call('EXISTS', KEYS[2]) == 0 then
-  redis.call('UNLINK', KEYS[3])
-  return 1
-end
-for o = 4, #ARGV, 2 do
-  if redis.call('HINCRBY', KEYS[3], ARGV[o], '-' .. ARGV[o + 1]) <= 0 then redis.call('HDEL', KEYS[3], ARGV[o]) end
-end
-return 1`;
-
-// So that the next attempt has nothing to do for those that are recorded, and they no longer count for those that wait. What
-// stays is added before the rest is cut off: a log that is torn in between has them twice, which changes nothing.
-const LEAVE_ONLY = `
-local flushes, count = redis.call('LRANGE', KEYS[1], 0, -1), tonumber(ARGV[2])
-if #flushes ~= count then return end
-for n = 1, count do
-  if flushes[n] ~= ARGV[n + 2] then return end
-end
-redis.call('RPUSH', KEYS[1], ARGV[1])
-redis.call('LTRIM', KEYS[1], -1, -1)
-for o = count + 3, #ARGV, 2 do
-  redis.call('HINCRBY', KEYS[2], ARGV[o], '-' .. ARGV[o + 1])
-end`;
-
-/** Leaves these events of a batch in Redis, unless something has joined it meanwhile. */
-async function leaveOnly(
-  { redis, keys }: PersistParts,
-  batch: string,
-  { flushes, events }: { flushes: string[]; events: StagedEvent[] },
-  staying: StagedEvent[],
-): Promise<void> {
-  const left = staying.map(stagedText).join(STAGED_SEPARATOR);
-  const waiting = stagedBytesByOrganization([left], staying);
-  const gone = [...stagedBytesByOrganization(flushes, events)].flatMap(([organizationId, bytes]) => {
-    const difference = bytes - (waiting.get(organizationId) ?? 0);
-    return difference > 0 ? [organizationId, difference] : [];
-  });
-  await redis.eval(LEAVE_ONLY, 2, keys.batch(batch), keys.waiting, left, flushes.length, ...flushes, ...gone);
-}
-
-async function persistEvents(parts: PersistParts, events: StagedEvent[]): Promise<Persisted & Pick<Judged, 'unknown'>> {
-  const { database } = parts;
-  const { accepted, rejected, unknown } = onceEach(await judgeAll(parts.aggregations, events));
-  const { recorded, duplicates, reused, refused } = await recordOrBisect(
+async function persistEvents(
+  database: Database,
+  events: StagedEvent[],
+): Promise<Persisted & { unknown: StagedEvent[] }> {
+  const { accepted, rejected } = onceEach(validateAll(events));
+  const { recorded, duplicates, reused, refused } = await recordOrSplit(
     database,
     await notRecorded(database, accepted),
   );
-  const kept = [...rejected, ...refused, ...reused.map(asRejected)];
-  await rejectEvents(database.pool, kept);
-  const notCounted = new Set(kept.map(({ event }) => event.id));
-  const notJudged = new Set(unknown.map(({ id }) => id));
+  const { known, unknown } = await splitByOrganization(database, [
+    ...rejected,
+    ...refused,
+    ...rejectReused(accepted, reused),
+  ]);
+  await rejectEvents(database.pool, known);
+  const notCounted = new Set([...known.map(({ event }) => event.id), ...unknown.map(({ id }) => id)]);
   await deleteRejected(
     database.pool,
-    events.filter((event) => event.replayed === true && !notCounted.has(event.id) && !notJudged.has(event.id)),
+    events.filter((event) => event.replayed === true && !notCounted.has(event.id)),
   );
-  return { recorded, duplicates, rejected: notCounted.size, reused: reused.length, unknown };
+  return { recorded, duplicates, rejected: known.length, reused: reused.length, unknown };
 }
 
 /** An event that was replayed with several keys must not take the others once it is recorded under one of them. */
-async function notRecorded(database: Database, events: RecordableEvent[]): Promise<RecordableEvent[]> {
+async function notRecorded(database: Database, events: AcceptedEvent[]): Promise<AcceptedEvent[]> {
   const replayed = events.flatMap(({ event }) => (event.replayed === true ? [event] : []));
   if (replayed.length === 0) return events;
   const recorded = await findRecorded(database.pool, replayed);
   return events.filter(({ event }) => !recorded.has(event.id));
 }
 
-function asRejected({ event, holder }: ReusedKey): RejectedEvent {
-  const reason =
-    `the event ${holder} holds this idempotency_key and has another payload: replay this one with an idempotency_key of ` +
-    'its own if it is to count as well';
-  return { event, reason };
+function rejectReused(accepted: readonly AcceptedEvent[], reused: readonly ReusedKey[]): RejectedEvent[] {
+  const holders = new Map(reused.map(({ event, holder }) => [event.id, holder]));
+  if (holders.size === 0) return [];
+  return accepted.flatMap(({ event }) => {
+    const holder = holders.get(event.id);
+    if (holder === undefined) return [];
+    const reason =
+      `the event ${holder} holds this idempotency_key and has another payload: replay this one with an idempotency_key of ` +
+      'its own if it is to count as well';
+    return [{ event, reason }];
+  });
 }
 
-async function judgeAll(aggregations: Aggregations, events: StagedEvent[]): Promise<Judged> {
-  const accepted: RecordableEvent[] = [];
+function validateAll(events: readonly StagedEvent[]): Validated {
+  const accepted: AcceptedEvent[] = [];
   const rejected: RejectedEvent[] = [];
-  const unknown: StagedEvent[] = [];
-  // Asked once for a batch, and only where a meter is missing.
-  const isThere = new Map<string, boolean>();
   for (const event of events) {
-    const organizationId = event.organization_id;
-    if (isThere.get(organizationId) === false) {
-      unknown.push(event);
-      continue;
-    }
-    const found = aggregations.find(event.organization_id, event.meter_id);
-    const aggregation = found instanceof Promise ? await found : found;
-    if (aggregation === undefined && !isThere.has(organizationId)) {
-      isThere.set(organizationId, await aggregations.hasOrganization(organizationId));
-      if (isThere.get(organizationId) === false) {
-        unknown.push(event);
-        continue;
-      }
-    }
-    const judgement = judge(event, aggregation);
-    if (judgement.outcome === 'accepted') accepted.push({ event, countsUniqueValues: aggregation === 'UNIQUE_COUNT' });
-    else rejected.push({ event, reason: judgement.reason });
+    const reason = validate(event);
+    if (reason === undefined) accepted.push({ event, countsUniqueValues: event.aggregation === 'UNIQUE_COUNT' });
+    else rejected.push({ event, reason });
   }
-  return { accepted, rejected, unknown };
+  return { accepted, rejected };
 }
 
 /**
  * Each event once: one that was replayed several times may be in a batch as often, with different corrections. If one of them
  * is accepted the event is; otherwise the last one's reason stands.
  */
-function onceEach(judged: Judged): Judged {
-  const accepted = new Map(judged.accepted.map((each) => [each.event.id, each]));
-  const rejected = new Map(judged.rejected.map((each) => [each.event.id, each]));
+function onceEach(validated: Validated): Validated {
+  const accepted = new Map(validated.accepted.map((each) => [each.event.id, each]));
+  const rejected = new Map(validated.rejected.map((each) => [each.event.id, each]));
   for (const id of accepted.keys()) rejected.delete(id);
-  return { accepted: [...accepted.values()], rejected: [...rejected.values()], unknown: judged.unknown };
+  return { accepted: [...accepted.values()], rejected: [...rejected.values()] };
 }
+
+/** Tells the events that are to be rejected from those of organizations that the database does not have. */
+async function splitByOrganization(
+  { kysely }: Database,
+  rejected: RejectedEvent[],
+): Promise<{ known: RejectedEvent[]; unknown: StagedEvent[] }> {
+  if (rejected.length === 0) return { known: [], unknown: [] };
+  const ids = [...new Set(rejected.map(({ event }) => event.organization_id))];
+  const there = await findExistingOrganizations(kysely, ids);
+  return {
+    known: rejected.filter(({ event }) => there.has(event.organization_id)),
+    unknown: rejected.flatMap(({ event }) => (there.has(event.organization_id) ? [] : [event])),
+  };
+}
+
+type RecordedOrRefused = Recorded & { refused: RejectedEvent[] };
 
 /**
  * Records events. Where Postgres will not take one, halves the batch until that one is alone, and refuses only it. A batch
  * that took too long is halved as well: a Postgres that is slow gets less at once.
  */
-async function recordOrBisect(
-  database: Database,
-  events: RecordableEvent[],
-): Promise<Recorded & { refused: RejectedEvent[] }> {
+async function recordOrSplit(database: Database, events: AcceptedEvent[]): Promise<RecordedOrRefused> {
   try {
     return { ...(await recordEvents(database.pool, events)), refused: [] };
   } catch (error) {
+    if (isMissingReference(error)) return recordWithMeter(database, events, error);
     const [first] = events;
     const isBad = isBadData(error);
     if ((!isBad && !isTimedOut(error)) || first === undefined) throw error;
@@ -243,12 +192,30 @@ async function recordOrBisect(
     }
   }
   const middle = Math.ceil(events.length / 2);
-  const left = await recordOrBisect(database, events.slice(0, middle));
-  const right = await recordOrBisect(database, events.slice(middle));
+  const left = await recordOrSplit(database, events.slice(0, middle));
+  const right = await recordOrSplit(database, events.slice(middle));
   return {
     recorded: left.recorded + right.recorded,
     duplicates: left.duplicates + right.duplicates,
     reused: [...left.reused, ...right.reused],
     refused: [...left.refused, ...right.refused],
   };
+}
+
+/** Records the events whose meter is there, and refuses the others: a meter may go while its events wait. */
+async function recordWithMeter(
+  database: Database,
+  events: AcceptedEvent[],
+  error: unknown,
+): Promise<RecordedOrRefused> {
+  const meters = await findExistingMeters(database.kysely, [...new Set(events.map(({ event }) => event.meter_id))]);
+  const there = new Set(meters.map(({ organization_id, id }) => organization_id + id));
+  const hasMeter = ({ event }: AcceptedEvent) => there.has(event.organization_id + event.meter_id);
+  const refused = events.flatMap((each): RejectedEvent[] =>
+    hasMeter(each) ? [] : [{ event: each.event, reason: 'the meter does not exist any more' }],
+  );
+  // All of them are there by now: the next attempt records them.
+  if (refused.length === 0) throw error;
+  const recorded = await recordOrSplit(database, events.filter(hasMeter));
+  return { ...recorded, refused: [...recorded.refused, ...refused] };
 }

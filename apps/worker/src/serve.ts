@@ -2,17 +2,16 @@
 
 import { openDatabase, pingDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema } from '@weir/db/installation';
+import { disconnect, openWorker, ping } from '@weir/queue/connection';
+import type { JobWorker } from '@weir/queue/job-worker';
+import { Ownership } from '@weir/queue/ownership';
+import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
-import { Ownership } from '@weir/shared/ownership';
-import { queueKeys, workerConnection } from '@weir/shared/queue';
-import { requireRedisPolicy } from '@weir/shared/redis-policy';
 import { explainTakenPort } from '@weir/shared/settings';
-import { Redis } from 'ioredis';
-import { Aggregations } from './aggregations.ts';
-import { openConsumer, type Consumer } from './consume.ts';
-import { openDuties, type Duties } from './duties.ts';
+import { openConsumer } from './consume.ts';
 import { buildHealth } from './health.ts';
+import { openMaintenance } from './maintenance.ts';
 import { buildWorkerMetrics } from './metrics.ts';
 import type { WorkerSettings } from './settings.ts';
 
@@ -38,37 +37,33 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
   const closer = new Closer();
   let isDraining = false;
   try {
-    const keys = queueKeys(settings.QUEUE_PREFIX);
     const metrics = buildWorkerMetrics();
     const database = openDatabase(settings.DATABASE_URL, {
-      // One for each batch in hand, one for a duty, one for health, one to see whose queue this is.
+      // One for each batch in hand, one for maintenance, one for health, one to see whose queue this is.
       connectionsMax: settings.WORKER_CONCURRENCY + 3,
       statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
       onConnectionError: (error) => log.warn({ err: error }, 'an idle connection to Postgres was lost'),
     });
     closer.add('the database', () => database.close());
 
-    const redis = new Redis(settings.REDIS_URL, workerConnection());
-    redis.on('error', (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
-    closer.add('Redis', () => redis.disconnect());
+    const address = { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
+    const queue = openWorker(address, (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
+    closer.add('Redis', () => disconnect(queue));
 
-    let consumer: Consumer | undefined;
-    let duties: Duties | undefined;
+    const takers: JobWorker[] = [];
     const ownership = new Ownership({
-      redis,
-      keys,
-      database: { requireSchema: () => requireSchema(database), identify: (folded) => identify(database, folded) },
+      queue,
+      database: { requireSchema: () => requireSchema(database), identify: (drained) => identify(database, drained) },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
       onLook(isOurs) {
-        consumer?.take(isOurs);
-        duties?.take(isOurs);
+        for (const taker of takers) taker.take(isOurs);
       },
     });
     closer.add('the watch on the queue', () => ownership.close());
     const health = buildHealth(metrics, {
       postgres: () => pingDatabase(database),
-      redis: () => (redis.status === 'ready' ? redis.ping() : Promise.reject(new Error('not connected'))),
+      redis: () => ping(queue),
       problem: () => ownership.problem(),
       isDraining: () => isDraining,
     });
@@ -76,32 +71,25 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const { WORKER_PORT: port, HOST: host } = settings;
     const url = await explainTakenPort(health.listen({ port, host }), { setting: 'WORKER_PORT', port, host });
 
-    const warning = await requireRedisPolicy(redis);
+    const warning = await requireRedisPolicy(queue);
     if (warning !== undefined) log.warn(warning);
     await ownership.requireOurs();
     for (const risk of await findRisks(database).catch(() => [])) log.warn(risk);
-    const isTaking = ownership.problem() === undefined;
-
-    duties = openDuties({
-      redisUrl: settings.REDIS_URL,
-      keys,
+    const maintenance = openMaintenance({
+      address,
       database,
       ownership,
-      isTaking,
       sweepIntervalMs: settings.SWEEP_INTERVAL_MS,
       sweepAgeMs: settings.SWEEP_AGE_MS,
       log,
       metrics,
     });
-    closer.add('the duties', () => duties?.close());
-    const parts = { database, redis, keys, ownership, aggregations: new Aggregations(database) };
-    consumer = openConsumer(settings.REDIS_URL, keys, parts, {
-      concurrency: settings.WORKER_CONCURRENCY,
-      isTaking,
-      log,
-      metrics,
-    });
-    closer.add('the consumer', () => consumer?.close());
+    closer.add('maintenance', () => maintenance.close());
+    const deps = { database, queue, ownership };
+    const consumer = openConsumer(address, deps, { concurrency: settings.WORKER_CONCURRENCY, log, metrics });
+    closer.add('the consumer', () => consumer.close());
+    takers.push(maintenance, consumer);
+    for (const taker of takers) taker.take(ownership.problem() === undefined);
     return {
       url,
       async close() {

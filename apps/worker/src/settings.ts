@@ -1,4 +1,4 @@
-import { databaseUrl, host, logLevel, port, redisUrl, wholeNumber } from '@weir/shared/settings';
+import { databaseUrl, host, logLevel, port, queuePrefix, redisUrl, wholeNumber } from '@weir/shared/settings';
 import { z } from 'zod';
 
 /** Everything that can be set on a worker. docs/configuration.md tells what each one is for. */
@@ -10,10 +10,7 @@ export const workerSettings = z.object({
   LOG_LEVEL: logLevel.default('info'),
   WORKER_CONCURRENCY: wholeNumber(1, 64).default(4),
   DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(7_000),
-  QUEUE_PREFIX: z
-    .string()
-    .regex(/^\{[a-zA-Z0-9_-]+\}$/, 'must be a hash tag such as {weir}')
-    .default('{weir}'),
+  QUEUE_PREFIX: queuePrefix,
   SWEEP_INTERVAL_MS: wholeNumber(100, 600_000).default(3_000),
   SWEEP_AGE_MS: wholeNumber(100, 600_000).default(5_000),
   DRAIN_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000),

@@ -1,48 +1,48 @@
-// How many events the door has accepted, as Postgres has it: the tallies that were folded, and the corrections.
+// How many events the door has accepted, as Postgres has it: the counts that were drained, and the corrections.
 
 import { firstIdAt } from '@weir/shared/ids';
-import type { FoldedCount, MonthCount, Tally } from '@weir/shared/tally';
+import type { AcceptedCounts, DrainedCount, MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 import type { Queries } from './page.ts';
 
 // Any fixed number will do, as long as nothing else in this database locks it.
-export const FOLD_LOCK = 7_339_221_554;
+export const DRAIN_LOCK = 7_339_221_554;
 
 /**
- * How long a folded tally is remembered. Redis may come back with an older state and bring one again, after a failover or
+ * How long drained counts are remembered. Redis may come back with an older state and bring some again, after a failover or
  * from a backup; older ones than this would be added twice.
  */
 const REMEMBERED_MS = 30 * 86_400_000;
 
-/** `again`: this tally was folded before, and has counted `events` more since: those counts could not be kept. */
-export interface Fold {
-  outcome: 'folded' | 'again';
+/** `again`: these counts were drained before, and are `events` more since: those could not be kept. */
+export interface Drain {
+  outcome: 'drained' | 'again';
   id: string;
   events: number;
-  /** What is counted now of each organization and month of the tally. */
-  totals: FoldedCount[];
+  /** What is counted now of each of their organizations and months. */
+  totals: DrainedCount[];
 }
 
 /**
- * Adds a tally to the totals, once however often it is folded. `setAside` is called when no other fold is under way;
- * undefined when one is, or when there is nothing to fold. Once this has answered, the tally may be dropped.
+ * Adds accepted counts to the totals, once however often they come. `setAside` is called when no other drain is under way;
+ * undefined when one is, or when there is nothing to drain. Once this has returned, the counts may be dropped.
  */
-export async function foldTally(
+export async function addAcceptedCounts(
   database: Database,
-  setAside: () => Promise<Tally | undefined>,
-): Promise<Fold | undefined> {
+  setAside: () => Promise<AcceptedCounts | undefined>,
+): Promise<Drain | undefined> {
   return database.kysely.transaction().execute(async (transaction) => {
-    const lock = await sql<{ held: boolean }>`SELECT pg_try_advisory_xact_lock(${FOLD_LOCK}) AS held`.execute(
+    const lock = await sql<{ held: boolean }>`SELECT pg_try_advisory_xact_lock(${DRAIN_LOCK}) AS held`.execute(
       transaction,
     );
     if (lock.rows[0]?.held !== true) return undefined;
-    const tally = await setAside();
-    return tally === undefined ? undefined : add(transaction, tally);
+    const accepted = await setAside();
+    return accepted === undefined ? undefined : add(transaction, accepted);
   });
 }
 
-async function add(transaction: Queries, { id, counts }: Tally): Promise<Fold> {
+async function add(transaction: Queries, { id, counts }: AcceptedCounts): Promise<Drain> {
   const events = counts.reduce((sum, count) => sum + count.events, 0);
   const inserted = await sql`
     INSERT INTO drained_counts (id, events) VALUES (${id}, ${events}) ON CONFLICT DO NOTHING`.execute(transaction);
@@ -51,7 +51,7 @@ async function add(transaction: Queries, { id, counts }: Tally): Promise<Fold> {
       transaction,
     );
     const more = events - Number(rows[0]?.events ?? events);
-    // Of a tally that went on counting nobody knows which counts are added.
+    // Of counts that went on nobody knows which counts are added.
     const totals = await readTotals(transaction, counts, more === 0);
     return { outcome: 'again', id, events: more, totals };
   }
@@ -60,17 +60,17 @@ async function add(transaction: Queries, { id, counts }: Tally): Promise<Fold> {
     SELECT * FROM ${unnested(counts)} AS t
     ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`.execute(transaction);
   const forgotten = firstIdAt(Date.now() - REMEMBERED_MS);
-  // By Postgres's clock as well: one that is ahead would forget what Redis says was folded a moment ago.
+  // By Postgres's clock as well: one that is ahead would forget what Redis says was drained a moment ago.
   await sql`DELETE FROM drained_counts
     WHERE id < ${forgotten} AND drained_at < now() - ${REMEMBERED_MS} * interval '1 millisecond'`.execute(transaction);
-  return { outcome: 'folded', id, events, totals: await readTotals(transaction, counts, true) };
+  return { outcome: 'drained', id, events, totals: await readTotals(transaction, counts, true) };
 }
 
 async function readTotals(
   transaction: Queries,
   counts: readonly MonthCount[],
   areAdded: boolean,
-): Promise<FoldedCount[]> {
+): Promise<DrainedCount[]> {
   const { rows } = await sql<{ organization_id: string; month: string; events: string; added: string }>`
     SELECT a.organization_id, to_char(a.month, 'YYYY-MM') AS month, a.events, t.events AS added
     FROM ${unnested(counts)} AS t (organization_id, month, events)
@@ -82,7 +82,7 @@ async function readTotals(
 
 /**
  * Raises the totals to what is remembered elsewhere, where Postgres went back in time and has counted fewer. `remembered` is
- * called when no fold is under way; where it says undefined nothing is done. Returns how many events were added, or undefined
+ * called when no drain is under way; where it says undefined nothing is done. Returns how many events were added, or undefined
  * when it has to be tried again.
  */
 export async function raiseTotals(
@@ -90,7 +90,7 @@ export async function raiseTotals(
   remembered: () => Promise<MonthCount[] | undefined>,
 ): Promise<number | undefined> {
   return database.kysely.transaction().execute(async (transaction) => {
-    const lock = await sql<{ held: boolean }>`SELECT pg_try_advisory_xact_lock(${FOLD_LOCK}) AS held`.execute(
+    const lock = await sql<{ held: boolean }>`SELECT pg_try_advisory_xact_lock(${DRAIN_LOCK}) AS held`.execute(
       transaction,
     );
     const counts = lock.rows[0]?.held === true ? await remembered() : undefined;

@@ -1,9 +1,9 @@
 // Where every accepted event is now: recorded, rejected, a duplicate, or still queued. All of it is read from one snapshot
 // of Postgres; what is queued in Redis is brought along, so that an event which is in both is counted once, by its id.
 
-import type { MonthCount } from '@weir/shared/tally';
+import type { MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
-import { FOLD_LOCK, unnested } from './accepted.ts';
+import { DRAIN_LOCK, unnested } from './accepted.ts';
 import type { Database } from './database.ts';
 import type { Queries } from './page.ts';
 
@@ -29,21 +29,21 @@ export interface Look {
   /** Takes the snapshot. What is committed later is not seen. */
   begin(): Promise<void>;
   /**
-   * What the door has accepted by the tallies folded so far, with all corrections. Never less than what is remembered: a
+   * What the door has accepted by the counts drained so far, with all corrections. Never less than what is remembered: a
    * Postgres that was restored has forgotten counts, too.
    */
   accepted(remembered: readonly MonthCount[]): Promise<MonthCount[]>;
-  /** Which of these tallies are among the folded ones. */
-  folded(tallies: readonly string[]): Promise<Set<string>>;
+  /** Which of these counts are among the drained ones, by their ids. */
+  drained(ids: readonly string[]): Promise<Set<string>>;
   takeBack(): Promise<void>;
-  /** Lets folds go on. What was begun stays as it was. */
-  letFold(): Promise<void>;
+  /** Lets drains go on. What was begun stays as it was. */
+  letDrain(): Promise<void>;
   /** Counts, one part after the other, `onPart` told before each: there may be many millions. */
   count(onPart: (name: string) => void): AsyncGenerator<{ fate: Fate; counts: MonthCount[] }>;
 }
 
 /**
- * Looks at the events of the filter. From the start until `letFold` no tally is folded. The connection keeps what it was
+ * Looks at the events of the filter. From the start until `letDrain` no counts are drained. The connection keeps what it was
  * used for when `use` fails, so the database is good for nothing then but to be closed.
  */
 export async function lookAtEvents<T>(
@@ -54,7 +54,7 @@ export async function lookAtEvents<T>(
   return database.kysely.connection().execute(async (session) => {
     await sql`CREATE TEMP TABLE queued (
       organization_id uuid, id uuid, PRIMARY KEY (organization_id, id))`.execute(session);
-    await sql`SELECT pg_advisory_lock(${FOLD_LOCK})`.execute(session);
+    await sql`SELECT pg_advisory_lock(${DRAIN_LOCK})`.execute(session);
     const result = await use(lookOf(session, filter));
     await sql`COMMIT`.execute(session);
     await sql`DISCARD ALL`.execute(session);
@@ -83,16 +83,16 @@ function lookOf(session: Queries, filter: CountFilter): Look {
             USING (organization_id, month)
           UNION ALL SELECT organization_id, month, events FROM accepted_corrections
         ) AS accepted WHERE ${within(filter, sql`month`)} GROUP BY 1, 2`),
-    async folded(tallies) {
+    async drained(ids) {
       const { rows } = await sql<{ id: string }>`
-        SELECT id FROM drained_counts WHERE id = ANY (${tallies}::uuid[])`.execute(session);
+        SELECT id FROM drained_counts WHERE id = ANY (${ids}::uuid[])`.execute(session);
       return new Set(rows.map(({ id }) => id));
     },
     async takeBack() {
       await sql`ROLLBACK`.execute(session);
     },
-    async letFold() {
-      await sql`SELECT pg_advisory_unlock(${FOLD_LOCK})`.execute(session);
+    async letDrain() {
+      await sql`SELECT pg_advisory_unlock(${DRAIN_LOCK})`.execute(session);
     },
     async *count(onPart) {
       for (const partition of await listPartitions(session)) {

@@ -141,6 +141,11 @@ export function isBadData(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '');
 }
 
+/** Whether a row refers to something that is not there, such as usage to a meter. */
+export function isMissingReference(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23503';
+}
+
 /** Whether a statement was cancelled since it took too long. */
 export function isTimedOut(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '57014';

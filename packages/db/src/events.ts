@@ -1,4 +1,4 @@
-import type { StagedEvent } from '@weir/shared/event';
+import type { StagedEvent, UsageEvent } from '@weir/shared/event';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import { sql, type Selectable, type SqlBool } from 'kysely';
 import { textArray } from './array-text.ts';
@@ -12,6 +12,8 @@ export interface MeterOfToken {
   id: string;
   organizationId: string;
   status: MeterStatus;
+  /** It never changes while the meter exists. */
+  aggregation: AggregationType;
 }
 
 /** What the track path knows of meters, by token. A token that no organization has is left out. */
@@ -21,37 +23,21 @@ export async function findMetersByToken(
 ): Promise<Map<string, MeterOfToken>> {
   const { rows } = await database.pool.query<MeterOfToken & { token: string }>({
     name: 'meters-by-token',
-    text: `SELECT meter_token AS token, id, organization_id AS "organizationId", status FROM meters
+    text: `SELECT meter_token AS token, id, organization_id AS "organizationId", status, aggregation_type AS aggregation
+      FROM meters
       WHERE meter_token = ANY ($1::text[])`,
     values: [textArray(tokens)],
   });
   return new Map(rows.map(({ token, ...meter }) => [token, meter]));
 }
 
-/** How a meter counts. Undefined when the organization has no such meter. It never changes while the meter exists. */
-export async function findAggregation(
-  database: Database,
-  organizationId: string,
-  meterId: string,
-): Promise<AggregationType | undefined> {
-  const row = await database.kysely
-    .selectFrom('meters')
-    .select('aggregation_type')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', meterId)
-    .executeTakeFirst();
-  return row?.aggregation_type;
-}
-
 export type EventStatus = 'recorded' | 'rejected' | 'duplicate';
 
-/** An event that has left the queue, whatever became of it. */
-export interface StoredEvent {
-  status: EventStatus;
-  event: StagedEvent;
-  reason?: string;
-  duplicate_of?: string;
-}
+/** An event that has left the queue, whatever became of it. One that was rejected is kept as it was staged. */
+export type StoredEvent = { reason?: string; duplicate_of?: string } & (
+  | { status: 'rejected'; event: StagedEvent }
+  | { status: 'recorded' | 'duplicate'; event: UsageEvent }
+);
 
 /** Which events to list, newest first. `before` is the id that the page before ended with. */
 export interface EventFilter {
@@ -213,8 +199,8 @@ function rejectedRows({ kysely }: Database, organizationId: string) {
 function storedEvent(row: StoredRow): StoredEvent {
   return {
     status: row.status,
-    event: JSON.parse(row.event) as StagedEvent,
+    event: JSON.parse(row.event) as unknown,
     ...(row.reason !== null && { reason: row.reason }),
     ...(row.duplicate_of !== null && { duplicate_of: row.duplicate_of }),
-  };
+  } as StoredEvent;
 }

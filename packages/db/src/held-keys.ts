@@ -2,14 +2,14 @@
 // that comes after the door has forgotten the key. With another payload somebody used the key for two things, and calling
 // that a duplicate would lose the second one without a word.
 
-import type { StagedEvent } from '@weir/shared/event';
+import type { UsageEvent } from '@weir/shared/event';
 import { plainArray, textArray } from './array-text.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type pg from 'pg';
 
 /** An event, and the id of the other event that holds its idempotency key. */
 export interface HeldEvent {
-  event: StagedEvent;
+  event: UsageEvent;
   holder: string;
 }
 

@@ -15,8 +15,8 @@ export interface DatabaseIdentity {
   mark: string;
   /** Grows when a replica takes over and when a backup is recovered to a point in time; 0 where Postgres does not say. */
   timeline: number;
-  /** Whether the tally that was asked about is among the folded ones; true when none was. */
-  hasFolded: boolean;
+  /** Whether the counts that were asked about are among the drained ones; true when none were. */
+  hasDrained: boolean;
 }
 
 /**
@@ -49,15 +49,15 @@ const WHERE_IT_LIES = `(SELECT oid FROM pg_database WHERE datname = current_data
 const OF_THE_SERVER = `(SELECT system_identifier FROM pg_control_system())::text AS system,
   CASE WHEN pg_is_in_recovery() THEN NULL ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`;
 
-/** Reads which database this is. `folded` is the id of a tally that Redis says was folded into it. */
-export async function identify(database: Database, folded: string | undefined): Promise<DatabaseIdentity> {
-  const row = await readIdentity(database, folded ?? null);
+/** Reads which database this is. `drained` is the id of counts that Redis says were drained into it. */
+export async function identify(database: Database, drained: string | undefined): Promise<DatabaseIdentity> {
+  const row = await readIdentity(database, drained ?? null);
   if (row === undefined) throw new SettingsError('The table "installation" is empty: restore it from a backup.');
   const place = hash('sha256', `${row.system ?? ''}/${row.oid}`, 'hex').slice(0, 16);
   return {
     mark: `${row.id}:${place}`,
     timeline: row.timeline === null ? 0 : Number.parseInt(row.timeline, 16),
-    hasFolded: row.has_folded,
+    hasDrained: row.has_drained,
   };
 }
 
@@ -66,16 +66,16 @@ interface IdentityRow {
   oid: string;
   system: string | null;
   timeline: string | null;
-  has_folded: boolean;
+  has_drained: boolean;
 }
 
-async function readIdentity({ pool }: Database, folded: string | null): Promise<IdentityRow | undefined> {
+async function readIdentity({ pool }: Database, drained: string | null): Promise<IdentityRow | undefined> {
   const read = async (ofTheServer: string): Promise<IdentityRow | undefined> => {
     const { rows } = await pool.query<IdentityRow>(
       `SELECT id, ${WHERE_IT_LIES}, ${ofTheServer},
-         $1::uuid IS NULL OR EXISTS (SELECT FROM drained_counts WHERE drained_counts.id = $1::uuid) AS has_folded
+         $1::uuid IS NULL OR EXISTS (SELECT FROM drained_counts WHERE drained_counts.id = $1::uuid) AS has_drained
        FROM installation`,
-      [folded],
+      [drained],
     );
     return rows[0];
   };

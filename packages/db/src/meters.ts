@@ -102,3 +102,11 @@ export async function archiveMeterOfFeature(db: Queries, organizationId: string,
     .where('feature_id', '=', featureId)
     .execute();
 }
+
+/** Finds those of some meters that there are, by organization. */
+export async function findExistingMeters(
+  db: Queries,
+  meterIds: readonly string[],
+): Promise<{ organization_id: string; id: string }[]> {
+  return await db.selectFrom('meters').select(['organization_id', 'id']).where('id', 'in', meterIds).execute();
+}

@@ -19,9 +19,10 @@ export async function hasOrganization(db: Queries): Promise<boolean> {
   return (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Whether there is such an organization in this database. */
-export async function organizationExists(db: Queries, id: string): Promise<boolean> {
-  return (await db.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
+/** Finds those of some organizations that this database has. */
+export async function findExistingOrganizations(db: Queries, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.selectFrom('organizations').select('id').where('id', 'in', ids).execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 export async function insertOrganization(db: Queries, organization: Organization): Promise<void> {

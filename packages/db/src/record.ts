@@ -2,16 +2,16 @@
 // nothing. It may be run any number of times with the same events and counts them once, which is what lets every stage
 // before it simply try again.
 
-import type { StagedEvent } from '@weir/shared/event';
+import type { StagedEvent, UsageEvent } from '@weir/shared/event';
 import { plainArray, textArray } from './array-text.ts';
 import { settleHeld, type HeldEvent, type ReusedKey } from './held-keys.ts';
-import { hash128 } from '@weir/shared/queue';
+import { hash128 } from '@weir/shared/hash';
 import { addTo, ALL_ROLLUPS, PARTS, rowsOfEvents, rowsOfFiner, type Rollup } from './rollups.ts';
 import pg from 'pg';
 
 /** An event that a meter takes, with what its meter adds to it. */
 export interface RecordableEvent {
-  event: StagedEvent;
+  event: UsageEvent;
   /** Whether the meter counts distinct values of `metadata.user_id`. */
   countsUniqueValues: boolean;
 }

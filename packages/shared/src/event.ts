@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { QUANTITY_MAX } from './decimal.ts';
 import { epochMsOfId } from './ids.ts';
+import type { AggregationType } from './meter.ts';
 import { text } from './text.ts';
 
 /** Keys of `metadata` itself; what lies within may have as many as its bytes allow. */
@@ -55,11 +56,8 @@ export const trackBody = z
 
 export type TrackBody = z.output<typeof trackBody>;
 
-/**
- * An event between the door and Postgres, as it lies in Redis. Everything Postgres will hold is already decided here,
- * so that a batch delivered twice writes the same rows twice and the second time changes nothing.
- */
-export interface StagedEvent {
+/** An event as it is kept: everything that Postgres holds of it. */
+export interface UsageEvent {
   /** UUIDv7; its milliseconds are the time of receipt. */
   id: string;
   organization_id: string;
@@ -72,6 +70,15 @@ export interface StagedEvent {
   idempotency_key?: string;
   /** The JSON text of the object, as it was sent: numbers in it keep all their digits. */
   metadata?: string;
+}
+
+/**
+ * An event between the door and Postgres, as it lies in Redis. Everything that a worker needs is already decided here, so that a
+ * batch delivered twice writes the same rows twice and the second time changes nothing.
+ */
+export interface StagedEvent extends UsageEvent {
+  /** How its meter counts, which never changes while the meter exists. */
+  aggregation: AggregationType;
   /** The event was rejected before and is sent again; it leaves the rejected ones when it is recorded. */
   replayed?: true;
 }

@@ -65,6 +65,12 @@ export function address(example: string, ...schemes: string[]) {
 export const databaseUrl = address('postgres://user:password@host:5432/weir', 'postgres', 'postgresql');
 export const redisUrl = address('redis://:password@host:6379/0', 'redis', 'rediss');
 
+/** A hash tag, so that Redis Cluster keeps all keys of a queue in one slot. */
+export const queuePrefix = z
+  .string()
+  .regex(/^\{[a-zA-Z0-9_-]+\}$/, 'must be a hash tag such as {weir}')
+  .default('{weir}');
+
 export const logLevel = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
   error: 'must be one of trace, debug, info, warn, error, fatal, silent',
 });

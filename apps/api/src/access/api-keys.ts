@@ -2,10 +2,10 @@
 
 import { deleteApiKey, insertApiKey, listApiKeys, type ApiKey } from '@weir/db/api-keys';
 import type { Database } from '@weir/db/database';
+import type { QueueConnection } from '@weir/queue/connection';
+import { markRevoked } from '@weir/queue/revoked-keys';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
-import type { QueueKeys } from '@weir/shared/queue';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import {
@@ -22,18 +22,17 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { Guards } from './authenticate.ts';
-import { KNOWN_KEY_SECONDS_MAX } from './known-keys.ts';
+import { CACHED_KEY_SECONDS_MAX } from './api-key-cache.ts';
 import { hashSecret, newApiKey } from './secrets.ts';
 
-export interface ApiKeyParts {
+export interface ApiKeyDeps {
   database: Database;
-  redis: Redis;
-  keys: QueueKeys;
+  queue: QueueConnection;
   guards: Guards;
 }
 
 /** Twice as long as any process goes on using a key from memory. */
-const TOMBSTONE_SECONDS = 2 * KNOWN_KEY_SECONDS_MAX;
+const REVOKED_SECONDS = 2 * CACHED_KEY_SECONDS_MAX;
 
 const scopes = z
   .array(oneOf(['usage.write', 'usage.read']))
@@ -57,7 +56,7 @@ const createdAnswer = apiKeyAnswer
 
 const security = [{ session: [] }];
 
-export function apiKeyRoutes(app: App, { database, redis, keys, guards }: ApiKeyParts): void {
+export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps): void {
   const db = database.kysely;
 
   app.post(
@@ -133,10 +132,10 @@ export function apiKeyRoutes(app: App, { database, redis, keys, guards }: ApiKey
         if (!(await deleteApiKey(transaction, request.caller.organizationId, id))) {
           throw new Refusal('not_found', NO_SUCH_THING);
         }
-        // Before the commit: where Redis cannot be told, the key is not deleted either, since processes that know it
-        // would go on taking it. If the commit fails after this, the key is refused without being gone, which is the
+        // Before the commit: where Redis cannot be told, the key is not deleted either, since processes that have it
+        // in memory would go on taking it. If the commit fails after this, the key is refused without being gone, which is the
         // side to err on, and deleting it again mends that.
-        await layTombstone(redis, keys.revoked(id));
+        await revoke(queue, id);
       });
       return reply.code(204).send(null);
     },
@@ -144,9 +143,9 @@ export function apiKeyRoutes(app: App, { database, redis, keys, guards }: ApiKey
 }
 
 /** Keeps out a deleted key that some process still has in memory. */
-async function layTombstone(redis: Redis, tombstone: string): Promise<void> {
+async function revoke(queue: QueueConnection, apiKeyId: string): Promise<void> {
   try {
-    await redis.set(tombstone, '1', 'EX', TOMBSTONE_SECONDS);
+    await markRevoked(queue, apiKeyId, REVOKED_SECONDS);
   } catch (error) {
     const detail =
       'Redis did not answer, so the key may not be refused everywhere yet and was not deleted: delete it again in a moment.';

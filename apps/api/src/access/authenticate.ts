@@ -7,10 +7,10 @@ import { isUnavailable, type Database } from '@weir/db/database';
 import type { Scope } from '@weir/db/schema';
 import { findSession } from '@weir/db/sessions';
 import { findWidgetGrant } from '@weir/db/widget-tokens';
+import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal } from '@weir/shared/errors';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isRedisAway } from '@weir/shared/redis-away';
-import { buildKnownKeys, type KnownKey } from './known-keys.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
 import { mayActInSession } from './same-origin.ts';
 import { hashSecret, hashSecretText, isApiKey, isWidgetToken } from './secrets.ts';
 
@@ -19,8 +19,8 @@ export interface Caller {
   organizationId: string;
   userId?: string;
   apiKeyId?: string;
-  /** What the memory of Redis was known by when the API key was looked up. Set by the write guard. */
-  memory?: string;
+  /** The epoch of Redis when the API key was looked up. Set by the write guard. */
+  epoch?: string;
   /** The only customer that a widget token shows; nobody else has it. */
   customerExternalId?: string;
 }
@@ -39,24 +39,20 @@ export interface Guards {
   read(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /**
    * An API key with usage.write. Most answers come from memory, in the same turn of the event loop; the route must ask
-   * for the key's tombstone (`keys.revoked`) before it takes anything, as admission does.
+   * for the key's revoked mark (`keys.revoked`) before it takes anything, as admission does.
    */
   write(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void;
-  /** Has every API key looked up again before it is next used. */
-  forgetKeys(): void;
-  /** An API key with usage.write, looked up for this request: for routes that ask for no tombstone. */
+  /** An API key with usage.write, looked up for this request: for routes that ask for no revoked mark. */
   writeNow(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** A widget token. Nothing else takes one, and this takes nothing else. */
   widget(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-export interface GuardParts {
+export interface GuardDeps {
   database: Database;
-  /** Where tracking looks up keys that it does not know yet. */
-  lookups: Database;
-  memory(): Promise<string>;
+  /** Where tracking finds API keys. */
+  apiKeys: ApiKeyCache;
   publicUrl: string | undefined;
-  log: FastifyBaseLogger;
 }
 
 export const SESSION_COOKIE = 'access_token';
@@ -65,12 +61,11 @@ const BY_WIDGET_TOKEN = 'Bearer realm="widget"';
 const BY_KEY = 'ApiKey header="X-API-Key"';
 const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
 
-export function buildGuards(app: FastifyInstance, { database, lookups, memory, publicUrl, log }: GuardParts): Guards {
+export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl }: GuardDeps): Guards {
   // Null until a guard has run; the type says otherwise so that no route has to ask.
   app.decorateRequest('caller', null as unknown as Caller);
 
   const find = (keyHash: Buffer) => findApiKeyGrant(database.kysely, keyHash);
-  const known = buildKnownKeys({ database: lookups, memory, log });
 
   async function session(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const token = sessionTokenOf(request);
@@ -95,13 +90,13 @@ export function buildGuards(app: FastifyInstance, { database, lookups, memory, p
     read: (request, reply) =>
       request.headers['x-api-key'] === undefined ? session(request, reply) : withKey(request, reply, 'usage.read'),
     write(request, reply, done) {
-      const settle = (grant: KnownKey | undefined) => {
+      const settle = (grant: CachedKey | undefined) => {
         request.caller = callerOf(grant, 'usage.write', request, reply);
-        if (grant !== undefined) request.caller.memory = grant.memory;
+        if (grant !== undefined) request.caller.epoch = grant.epoch;
       };
       try {
         const keyHash = keyHashOf(request);
-        const grant = keyHash === undefined ? undefined : known.get(keyHash);
+        const grant = keyHash === undefined ? undefined : apiKeys.get(keyHash);
         if (grant instanceof Promise) {
           grant.then(settle).then(
             () => done(),
@@ -116,7 +111,6 @@ export function buildGuards(app: FastifyInstance, { database, lookups, memory, p
       }
       done();
     },
-    forgetKeys: () => known.clear(),
     writeNow: (request, reply) => withKey(request, reply, 'usage.write'),
     async widget(request, reply) {
       const token = bearerTokenOf(request);

@@ -3,11 +3,10 @@
 // the first one counted. Each process makes one attempt after the other (see sessions.ts), so that those of a crowd that
 // signs in at once do not stand in for failures.
 
-import { digest, type QueueKeys } from '@weir/shared/queue';
+import type { QueueConnection } from '@weir/queue/connection';
+import { buildLimit, isRemembered, remember, type Limit, type LimitState } from '@weir/queue/limits';
 import { Refusal } from '@weir/shared/errors';
-import { isRedisAway } from '@weir/shared/redis-away';
-import type { Redis } from 'ioredis';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { digest } from '@weir/shared/hash';
 import { addressBlock } from './address-block.ts';
 
 const WINDOW_SECONDS = 15 * 60;
@@ -41,65 +40,50 @@ export interface Throttle {
 }
 
 /** Without Redis every process counts for itself, and knows nobody: worse than together, but not a way around it. */
-export function buildThrottle(redis: Redis, keys: QueueKeys, options: { signupsPerAddress: number }): Throttle {
-  const { signupsPerAddress } = options;
-  const limiter = (subject: string, points: number, duration = WINDOW_SECONDS) => {
-    const options = { keyPrefix: `${keys.failures}:${subject}`, points, duration };
-    return new RateLimiterRedis({
-      ...options,
-      storeClient: redis,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter: new RateLimiterMemory(options),
-    });
-  };
-  const pairs = limiter('pair', FAILURES_PER_ACCOUNT_AND_ADDRESS_MAX);
-  const addresses = limiter('address', FAILURES_PER_ADDRESS_MAX);
-  const accounts = limiter('account', FAILURES_PER_ACCOUNT_MAX);
-  const signups = limiter('signups', signupsPerAddress, SIGNUP_WINDOW_SECONDS);
-  const knownKey = (pair: string) => `${keys.failures}:known:${pair}`;
+export function buildThrottle(queue: QueueConnection, { signupsPerAddress }: { signupsPerAddress: number }): Throttle {
+  const { failures } = queue.keys;
+  const limit = (subject: string, points: number, seconds = WINDOW_SECONDS) =>
+    buildLimit(queue, { keyPrefix: `${failures}:${subject}`, points, seconds, isInsured: true });
+  const pairs = limit('pair', FAILURES_PER_ACCOUNT_AND_ADDRESS_MAX);
+  const addresses = limit('address', FAILURES_PER_ADDRESS_MAX);
+  const accounts = limit('account', FAILURES_PER_ACCOUNT_MAX);
+  const signups = limit('signups', signupsPerAddress, SIGNUP_WINDOW_SECONDS);
+  const knownKey = (pair: string) => `${failures}:known:${pair}`;
 
   return {
     async count(account, address) {
       const block = addressBlock(address);
       const accountName = nameOf(account);
       const pair = pairOf(account, block);
-      const isKnown = (await unlessRefused(redis.exists(knownKey(pair)))) === 1;
-      const counted: [RateLimiterRedis, string][] = [];
-      const steps: [RateLimiterRedis, string][] = [
+      const isKnown = await isRemembered(queue, knownKey(pair));
+      const counted: [Limit, string][] = [];
+      const steps: [Limit, string][] = [
         [addresses, block],
         [pairs, pair],
-        ...(isKnown ? [] : ([[accounts, accountName]] as [RateLimiterRedis, string][])),
       ];
-      try {
-        for (const step of steps) {
-          await step[0].consume(step[1]);
-          counted.push(step);
+      if (!isKnown) steps.push([accounts, accountName]);
+      for (const [limit, subject] of steps) {
+        const state = await limit.consume(subject);
+        if (state.isOver) {
+          // Nothing was tried: what is refused for one account must not shut the whole address.
+          await Promise.all(counted.map(([each, whose]) => each.giveBack(whose)));
+          throw tooMany(state, 'failed attempts');
         }
-      } catch (error) {
-        if (!(error instanceof RateLimiterRes)) throw error;
-        // Nothing was tried: what is refused for one account must not shut the whole address.
-        await Promise.all(counted.map(([limiter, subject]) => limiter.reward(subject)));
-        throw tooMany(error, 'failed attempts');
+        counted.push([limit, subject]);
       }
       return async () => {
-        await Promise.all([addresses.reward(block), pairs.delete(pair), isKnown || accounts.reward(accountName)]);
+        await Promise.all([addresses.giveBack(block), pairs.reset(pair), isKnown || accounts.giveBack(accountName)]);
       };
     },
     async countSignup(address) {
       if (signupsPerAddress === 0) return async () => {};
       const block = addressBlock(address);
-      try {
-        await signups.consume(block);
-      } catch (error) {
-        throw error instanceof RateLimiterRes ? tooMany(error, 'sign-ups from this address') : error;
-      }
-      return async () => {
-        await signups.reward(block);
-      };
+      const state = await signups.consume(block);
+      if (state.isOver) throw tooMany(state, 'sign-ups from this address');
+      return () => signups.giveBack(block);
     },
-    async know(account, address) {
-      await unlessRefused(redis.set(knownKey(pairOf(account, addressBlock(address))), '', 'EX', KNOWN_ADDRESS_SECONDS));
-    },
+    know: (account, address) =>
+      remember(queue, knownKey(pairOf(account, addressBlock(address))), KNOWN_ADDRESS_SECONDS),
   };
 }
 
@@ -112,18 +96,8 @@ function pairOf(account: string, block: string): string {
   return nameOf(`${account} ${block}`);
 }
 
-/** A Redis that is away, full or cannot be written to is no reason to keep people out. The limiters do without it, too. */
-async function unlessRefused<Value>(answer: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isRedisAway(error) || (error instanceof Error && error.name === 'ReplyError')) return undefined;
-    throw error;
-  }
-}
-
-function tooMany(limited: RateLimiterRes, what: string): Refusal {
-  const retryAfterSeconds = Math.max(1, Math.ceil(limited.msBeforeNext / 1_000));
+function tooMany({ msToReset }: LimitState, what: string): Refusal {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msToReset / 1_000));
   const detail = `There were too many ${what}: try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`;
   return new Refusal('rate_limited', detail, { retryAfterSeconds });
 }

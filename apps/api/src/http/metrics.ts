@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Admission } from '@weir/queue/admit';
 import type { RefusedBecause } from '../ingest/redis-watch.ts';
-import type { Admission } from '../ingest/admit.ts';
 import type { ShedReason } from './pressure.ts';
 import type { Connections } from './connections.ts';
 import type { App } from './typed-app.ts';

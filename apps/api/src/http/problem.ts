@@ -2,7 +2,7 @@
 // status known. What a person reads is `detail`; what a client switches on is `code`.
 
 import { violatedConstraint, isUnavailable } from '@weir/db/database';
-import { isRedisAway } from '@weir/shared/redis-away';
+import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/shared/errors';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';

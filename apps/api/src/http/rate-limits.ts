@@ -1,10 +1,10 @@
 // How much one API key, or one address, may ask for in a minute. All of it is counted in Redis, for all processes together.
 
+import type { QueueConnection } from '@weir/queue/connection';
+import { buildLimit, type Limit, type LimitState } from '@weir/queue/limits';
 import { Refusal } from '@weir/shared/errors';
-import { digest, type QueueKeys } from '@weir/shared/queue';
+import { digest } from '@weir/shared/hash';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Redis } from 'ioredis';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { addressBlock } from '../access/address-block.ts';
 import { trafficOf } from './pressure.ts';
 
@@ -31,32 +31,21 @@ export interface RateLimits {
 }
 
 /** A limit under the name that its header fields give it. */
-interface Limit {
+interface NamedLimit {
   name: string;
   what: string;
   quota: number;
-  limiter: RateLimiterAbstract;
+  limit: Limit;
 }
 
 /** Sets the limits up. What is not limited costs nothing. */
-export function useRateLimits(
-  app: FastifyInstance,
-  redis: Redis,
-  keys: QueueKeys,
-  options: RateLimitOptions,
-): RateLimits {
+export function useRateLimits(app: FastifyInstance, queue: QueueConnection, options: RateLimitOptions): RateLimits {
   /** Tracking needs Redis anyway. All else goes on without it, with every process counting for itself. */
-  const limit = (name: string, what: string, quota: number, isTracking: boolean): Limit | undefined => {
+  const limit = (name: string, what: string, quota: number, isTracking: boolean): NamedLimit | undefined => {
     if (quota === 0) return undefined;
-    const each = { keyPrefix: `${keys.limits}:${name}`, points: quota, duration: WINDOW_SECONDS };
-    const insuranceLimiter = isTracking ? undefined : new RateLimiterMemory(each);
-    const shared = { ...each, storeClient: redis, rejectIfRedisNotReady: true };
-    return {
-      name,
-      what,
-      quota,
-      limiter: new RateLimiterRedis({ ...shared, ...(insuranceLimiter && { insuranceLimiter }) }),
-    };
+    const keyPrefix = `${queue.keys.limits}:${name}`;
+    const options = { keyPrefix, points: quota, seconds: WINDOW_SECONDS, isInsured: !isTracking };
+    return { name, what, quota, limit: buildLimit(queue, options) };
   };
   const events = limit('events-per-key', 'events with this API key', options.eventsPerKey, true);
   const tracking = limit(
@@ -92,17 +81,17 @@ function keyOf(request: FastifyRequest): string | undefined {
 
 /** The header fields are those of draft-ietf-httpapi-ratelimit-headers-10, "RateLimit header fields for HTTP". */
 async function count(
-  limit: Limit | undefined,
+  limit: NamedLimit | undefined,
   who: string | undefined,
   points: number,
   reply: FastifyReply,
 ): Promise<void> {
   if (limit === undefined || who === undefined) return;
   const { name, what, quota } = limit;
-  const { left, isOver } = await consume(limit, who, points);
+  const { isOver, consumedPoints, remainingPoints, msToReset } = await consume(limit.limit, who, points);
   // A batch that does not fit takes nothing away from those that do.
-  const remaining = Math.max(0, isOver ? quota - left.consumedPoints + points : left.remainingPoints);
-  const seconds = Math.max(1, Math.ceil(left.msBeforeNext / 1_000));
+  const remaining = Math.max(0, isOver ? quota - consumedPoints + points : remainingPoints);
+  const seconds = Math.max(1, Math.ceil(msToReset / 1_000));
   void reply.header('ratelimit-policy', `"${name}";q=${quota};w=${WINDOW_SECONDS}`);
   void reply.header('ratelimit', `"${name}";r=${remaining};t=${seconds}`);
   if (!isOver) return;
@@ -117,18 +106,14 @@ async function count(
   );
 }
 
-async function consume(
-  { limiter }: Limit,
-  who: string,
-  points: number,
-): Promise<{ left: RateLimiterRes; isOver: boolean }> {
+async function consume(limit: Limit, who: string, points: number): Promise<LimitState> {
   try {
-    return { left: await limiter.consume(who, points), isOver: false };
-  } catch (error) {
-    if (!(error instanceof RateLimiterRes)) throw notCounted(error);
+    const state = await limit.consume(who, points);
     // One point more than all makes no difference, and those who are over ask often.
-    if (points > 1) await limiter.reward(who, points).catch((cause: unknown) => Promise.reject(notCounted(cause)));
-    return { left: error, isOver: true };
+    if (state.isOver && points > 1) await limit.giveBack(who, points);
+    return state;
+  } catch (error) {
+    throw notCounted(error);
   }
 }
 

@@ -1,18 +1,16 @@
 // Gathers flushes into batches. A flush is answered by itself and at once; only the job that has it recorded waits until some
 // more have joined, so that a job, its transaction and their fsyncs are shared by hundreds of events instead of a handful.
-// A batch whose process dies before its job was added is found by the sweeper of a worker. Next: enqueue.ts.
+// A batch whose process dies before its job was added is found by the sweeper of a worker.
 
-import { Refusal } from '@weir/shared/errors';
+import type { Candidate } from '@weir/queue/admit';
+import { BATCH_CHARACTERS_MAX, BATCH_EVENTS_MAX } from '@weir/queue/record-jobs';
 import { newId } from '@weir/shared/ids';
-import { BATCH_CHARACTERS_MAX, BATCH_EVENTS_MAX } from '@weir/shared/queue';
-import type { Admission } from './admit.ts';
-import type { Bounds } from './waiting.ts';
 
 /** How long a batch takes flushes: what an event is recorded later by, at most, and no client waits for. */
 const OPEN_MS = 200;
 
-interface Batch {
-  id: string;
+export interface Batch {
+  readonly id: string;
   /** Events that were sent to it, whatever Redis said of them. */
   events: number;
   /** Characters of their texts. */
@@ -28,41 +26,32 @@ export class Batches {
   readonly #enqueue: (batch: string) => void;
   #open: Batch | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #onIdle: (() => void)[] = [];
-  #underWay = 0;
 
   /** `enqueue` asks the workers to record a batch; it is called once for each that may hold events. */
   constructor(enqueue: (batch: string) => void) {
     this.#enqueue = enqueue;
   }
 
-  /** Admits one flush into the open batch, and returns what `admitTo` does. */
-  async stage({ events, characters }: Bounds, admitTo: (batch: string) => Promise<Admission[]>): Promise<Admission[]> {
+  /** The batch that a flush goes to. Each flush leaves it once it was answered. */
+  join(flush: readonly Pick<Candidate, 'event'>[]): Batch {
     const batch = this.#open ?? this.#openNew();
-    batch.events += events;
-    batch.characters += characters;
+    batch.events += flush.length;
+    for (const { event } of flush) batch.characters += event.length;
     batch.underWay += 1;
-    this.#underWay += 1;
     if (batch.events >= BATCH_EVENTS_MAX || batch.characters >= BATCH_CHARACTERS_MAX) this.#shut();
-    try {
-      const admissions = await admitTo(batch.id);
-      batch.mayHoldEvents ||= admissions.some(({ outcome }) => outcome === 'staged');
-      return admissions;
-    } catch (error) {
-      batch.mayHoldEvents ||= !(error instanceof Refusal && error.fields.outcome === 'not_accepted');
-      throw error;
-    } finally {
-      batch.underWay -= 1;
-      this.#underWay -= 1;
-      this.#enqueueWhenDone(batch);
-      if (this.#underWay === 0) for (const done of this.#onIdle.splice(0)) done();
-    }
+    return batch;
   }
 
-  /** Has the open batch recorded now, once every flush is answered. Nothing may be staged any more. */
-  async close(): Promise<void> {
+  /** `mayHoldEvents`: whether anything of the flush is staged, as far as anybody knows. */
+  leave(batch: Batch, mayHoldEvents: boolean): void {
+    batch.underWay -= 1;
+    batch.mayHoldEvents ||= mayHoldEvents;
+    this.#enqueueWhenDone(batch);
+  }
+
+  /** Has the open batch recorded, once every flush is answered. */
+  close(): void {
     this.#shut();
-    if (this.#underWay > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   #openNew(): Batch {

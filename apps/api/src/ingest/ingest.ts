@@ -1,97 +1,184 @@
-// The stages of the track path, put together: buffer → batches → admit → enqueue.
+// The way of an event into the queue, from top to bottom: gather → admit → answer → enqueue. The events of many requests share
+// a flush, and so one round trip and one fsync of Redis. There is no timer: a lone request leaves with the next turn of the
+// event loop, and a crowd gathers by itself while two flushes are under way. Nobody waits here for longer than a client
+// would: what cannot leave is refused, untouched. What is enqueued goes on in apps/worker/src/consume.ts.
 
-import type { Refusal } from '@weir/shared/errors';
-import type { Ownership } from '@weir/shared/ownership';
-import type { QueueKeys } from '@weir/shared/queue';
-import type { FastifyBaseLogger } from 'fastify';
-import type { Redis } from 'ioredis';
-import { admit, loadAdmitScript, type Admission, type Candidate } from './admit.ts';
+import type { Admission, Candidate } from '@weir/queue/admit';
+import { Refusal } from '@weir/shared/errors';
 import { Batches } from './batches.ts';
-import { FlushBuffer, type Settled } from './buffer.ts';
-import { openRecordQueue } from './enqueue.ts';
-import { openRedisWatch, type RedisState, type RedisWatchOptions } from './redis-watch.ts';
+import { refusalOfAdmission } from './refusals.ts';
+import { WaitingEvents, type Settle, type Waiting } from './waiting.ts';
+
+/**
+ * One flush: enough events to share an fsync well, and not so many that Redis, which takes some 5 µs for each and a few
+ * milliseconds for a megabyte, keeps others waiting.
+ */
+const FLUSH_MAX = { events: 1_000, characters: 1_048_576 };
+
+/** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering here. */
+const FLUSHES_IN_FLIGHT_MAX = 2;
+
+/**
+ * What may wait; beyond it the door is shut until there is room. One organization alone may have half of it waiting: 50 requests
+ * of 1,000 events, or 32 MB.
+ */
+const WAITING_MAX = { events: 100_000, characters: 67_108_864 };
+
+/** An event that has waited for longer is refused instead of sent: its flush would be answered too late for its client. */
+const WAIT_MS_MAX = 1_000;
+
+export interface IngestDeps {
+  /** Why so many events of an organization (null: replayed ones) may not be taken now; undefined when they may. */
+  refusal(organizationId: string | null, events: number): Refusal | undefined;
+  /** Admits one flush into a batch; the answers are in its order. */
+  admit(batch: string, candidates: readonly Candidate[]): Promise<Admission[]>;
+  /** Asks the workers to record a batch. */
+  enqueue(batch: string): void;
+  /** Called with what the admit script said, flush by flush. */
+  onAdmitted(admissions: readonly Admission[]): void;
+  /** Called when nobody knows any more which API keys were deleted. */
+  onUnsure(): void;
+  /** Milliseconds. */
+  now?: () => number;
+}
 
 /** The way into the queue. */
-export interface Ingest {
-  /** Settles when Redis has the event on disk, or has refused it; throws a Refusal when Redis does not answer. */
-  submit(candidate: Candidate): Promise<Admission>;
-  /** Settles when that is so of every event; the answers are in their order, and never throws for one of them. */
-  submitAll(candidates: readonly Candidate[]): Promise<Settled[]>;
+export class Ingest {
+  readonly #deps: IngestDeps;
+  readonly #now: () => number;
+  readonly #waiting = new WaitingEvents(WAITING_MAX);
+  readonly #batches: Batches;
+  #inFlight = 0;
+  #isScheduled = false;
+  #isClosed = false;
+  #onIdle: (() => void)[] = [];
+
+  constructor(deps: IngestDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? (() => performance.now());
+    this.#batches = new Batches(deps.enqueue);
+  }
+
+  /** Resolves when Redis has the event on disk. Throws the Refusal that says why it was not taken. */
+  submit(candidate: Candidate): Promise<void> {
+    const refusal = this.#deps.refusal(candidate.sender?.organizationId ?? null, 1);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    return new Promise((resolve, reject) => {
+      this.#gather(candidate, (error) => (error === undefined ? resolve() : reject(error)));
+    });
+  }
+
+  /** Submits the events of one request. Resolves to why each was not taken, in their order; undefined for one that was. */
+  submitAll(candidates: readonly Candidate[]): Promise<unknown[]> {
+    // They are of one sender.
+    const refusal = this.#deps.refusal(candidates[0]?.sender?.organizationId ?? null, candidates.length);
+    if (refusal !== undefined || candidates.length === 0) return Promise.resolve(candidates.map(() => refusal));
+    return new Promise((resolve) => {
+      const errors: unknown[] = [];
+      let open = candidates.length;
+      candidates.forEach((candidate, index) => {
+        this.#gather(candidate, (error) => {
+          errors[index] = error;
+          open -= 1;
+          if (open === 0) resolve(errors);
+        });
+      });
+    });
+  }
+
   /** Why events are not taken now; undefined while they are. */
-  refusal(): Refusal | undefined;
-  /** Events that wait in memory for a flush. */
-  depth(): number;
-  /** What was last seen of Redis. */
-  queue(): Readonly<RedisState>;
-  /** Takes no more events and waits until all that were handed in are answered. */
-  close(): Promise<void>;
+  refusal(): Refusal | undefined {
+    return this.#deps.refusal(null, 0);
+  }
+
+  /** Events that wait for a flush. */
+  get depth(): number {
+    return this.#waiting.count;
+  }
+
+  /** Takes no more events, waits until all that were handed in are answered, and has the open batch recorded. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#waiting.count > 0 || this.#inFlight > 0) await new Promise<void>((done) => this.#onIdle.push(done));
+    this.#batches.close();
+  }
+
+  /** `settle` is no promise, so that the events of a batch can share one. */
+  #gather(candidate: Candidate, settle: Settle): void {
+    if (this.#isClosed) settle(shuttingDown());
+    else if (this.#waiting.add({ candidate, since: this.#now(), settle })) this.#schedule();
+    else settle(tooMuch());
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#inFlight >= FLUSHES_IN_FLIGHT_MAX || this.#waiting.count === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      void this.#flush();
+      this.#schedule();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    // Gather: what has come in since the last flush.
+    settleAll(this.#waiting.takeLate(this.#now() - WAIT_MS_MAX), tooMuch);
+    const flush = this.#waiting.take(FLUSH_MAX);
+    if (flush.length === 0) return this.#settleIdle();
+    const candidates = flush.map(({ candidate }) => candidate);
+    this.#inFlight += 1;
+    const batch = this.#batches.join(candidates);
+    let mayHoldEvents = true;
+    try {
+      // Admit: from here on each event is on disk together with its claim, or was not taken.
+      const admissions = await this.#deps.admit(batch.id, candidates);
+      this.#deps.onAdmitted(admissions);
+      mayHoldEvents = admissions.some(({ outcome }) => outcome === 'staged');
+
+      // Answer: what the script said, and that alone.
+      flush.forEach(({ settle }, index) => {
+        const admission = admissions[index];
+        if (admission?.outcome === 'unsure') this.#deps.onUnsure();
+        settle(admission === undefined ? noAnswer() : refusalOfAdmission(admission));
+      });
+    } catch (error) {
+      mayHoldEvents = !(error instanceof Refusal && error.fields.outcome === 'not_accepted');
+      settleAll(flush, () => error);
+      // Redis does not answer. Those who came after would wait for as long again, one flush after the other, to hear the same.
+      if (error instanceof Refusal) settleAll(this.#waiting.takeAll(), notSent);
+    } finally {
+      // Enqueue: the job that names the batch is added once the batch is shut and all its flushes are answered.
+      this.#batches.leave(batch, mayHoldEvents);
+      this.#inFlight -= 1;
+      this.#schedule();
+      this.#settleIdle();
+    }
+  }
+
+  #settleIdle(): void {
+    if (this.#inFlight === 0 && this.#waiting.count === 0) for (const done of this.#onIdle.splice(0)) done();
+  }
 }
 
-export interface IngestOptions extends RedisWatchOptions {
-  ownership: Pick<Ownership, 'refusal'>;
-  /** Called with what the admit script said, flush by flush. */
-  onAdmitted: (admissions: readonly Admission[]) => void;
-  onEnqueueFailure: () => void;
+function settleAll(waiting: readonly Waiting[], why: () => unknown): void {
+  for (const { settle } of waiting) settle(why());
 }
 
-export function openIngest(redis: Redis, keys: QueueKeys, log: FastifyBaseLogger, options: IngestOptions): Ingest {
-  const queue = openRecordQueue(redis, keys, log, options.onEnqueueFailure);
-  const load = () => {
-    loadAdmitScript(redis).catch((error: unknown) =>
-      log.warn({ err: error }, 'the admit script will be sent with the first flush'),
-    );
-  };
-  if (redis.status === 'ready') load();
-  redis.on('ready', load);
-  const watch = openRedisWatch(redis, keys, log, options);
-  const batches = new Batches((batch) => queue.enqueue(batch));
-  const buffer = new FlushBuffer(async (candidates) => {
-    const admitTo = (batch: string) => admit(redis, keys, batch, candidates, watch.state().claimSeconds);
-    let characters = 0;
-    for (const { event } of candidates) characters += event.length;
-    const admissions = await batches.stage({ events: candidates.length, characters }, admitTo);
-    options.onAdmitted(admissions);
-    return admissions;
-  });
-  const refusalOf = (organizationId: string | null, events: number) =>
-    options.ownership.refusal() ?? watch.refusal(organizationId, events);
-  return {
-    submit(candidate) {
-      const refusal = refusalOf(candidate.sender?.organizationId ?? null, 1);
-      if (refusal !== undefined) return Promise.reject(refusal);
-      return new Promise((resolve, reject) => {
-        buffer.submit(candidate, (settled) => {
-          if (settled.outcome === 'failed') reject(settled.error);
-          else resolve(settled);
-        });
-      });
-    },
-    submitAll(candidates) {
-      // The events of one request are of one sender.
-      const error = refusalOf(candidates[0]?.sender?.organizationId ?? null, candidates.length);
-      if (error !== undefined || candidates.length === 0)
-        return Promise.resolve(candidates.map(() => ({ outcome: 'failed' as const, error })));
-      return new Promise((resolve) => {
-        const all: Settled[] = [];
-        let open = candidates.length;
-        candidates.forEach((candidate, index) => {
-          buffer.submit(candidate, (settled) => {
-            all[index] = settled;
-            open -= 1;
-            if (open === 0) resolve(all);
-          });
-        });
-      });
-    },
-    refusal: () => refusalOf(null, 0),
-    depth: () => buffer.depth,
-    queue: () => watch.state(),
-    async close() {
-      await buffer.drain();
-      await batches.close();
-      watch.close();
-      redis.off('ready', load);
-      await queue.close();
-    },
-  };
+function noAnswer(): Error {
+  return new Error('the admit script answered for fewer events than it was given');
+}
+
+function shuttingDown(): Refusal {
+  const detail = 'This process is shutting down, and nothing was kept: send the event again.';
+  return new Refusal('shutting_down', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+}
+
+function tooMuch(): Refusal {
+  const detail = 'More events arrive than the queue can take, and nothing was kept: send the event again in a moment.';
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+}
+
+function notSent(): Refusal {
+  const detail = 'The queue cannot take events now, and nothing was kept: send the event again in a moment.';
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
 }

@@ -1,6 +1,8 @@
 // The items of a batch, each read by itself and in slices: a batch as large as it may be takes a tenth of a second and more,
-// for which others do not wait. Meters that are not known are looked up all together. Next: buffer.ts.
+// for which others do not wait. Meters that are not known are looked up all together. Next: ingest.ts.
 
+import type { MeterOfToken } from '@weir/db/events';
+import type { Sender } from '@weir/queue/admit';
 import type { Refusal } from '@weir/shared/errors';
 import { trackBody, type TrackBody } from '@weir/shared/event';
 import type { FastifyRequest } from 'fastify';
@@ -8,14 +10,13 @@ import { parseJson } from '../http/json.ts';
 import { spansOfMembers } from '../http/json-spans.ts';
 import { invalidRequest } from '../http/problem.ts';
 import type { Turns } from '../http/turns.ts';
-import type { Sender } from './admit.ts';
 import type { BatchText } from './batch-body.ts';
-import { ofOrganization, type KnownMeter, type KnownMeters } from './known-meters.ts';
+import type { MeterCache } from './meter-cache.ts';
 import { asRefusal } from './refusals.ts';
-import { readEvent, type ReadEvent, type ReadOptions } from './read-event.ts';
+import { readEventOf, type ReadEvent, type ReadOptions } from './read-event.ts';
 
-export interface ReadItemsParts {
-  meters: KnownMeters;
+export interface ReadItemsDeps {
+  meters: MeterCache;
   turns: Turns;
   read: ReadOptions;
 }
@@ -33,20 +34,19 @@ type Item = ReadEvent | Refusal | Unread;
 
 /** Reads every item of a batch, or says what is wrong with it, in their order. Throws the Refusal of an item that is no JSON. */
 export async function readItems(
-  { meters, turns, read }: ReadItemsParts,
+  { meters, turns, read }: ReadItemsDeps,
   request: FastifyRequest,
   { text, starts, ends }: BatchText,
   sender: Sender,
 ): Promise<(ReadEvent | Refusal)[]> {
-  const readWith = (meter: KnownMeter | undefined, { body, start }: Unread): ReadEvent | Refusal => {
+  const readWith = (meter: MeterOfToken | undefined, { body, start }: Unread): ReadEvent | Refusal => {
     try {
-      const source = { body, text, members: spansOfMembers(text, start), sender };
-      return readEvent(source, ofOrganization(meter, sender.organizationId), read);
+      return readEventOf(meter, { body, text, members: spansOfMembers(text, start), sender }, read);
     } catch (error) {
       return asRefusal(request, error);
     }
   };
-  const lookUps = new Map<string, Promise<() => KnownMeter | undefined>>();
+  const lookUps = new Map<string, Promise<() => MeterOfToken | undefined>>();
   const items = await inSlices(turns, starts, (start, index): Item => {
     const result = trackBody.safeParse(parseJson(text.slice(start, ends[index]), `item events[${index}]`));
     if (!result.success) return invalidRequest(result.error);
@@ -54,11 +54,11 @@ export async function readItems(
     const token = item.body.meter_token;
     const meter = lookUps.has(token) ? undefined : meters.get(token);
     if (meter instanceof Promise) lookUps.set(token, settled(meter));
-    return lookUps.has(token) ? item : readWith(meter as KnownMeter | undefined, item);
+    return lookUps.has(token) ? item : readWith(meter as MeterOfToken | undefined, item);
   });
   if (lookUps.size === 0) return items as (ReadEvent | Refusal)[];
 
-  const found = new Map<string, () => KnownMeter | undefined>();
+  const found = new Map<string, () => MeterOfToken | undefined>();
   for (const [token, lookUp] of lookUps) found.set(token, await lookUp);
   return await inSlices(turns, starts, (_, index) => {
     const item = items[index] as Item;

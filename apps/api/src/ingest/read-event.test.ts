@@ -1,28 +1,33 @@
+import type { MeterOfToken } from '@weir/db/events';
+import { queueKeys } from '@weir/queue/keys';
+import { stagedEvents } from '@weir/queue/staged';
 import { Refusal } from '@weir/shared/errors';
 import { trackBody } from '@weir/shared/event';
 import { epochMsOfId } from '@weir/shared/ids';
-import { queueKeys } from '@weir/shared/queue';
-import { stagedEvents } from '@weir/shared/staged';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { spansOfMembers } from '../http/json-spans.ts';
-import type { KnownMeter } from './known-meters.ts';
-import { readEvent } from './read-event.ts';
+import { readEventOf } from './read-event.ts';
 
-const meter: KnownMeter = { id: 'meter-1', organizationId: 'organization-1', status: 'ACTIVE' };
+const meter: MeterOfToken = {
+  id: 'meter-1',
+  organizationId: 'organization-1',
+  status: 'ACTIVE',
+  aggregation: 'SUM',
+};
 const options = { keys: queueKeys('{weir}'), timestampAheadSeconds: 86_400 };
 
 /** Reads an event from the members of a body beside those that every event needs. */
-function read(more = '', quantity = '1', from: KnownMeter = meter) {
+function read(more = '', quantity = '1', from: MeterOfToken = meter) {
   const text = `{"meter_token":"t","customer_external_id":"acme","quantity":${quantity}${more === '' ? '' : `,${more}`}}`;
-  const event = readEvent(
+  const event = readEventOf(
+    from,
     {
       body: trackBody.parse(JSON.parse(text)),
       text,
       members: spansOfMembers(text, 0),
-      sender: { organizationId: 'organization-1', apiKeyId: 'key-1', memory: 'memory-1' },
+      sender: { organizationId: 'organization-1', apiKeyId: 'key-1', epoch: 'epoch-1' },
     },
-    from,
     options,
   );
   const [staged] = stagedEvents([event.candidate.event]);

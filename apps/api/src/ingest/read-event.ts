@@ -1,18 +1,20 @@
 // From the body of a request to an event that can be staged: exact digits, exact time, known meter. What is wrong here
-// is wrong for good, so it is refused before anything is kept. Next: buffer.ts.
+// is wrong for good, so it is refused before anything is kept. Next: ingest.ts.
 
+import type { MeterOfToken } from '@weir/db/events';
+import type { Candidate, Sender } from '@weir/queue/admit';
+import type { QueueKeys } from '@weir/queue/keys';
+import { stagedText } from '@weir/queue/staged';
 import { parseQuantity } from '@weir/shared/decimal';
 import { Refusal, type FieldError } from '@weir/shared/errors';
 import type { StagedEvent, TrackBody } from '@weir/shared/event';
+import { digest } from '@weir/shared/hash';
 import { newId } from '@weir/shared/ids';
 import { instantOf, parseInstant } from '@weir/shared/instant';
-import { digest, type QueueKeys } from '@weir/shared/queue';
-import { stagedText } from '@weir/shared/staged';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
-import type { Candidate, Sender } from './admit.ts';
-import type { KnownMeter } from './known-meters.ts';
 import { readMetadataText } from './metadata-text.ts';
+import { ofOrganization, type MeterCache } from './meter-cache.ts';
 
 /** No event is older than the service could be; it also keeps years that Postgres and JavaScript read differently out. */
 const EARLIEST_EPOCH_MS = Date.UTC(2000, 0, 1);
@@ -38,8 +40,20 @@ export interface ReadEvent {
   timestamp: string;
 }
 
-/** Reads one event, or throws the Refusal that says what is wrong with it. */
-export function readEvent(source: EventSource, meter: KnownMeter, options: ReadOptions): ReadEvent {
+/** Reads one event; a promise where its meter has to be looked up. Throws the Refusal that says what is wrong with it. */
+export function readEvent(
+  source: EventSource,
+  meters: MeterCache,
+  options: ReadOptions,
+): ReadEvent | Promise<ReadEvent> {
+  const found = meters.get(source.body.meter_token);
+  if (found instanceof Promise) return found.then((meter) => readEventOf(meter, source, options));
+  return readEventOf(found, source, options);
+}
+
+/** Reads one event of the meter that was found for its token. Throws the Refusal that says what is wrong with it. */
+export function readEventOf(found: MeterOfToken | undefined, source: EventSource, options: ReadOptions): ReadEvent {
+  const meter = ofOrganization(found, source.sender.organizationId);
   if (meter.status === 'ARCHIVED') {
     throw new Refusal(
       'meter_archived',
@@ -60,6 +74,7 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
     id,
     organization_id: organizationId,
     meter_id: meter.id,
+    aggregation: meter.aggregation,
     customer_external_id: body.customer_external_id,
     quantity,
     timestamp,
@@ -70,7 +85,7 @@ export function readEvent(source: EventSource, meter: KnownMeter, options: ReadO
     body.idempotency_key === undefined
       ? null
       : {
-          key: options.keys.claim(sender.memory, organizationId, body.idempotency_key),
+          key: options.keys.claim(sender.epoch, organizationId, body.idempotency_key),
           fingerprint: fingerprintOf(event, body, canonical),
         };
   return { candidate: { id, event: stagedText(event), sender, claim }, id, timestamp };

@@ -1,22 +1,19 @@
 // Shuts the door before Redis has to: a Redis that is full refuses the workers too, and then nothing would ever make room.
 // It also shuts it when more batches wait than the operator allows, on a Redis that would drop accepted events, and to an
-// organization that has more waiting than leaves room for others. Before any of that, claims give way (room.ts, let-go.ts).
+// organization that has more waiting than leaves room for others. Before any of that, claims give way (room.ts, and let-go.ts of packages/queue).
 
+import type { QueueConnection } from '@weir/queue/connection';
+import { letGoOfClaims } from '@weir/queue/let-go';
+import type { RedisPolicy } from '@weir/queue/redis-policy';
+import { findOrganizationsOver, readRedisState } from '@weir/queue/redis-state';
 import { Refusal } from '@weir/shared/errors';
-import type { QueueKeys } from '@weir/shared/queue';
-import { readRedisPolicy, type RedisPolicy } from '@weir/shared/redis-policy';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Redis } from 'ioredis';
-import { letGoOfClaims } from './let-go.ts';
-import { claimSecondsAt, isTimeToLetGo, memoryOf, noRoom, shareOf, waitingBytesMax, type NoRoom } from './room.ts';
+import { claimSecondsAt, isTimeToLetGo, noRoom, shareOf, waitingBytesMax, type NoRoom } from './room.ts';
 
 const INTERVAL_MS = 1_000;
 
 /** How soon the next look comes when a second would fill more of the memory than this: a small Redis is full within a few. */
 const FAST = { intervalMs: 250, sharePerSecond: 0.05 };
-
-/** Organizations that are read at once: there may be as many of them as events wait, and Redis has others to serve. */
-const ORGANIZATIONS_AT_ONCE = 500;
 
 /** Why events are refused before they are put to Redis, as metrics have it. */
 export type RefusedBecause = NoRoom | 'policy';
@@ -31,7 +28,7 @@ const DETAILS: Record<RefusedBecause, string> = {
 };
 
 /** What was last seen of Redis, for the metrics. */
-export interface RedisState {
+export interface WatchState {
   /** Batches that are staged and not yet recorded. */
   batches: number;
   /** How much of `maxmemory` is in use; 0 without a limit. */
@@ -57,19 +54,15 @@ export interface RedisWatchOptions {
 export interface RedisWatch {
   /** Why so many events of an organization (null: replayed ones) may not; undefined when they may. Costs nothing to ask. */
   refusal(organizationId: string | null, events: number): Refusal | undefined;
-  state(): Readonly<RedisState>;
+  state(): Readonly<WatchState>;
   close(): void;
 }
 
 /** Looks at Redis every second, and more often while it fills up fast. */
-export function openRedisWatch(
-  redis: Redis,
-  keys: QueueKeys,
-  log: FastifyBaseLogger,
-  options: RedisWatchOptions,
-): RedisWatch {
+export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, options: RedisWatchOptions): RedisWatch {
+  const { redis } = queue;
   const { batchesMax, claimSecondsMax } = options;
-  const state: RedisState = { batches: 0, memoryShare: 0, claimSeconds: claimSecondsMax, isSynced: true };
+  const state: WatchState = { batches: 0, memoryShare: 0, claimSeconds: claimSecondsMax, isSynced: true };
   let policy: RedisPolicy = {};
   let shutBecause: NoRoom | undefined;
   let overTheirShare: ReadonlySet<string> = new Set();
@@ -93,7 +86,7 @@ export function openRedisWatch(
   };
   const seeShares = async (share: number, limit: number) => {
     const bytesMax = waitingBytesMax(share, limit);
-    const over = bytesMax === undefined ? new Set<string>() : await organizationsOver(redis, keys, bytesMax);
+    const over = bytesMax === undefined ? new Set<string>() : await findOrganizationsOver(queue, bytesMax);
     if (over.size > 0 !== overTheirShare.size > 0)
       log.warn(
         { organizations: over.size, bytesMax },
@@ -105,8 +98,7 @@ export function openRedisWatch(
     isLettingGo = true;
     try {
       const count = await letGoOfClaims(
-        redis,
-        keys,
+        queue,
         () => state.claimSeconds,
         () => isClosed,
       );
@@ -125,15 +117,10 @@ export function openRedisWatch(
     if (redis.status !== 'ready' || isLooking || isClosed) return;
     isLooking = true;
     try {
-      const [seen, batches, oldest, oldestClaim] = await Promise.all([
-        readRedisPolicy(redis),
-        redis.zcard(keys.staged),
-        redis.zrange(keys.staged, 0, '0', 'WITHSCORES'),
-        redis.get(keys.oldestClaim),
-      ]);
-      seePolicy(seen.policy);
-      const { used, limit } = memoryOf(seen.memory);
-      const share = shareOf({ used, limit });
+      const { policy: seen, memory, batches, oldestStagedAt, oldestClaimAt } = await readRedisState(queue);
+      seePolicy(seen);
+      const { used, limit } = memory;
+      const share = shareOf(memory);
       // Where it will be a second from now, when it goes on like this.
       const at = performance.now();
       const perSecond =
@@ -143,13 +130,13 @@ export function openRedisWatch(
       isFillingFast = ahead - share > FAST.sharePerSecond;
       state.memoryShare = share;
       state.batches = batches;
-      state.oldestStagedAt = oldest[1] === undefined ? undefined : Number(oldest[1]);
+      state.oldestStagedAt = oldestStagedAt;
       state.claimSeconds = claimSecondsAt(ahead, claimSecondsMax);
       const reason = noRoom(share, batches, batchesMax);
       if (reason !== shutBecause)
         log.warn(state, reason === undefined ? 'the queue has room again' : `tracking is refused: ${DETAILS[reason]}`);
       shutBecause = reason;
-      const oldestSeconds = (Date.now() - Number(oldestClaim ?? 0)) / 1000;
+      const oldestSeconds = (Date.now() - oldestClaimAt) / 1000;
       if (!isLettingGo && isTimeToLetGo(state.claimSeconds, Math.min(claimSecondsMax, oldestSeconds))) void letGo();
       await seeShares(share, limit);
     } catch (error) {
@@ -190,13 +177,4 @@ export function openRedisWatch(
       redis.off('ready', onReady);
     },
   };
-}
-
-async function organizationsOver(redis: Redis, keys: QueueKeys, bytesMax: number): Promise<Set<string>> {
-  const over = new Set<string>();
-  for await (const page of redis.hscanStream(keys.waiting, { count: ORGANIZATIONS_AT_ONCE })) {
-    const flat = page as string[];
-    for (let at = 0; at < flat.length; at += 2) if (Number(flat[at + 1]) > bytesMax) over.add(flat[at] ?? '');
-  }
-  return over;
 }

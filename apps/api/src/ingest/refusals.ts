@@ -1,11 +1,11 @@
 // What a sender is told of an event that was not taken.
 
+import type { Admission } from '@weir/queue/admit';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
-import type { Admission } from './admit.ts';
 
 /** What a sender is told whose event was not staged; undefined for one whose event was. */
-export function refusalOf(admission: Admission): Refusal | undefined {
+export function refusalOfAdmission(admission: Admission): Refusal | undefined {
   switch (admission.outcome) {
     case 'staged':
       return undefined;

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
-import { claimSecondsAt, isTimeToLetGo, memoryOf, noRoom, shareOf, waitingBytesMax } from './room.ts';
+import { claimSecondsAt, isTimeToLetGo, noRoom, shareOf, waitingBytesMax } from './room.ts';
 
 test('the share of memory in use is that of maxmemory, and none without a limit', () => {
-  expect(memoryOf('# Memory\r\nused_memory:750\r\nused_memory_human:1K\r\nmaxmemory:1000\r\n')).toEqual({
-    used: 750,
-    limit: 1000,
-  });
   expect(shareOf({ used: 750, limit: 1000 })).toBe(0.75);
   expect(shareOf({ used: 750, limit: 0 })).toBe(0);
 });

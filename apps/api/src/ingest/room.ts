@@ -1,6 +1,8 @@
 // What the memory of Redis has room for. What waits to be recorded comes first: it was promised. Claims give way to it, since
 // Postgres knows every key for ever. So only what waits can fill the room, and no organization can fill all of it.
 
+import type { RedisMemory } from '@weir/queue/redis-policy';
+
 /** What is left above this share of `maxmemory` is for the workers, who need memory to take batches off. */
 const DOOR_SHARE = 0.75;
 
@@ -16,22 +18,8 @@ const WAITING_PER_FREE = 4;
 /** Below this share nobody can have so much waiting, since it is no more than what is in use: s = 4 × (0.75 − s). */
 const SHARES_MATTER_FROM = (WAITING_PER_FREE * DOOR_SHARE) / (WAITING_PER_FREE + 1);
 
-/** Memory of a Redis, in bytes. `limit` is its `maxmemory`, 0 without one. */
-export interface RedisMemory {
-  used: number;
-  limit: number;
-}
-
 /** Why events are refused, as metrics have it. `share`: only those of an organization that has too much waiting. */
 export type NoRoom = 'memory' | 'batches' | 'share';
-
-/** What a Redis says of its memory in `INFO memory`. */
-export function memoryOf(info: string): RedisMemory {
-  return {
-    used: Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0),
-    limit: Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0),
-  };
-}
 
 /** How much of its `maxmemory` a Redis uses; 0 when it has no limit. */
 export function shareOf({ used, limit }: RedisMemory): number {

@@ -1,7 +1,8 @@
-// The front door. A request is read (read-event.ts), gathered with others (buffer.ts), admitted (admit.ts), and answered
-// from what the admission said. Its event is counted by a worker (apps/worker/src/persist.ts).
+// The front door: the guard of the route has said who is asking (access/authenticate.ts). A request is read (read-event.ts) and
+// handed in (ingest.ts), which takes it into the queue or says why not.
 
 import { isUtf8 } from 'node:buffer';
+import type { Sender } from '@weir/queue/admit';
 import { Refusal } from '@weir/shared/errors';
 import { BATCH_ITEMS_MAX, trackBody } from '@weir/shared/event';
 import { text } from '@weir/shared/text';
@@ -18,15 +19,13 @@ import {
   validatorCompiler,
 } from '../http/problem.ts';
 import type { RateLimits } from '../http/rate-limits.ts';
-import type { Admission, Sender } from './admit.ts';
 import { readBatch } from './batch-body.ts';
 import type { Ingest } from './ingest.ts';
-import { ofOrganization, type KnownMeter } from './known-meters.ts';
-import { asRefusal, refusalOf, throwIfAboutTheRequest } from './refusals.ts';
-import { readItems, type ReadItemsParts } from './read-batch.ts';
+import { asRefusal, throwIfAboutTheRequest } from './refusals.ts';
+import { readItems, type ReadItemsDeps } from './read-batch.ts';
 import { readEvent, type EventSource, type ReadEvent } from './read-event.ts';
 
-export interface TrackParts extends ReadItemsParts {
+export interface TrackDeps extends ReadItemsDeps {
   guards: Guards;
   ingest: Ingest;
   rateLimits: RateLimits;
@@ -41,7 +40,7 @@ const batchEnvelope = z.strictObject({
     .min(1, 'must hold at least one event')
     .max(BATCH_ITEMS_MAX, `must hold at most ${BATCH_ITEMS_MAX} events`),
 });
-// What the document shows; the envelope is what is checked for the request as a whole, since every item is judged by itself.
+// What the document shows; the envelope is what is checked for the request as a whole, since every item is read by itself.
 const batchBody = z.strictObject({ events: z.array(trackBody).min(1).max(BATCH_ITEMS_MAX) });
 const batchItem = z
   .object({
@@ -77,13 +76,13 @@ const refusals = problemResponses(
 );
 const config = { traffic: 'tracking' } as const;
 
-export function trackRoutes(app: App, parts: TrackParts): void {
+export function trackRoutes(app: App, deps: TrackDeps): void {
   app.decorateRequest('batch', null);
   app.post(
     '/api/v1/sdk/track',
     {
       config,
-      onRequest: parts.guards.write,
+      onRequest: deps.guards.write,
       validatorCompiler: ({ httpPart }) =>
         httpPart === 'headers' ? () => true : validatorCompiler({ schema: trackBody }),
       schema: {
@@ -112,14 +111,13 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       const { json } = request;
       if (json === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
       // Nothing is waited for that is there already: most requests come to the buffer in the turn that they came in.
-      const counted = countEvents(parts, request, reply, 1);
+      const counted = countEvents(deps, request, reply, 1);
       if (counted !== undefined) await counted;
       const body = withHeaderKey(request.body, request);
       const source = { body, text: json.text, members: json.members, sender: senderOf(request) };
-      const event = read(parts, source);
+      const event = readEvent(source, deps.meters, deps.read);
       const { candidate, id, timestamp } = event instanceof Promise ? await event : event;
-      const refusal = admissionRefusal(parts, await parts.ingest.submit(candidate));
-      if (refusal !== undefined) throw refusal;
+      await deps.ingest.submit(candidate);
       return reply.code(201).send({ id, timestamp });
     },
   );
@@ -127,9 +125,9 @@ export function trackRoutes(app: App, parts: TrackParts): void {
   app.post(
     '/api/v1/sdk/track/batch',
     {
-      config: { ...config, readBody: (request, text) => readBatch(request, text, parts.bodyBytesMax) },
-      onRequest: parts.guards.write,
-      bodyLimit: parts.batchBodyBytesMax,
+      config: { ...config, readBody: (request, text) => readBatch(request, text, deps.bodyBytesMax) },
+      onRequest: deps.guards.write,
+      bodyLimit: deps.batchBodyBytesMax,
       validatorCompiler: () => (data) => {
         const result = batchEnvelope.safeParse(data);
         return result.success ? { value: result.data } : { error: invalidRequest(result.error) };
@@ -152,11 +150,11 @@ export function trackRoutes(app: App, parts: TrackParts): void {
       }
       const { batch } = request;
       if (batch === null) throw new Refusal('malformed_json', 'The body is empty: send a JSON object.');
-      await countEvents(parts, request, reply, batch.starts.length);
-      const read = await readItems(parts, request, batch, senderOf(request));
+      await countEvents(deps, request, reply, batch.starts.length);
+      const read = await readItems(deps, request, batch, senderOf(request));
       // As long as the answer is waited for, every collection of garbage would have to copy it.
       request.batch = null;
-      const results = await trackAll(parts, request, read);
+      const results = await trackAll(deps, request, read);
       const refused = results.filter((result) => result instanceof Refusal);
       if (refused.length === results.length) throwIfAboutTheRequest(refused);
       if (refused.length > 0) {
@@ -184,53 +182,36 @@ function refusedItem(refusal: Refusal): BatchItem {
 
 /** Tracks what was read of a batch; the answers are in its order. */
 async function trackAll(
-  parts: TrackParts,
+  deps: TrackDeps,
   request: FastifyRequest,
   results: readonly (ReadEvent | Refusal)[],
 ): Promise<(ReadEvent | Refusal)[]> {
   const events = results.filter((result): result is ReadEvent => !(result instanceof Refusal));
-  const settled = await parts.ingest.submitAll(events.map(({ candidate }) => candidate));
+  const errors = await deps.ingest.submitAll(events.map(({ candidate }) => candidate));
   const refusals = new Map<ReadEvent | Refusal, Refusal>();
-  settled.forEach((each, index) => {
-    const event = events[index];
-    const refusal = each.outcome === 'failed' ? asRefusal(request, each.error) : admissionRefusal(parts, each);
-    if (event !== undefined && refusal !== undefined) refusals.set(event, refusal);
+  events.forEach((event, index) => {
+    const error = errors[index];
+    if (error !== undefined) refusals.set(event, asRefusal(request, error));
   });
   return results.map((result) => (result instanceof Refusal ? result : (refusals.get(result) ?? result)));
 }
 
 /** After the body was read, since a batch counts as many events as it holds; before any of them is taken. */
 function countEvents(
-  parts: TrackParts,
+  deps: TrackDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   events: number,
 ): Promise<void> | undefined {
   const { apiKeyId } = request.caller;
-  return apiKeyId === undefined ? undefined : parts.rateLimits.countEvents(reply, apiKeyId, events);
-}
-
-/** Reads one event; a promise where its meter has to be looked up. Throws the Refusal that says what is wrong with it. */
-function read(parts: TrackParts, source: EventSource): ReadEvent | Promise<ReadEvent> {
-  const found = parts.meters.get(source.body.meter_token);
-  if (found instanceof Promise) return found.then((meter) => readWith(parts, source, meter));
-  return readWith(parts, source, found);
-}
-
-function readWith(parts: TrackParts, source: EventSource, meter: KnownMeter | undefined): ReadEvent {
-  return readEvent(source, ofOrganization(meter, source.sender.organizationId), parts.read);
-}
-
-function admissionRefusal({ guards }: TrackParts, admission: Admission): Refusal | undefined {
-  if (admission.outcome === 'unsure') guards.forgetKeys();
-  return refusalOf(admission);
+  return apiKeyId === undefined ? undefined : deps.rateLimits.countEvents(reply, apiKeyId, events);
 }
 
 function senderOf({ caller }: FastifyRequest): Sender {
-  const { organizationId, apiKeyId, memory } = caller;
-  if (apiKeyId === undefined || memory === undefined)
+  const { organizationId, apiKeyId, epoch } = caller;
+  if (apiKeyId === undefined || epoch === undefined)
     throw new Error('the write guard lets API keys through and nothing else');
-  return { organizationId, apiKeyId, memory };
+  return { organizationId, apiKeyId, epoch };
 }
 
 /** The header Idempotency-Key means the same as the field; both may be sent when they agree. */

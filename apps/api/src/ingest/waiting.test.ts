@@ -4,7 +4,7 @@ import { WaitingEvents, type Waiting } from './waiting.ts';
 let since = 0;
 
 function eventOf(organizationId: string, characters = 1): Waiting {
-  const sender = { organizationId, apiKeyId: 'key', memory: 'memory' };
+  const sender = { organizationId, apiKeyId: 'key', epoch: 'epoch' };
   since += 1;
   const candidate = { id: `${organizationId}${since}`, event: 'x'.repeat(characters), sender, claim: null };
   return { candidate, since, settle: () => {} };

@@ -1,14 +1,16 @@
 // The events that wait for a flush, in one queue for each organization: a crowd of one makes nobody else wait, and takes up
 // nobody else's room. Where all are of one organization, as they mostly are, that is one queue.
 
-import type { Candidate } from './admit.ts';
-import type { Settled } from './buffer.ts';
+import type { Candidate } from '@weir/queue/admit';
+
+/** Called once: with nothing when the event was taken, else with why it was not. */
+export type Settle = (error?: unknown) => void;
 
 /** One event that waits, since when, and who is to hear what became of it. */
 export interface Waiting {
   candidate: Candidate;
   since: number;
-  settle: (settled: Settled) => void;
+  settle: Settle;
 }
 
 /** How much there may be of something: of what waits, or of one flush. */

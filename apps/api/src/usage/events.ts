@@ -2,12 +2,12 @@
 
 import type { Database } from '@weir/db/database';
 import { findStoredEvent, listStoredEvents, type StoredEvent } from '@weir/db/events';
+import type { QueueConnection } from '@weir/queue/connection';
+import { findStagedEvent } from '@weir/queue/find-staged';
+import { stagedText } from '@weir/queue/staged';
 import { Refusal } from '@weir/shared/errors';
-import { metadata, receivedAt, type StagedEvent } from '@weir/shared/event';
-import type { QueueKeys } from '@weir/shared/queue';
-import { stagedText } from '@weir/shared/staged';
+import { metadata, receivedAt, type StagedEvent, type UsageEvent } from '@weir/shared/event';
 import { text } from '@weir/shared/text';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes } from '../http/fields.ts';
@@ -15,13 +15,11 @@ import type { App } from '../http/typed-app.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import { problemOfMetadataText } from '../ingest/metadata-text.ts';
-import { findStagedEvent } from './staged-events.ts';
 
 export interface EventParts {
   guards: Guards;
   database: Database;
-  redis: Redis;
-  keys: QueueKeys;
+  queue: QueueConnection;
   ingest: Ingest;
 }
 
@@ -160,11 +158,11 @@ function isEventId(id: string): boolean {
 }
 
 async function getReceipt(parts: EventParts, organizationId: string, id: string): Promise<z.output<typeof receipt>> {
-  const { database, redis, keys } = parts;
+  const { database, queue } = parts;
   if (!isEventId(id)) throw new Refusal('not_found', NO_SUCH_THING);
   const stored = await findStoredEvent(database, organizationId, id);
   if (stored !== undefined) return receiptOf(stored);
-  const staged = await findStagedEvent(redis, keys, id);
+  const staged = await findStagedEvent(queue, id);
   if (staged?.organization_id === organizationId) return { ...fieldsOf(staged), status: 'queued' };
   // Between the two looks above the worker may have moved it from Redis to Postgres.
   const moved = staged === undefined ? await findStoredEvent(database, organizationId, id) : undefined;
@@ -181,7 +179,7 @@ function receiptOf({ status, event, reason, duplicate_of }: StoredEvent): z.outp
   };
 }
 
-function fieldsOf(event: StagedEvent): Omit<z.output<typeof receipt>, 'status'> {
+function fieldsOf(event: UsageEvent): Omit<z.output<typeof receipt>, 'status'> {
   return {
     id: event.id,
     meter_id: event.meter_id,

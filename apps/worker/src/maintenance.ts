@@ -1,0 +1,103 @@
+// What has to be done again and again, by any one worker.
+
+import type { Database } from '@weir/db/database';
+import { makePartitions } from '@weir/db/partitions';
+import { deleteExpiredSessions } from '@weir/db/sessions';
+import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
+import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
+import { openMaintenance as openSchedule } from '@weir/queue/maintenance-jobs';
+import type { JobWorker } from '@weir/queue/job-worker';
+import type { Ownership } from '@weir/queue/ownership';
+import { openSweeper, type Sweeper } from '@weir/queue/sweep';
+import type { Logger } from '@weir/shared/log';
+import { bringCountsBack, drainAcceptedCounts } from './drain-accepted-counts.ts';
+import type { WorkerMetrics } from './metrics.ts';
+
+/** What Redis forgets between two drains is missing in the door's count; the events themselves are not touched by it. */
+const DRAIN_INTERVAL_MS = 10_000;
+
+/** Partitions are made months ahead, so looking a few times a day is plenty. */
+const PARTITIONS_INTERVAL_MS = 6 * 3_600_000;
+
+/** An ended session or widget token opens nothing; deleting it only spares room. */
+const SESSIONS_INTERVAL_MS = 3_600_000;
+
+type Task = 'sweep' | 'drain' | 'partitions' | 'sessions';
+
+export interface MaintenanceDeps {
+  address: QueueAddress;
+  database: Database;
+  ownership: Pick<Ownership, 'check'>;
+  sweepIntervalMs: number;
+  sweepAgeMs: number;
+  log: Logger;
+  metrics: WorkerMetrics;
+}
+
+/** Does maintenance at once: it is told not to where the queue belongs to another database. */
+export function openMaintenance(deps: MaintenanceDeps): JobWorker {
+  const { log } = deps;
+  const queue = openWorker(deps.address, (error) =>
+    log.warn({ err: error }, 'maintenance lost its connection to Redis'),
+  );
+  const sweeper = openSweeper(queue, (error) => log.warn({ err: error }, 'the sweeper met an error'));
+  const worker = openSchedule<Task>(queue, {
+    every: {
+      sweep: deps.sweepIntervalMs,
+      drain: DRAIN_INTERVAL_MS,
+      partitions: PARTITIONS_INTERVAL_MS,
+      sessions: SESSIONS_INTERVAL_MS,
+    },
+    async perform(task) {
+      // What another Weir has counted must not be drained into this one's database.
+      await deps.ownership.check();
+      await perform(task, deps, queue, sweeper);
+    },
+    log,
+  });
+  return {
+    take: worker.take,
+    async close() {
+      await worker.close();
+      await sweeper.close();
+      disconnect(queue);
+    },
+  };
+}
+
+async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection, sweeper: Sweeper): Promise<void> {
+  const { database, log, metrics } = deps;
+  switch (task) {
+    case 'sweep': {
+      const swept = await sweeper.sweep(deps.sweepAgeMs);
+      metrics.sweptBatches.inc(swept);
+      if (swept > 0) log.info({ batches: swept }, 'batches without a job were enqueued again');
+      return;
+    }
+    case 'drain': {
+      const drained = await drainAcceptedCounts(queue, database);
+      if (drained?.outcome === 'again' && drained.events !== 0) {
+        const { id, events } = drained;
+        log.warn({ counts: id, events }, 'Redis came back with an older state: some counts of the door are lost');
+      }
+      const events = await bringCountsBack(queue, database);
+      if (events !== undefined)
+        log.warn({ events }, 'events that Postgres had counted before it went back in time are counted again');
+      return;
+    }
+    case 'partitions': {
+      const client = await database.pool.connect();
+      try {
+        const made = await makePartitions(client, new Date());
+        if (made.length > 0) log.info({ partitions: made }, 'partitions were made');
+      } finally {
+        client.release();
+      }
+      return;
+    }
+    case 'sessions': {
+      await deleteExpiredSessions(database.kysely);
+      await deleteExpiredWidgetTokens(database.kysely);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { Worker, type Job, type WorkerOptions } from 'bullmq';
+import type { QueueConnection } from './connection.ts';
+
+/** Takes jobs of one queue. */
+export interface JobWorker {
+  /** Has it take jobs or leave them, whatever it did before. Those in hand go on. */
+  take(isOn: boolean): void;
+  /** Takes no more jobs and waits for those under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Timing of jobs under a worker that dies: another worker has its job within about 10 s. A job may be taken over any
+ * number of times, since by default BullMQ gives it up as failed after the second.
+ */
+const TIMING = {
+  lockDuration: 5_000,
+  stalledInterval: 5_000,
+  maxStalledCount: Number.MAX_SAFE_INTEGER,
+} as const;
+
+export function openJobWorker<Data, Name extends string = string>(
+  { redis, keys }: QueueConnection,
+  name: string,
+  options: Pick<WorkerOptions, 'concurrency' | 'settings'>,
+  work: (job: Job<Data, unknown, Name>) => Promise<void>,
+  events: { onFailed(error: Error, job: Job<Data, unknown, Name> | undefined): void; onError(error: Error): void },
+): JobWorker {
+  const worker = new Worker<Data, unknown, Name>(name, work, {
+    connection: redis,
+    prefix: keys.prefix,
+    ...TIMING,
+    ...options,
+  });
+  worker.on('failed', (job, error) => events.onFailed(error, job));
+  worker.on('error', events.onError);
+  return {
+    take(isOn) {
+      if (worker.isPaused() !== isOn) return;
+      // Both only fail where the worker is being closed.
+      (isOn ? worker.resume() : worker.pause(true)).catch(() => {});
+    },
+    close: () => worker.close(),
+  };
+}

@@ -1,0 +1,252 @@
+// Whose queue it is. The prefix in Redis holds the mark of its database: another Weir on the same Redis, or a copy of the
+// database, must neither take what waits here nor add to it. And whether that database still has all that it had: after a
+// restore, or a failover that lost commits, the claims here hold keys of events that are nowhere. They count for nothing then,
+// since their keys in Redis are made of its epoch, which is renewed.
+
+import { randomUUID } from 'node:crypto';
+import { Refusal, errorCodeOf } from '@weir/shared/errors';
+import type { Logger } from '@weir/shared/log';
+import { SettingsError } from '@weir/shared/settings';
+import { withinMs } from '@weir/shared/within';
+import type { QueueConnection } from './connection.ts';
+import { loadScript } from './script.ts';
+
+/** What Postgres says of itself; see installation.ts of packages/db. */
+export interface DatabaseFacts {
+  mark: string;
+  timeline: number;
+  hasDrained: boolean;
+}
+
+/** How Postgres is asked; both throw a SettingsError for a database that will not do, and else what Postgres says. */
+export interface DatabaseQuestions {
+  requireSchema(): Promise<void>;
+  identify(drained: string | undefined): Promise<DatabaseFacts>;
+}
+
+const TAKE_OVER_COMMAND = 'npm run take-over';
+
+const NOT_SEEN = 'The database has not been seen yet: check DATABASE_URL, and that Postgres runs.';
+
+/** A whole look takes no longer, even where Redis or Postgres is silent. */
+const LOOK_MS_MAX = 5_000;
+
+const ownQueue = loadScript<[owner: string, epoch?: string]>('own-queue');
+const renewEpoch = loadScript<number>('renew-epoch');
+const takeOverQueue = loadScript<null>('take-over');
+
+/** This queue is not, or not yet, one that this process may touch. It is worth another try. */
+export class NotOurQueue extends Error {}
+
+/**
+ * Takes the queue for this database, whoever it belonged to. What waits in it stays; claims made before count for nothing.
+ * Returns the mark that it had; undefined when it had none, or this one already.
+ */
+export async function takeOver(queue: QueueConnection, facts: DatabaseFacts): Promise<string | undefined> {
+  const former = await readOwner(queue);
+  await takeOverQueue(queue.redis, keysOf(queue), [facts.mark, randomUUID(), facts.timeline]);
+  return former === facts.mark ? undefined : former;
+}
+
+/** The mark of the database that the queue belongs to; undefined where it has none. */
+export async function readOwner({ redis, keys }: QueueConnection): Promise<string | undefined> {
+  return (await redis.get(keys.database)) ?? undefined;
+}
+
+/** Whether two marks are of one Weir: of its database, and of a copy of it. */
+export function isSameWeir(mark: string, other: string): boolean {
+  return mark.split(':')[0] === other.split(':')[0];
+}
+
+function keysOf({ keys }: QueueConnection): string[] {
+  return [keys.database, keys.epoch, keys.lastDrained, keys.timeline, keys.countsAhead];
+}
+
+export interface OwnershipOptions {
+  queue: QueueConnection;
+  database: DatabaseQuestions;
+  log: Logger;
+  /** How often it is looked. */
+  intervalMs: number;
+  /** Called after each look, with whether the queue may be touched. */
+  onLook?: (isOurs: boolean) => void;
+}
+
+/** What is known of whose queue this is. */
+export class Ownership {
+  readonly #options: OwnershipOptions;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onReady = () => void this.look();
+  #mark: string | undefined;
+  /** Why the database will not do; null while it has not been seen. */
+  #unfit: SettingsError | undefined | null = null;
+  #foreign: SettingsError | undefined;
+  #lastFailure = '';
+  #looking: Promise<void> | undefined;
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.look(), options.intervalMs);
+    // A connection that comes again may lead to another Redis.
+    options.queue.redis.on('ready', this.#onReady);
+  }
+
+  /** Why the queue must not be touched, for the operator; undefined when it may. Costs nothing to ask. */
+  problem(): string | undefined {
+    if (this.#unfit === undefined && this.#foreign === undefined) return undefined;
+    return this.#unfit === null ? NOT_SEEN : (this.#unfit ?? this.#foreign)?.message;
+  }
+
+  /** What a sender is told meanwhile. */
+  refusal(): Refusal | undefined {
+    if (this.#unfit === undefined && this.#foreign === undefined) return undefined;
+    const why = this.#unfit === undefined ? 'belongs to another database' : 'has no database that it could write to';
+    const detail = `The queue ${why}, and nothing was kept: send the event again later.`;
+    return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 });
+  }
+
+  /** The first look. Throws a SettingsError when this process must not run as it is set up; not when a part is away. */
+  async requireOurs(): Promise<void> {
+    await this.look();
+    const error = this.#unfit ?? this.#foreign;
+    if (error !== undefined) throw new SettingsError(`Cannot start: ${error.message}`);
+  }
+
+  /** The epoch of this queue. Throws the refusal where the queue is not ours, and what Redis says. */
+  async epoch(): Promise<string> {
+    if (this.#mark === undefined) await this.look();
+    const mark = this.#mark;
+    if (mark === undefined || this.#unfit !== undefined) throw this.refusal() ?? new NotOurQueue(NOT_SEEN);
+    const [owner, epoch] = await own(this.#options.queue, mark);
+    this.#seeOwner(owner);
+    if (owner !== mark || epoch === undefined) throw this.refusal() ?? new NotOurQueue(NOT_SEEN);
+    return epoch;
+  }
+
+  /** Throws a NotOurQueue unless the queue is ours at this moment. */
+  async check(): Promise<void> {
+    const mark = this.#mark;
+    const owner = mark === undefined ? undefined : await readOwner(this.#options.queue);
+    if (mark !== undefined && owner === mark) return;
+    await this.look();
+    const problem = this.problem();
+    if (problem !== undefined) throw new NotOurQueue(problem);
+  }
+
+  /** Looks now, or waits for the look under way. Never throws: what it finds is kept, and logged when it changes. */
+  look(): Promise<void> {
+    this.#looking ??= withinMs(LOOK_MS_MAX, this.#look())
+      .catch((error: unknown) => this.#tellOnce(error))
+      .finally(() => {
+        this.#looking = undefined;
+        this.#options.onLook?.(this.problem() === undefined);
+      });
+    return this.#looking;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#options.queue.redis.off('ready', this.#onReady);
+  }
+
+  async #look(): Promise<void> {
+    const { queue, database } = this.#options;
+    const { redis, keys } = queue;
+    if (redis.status !== 'ready') {
+      // Postgres may be told of all the same: a fresh process learns its mark.
+      await this.#identify(undefined, database);
+      return;
+    }
+    const [drained, timeline] = await redis.mget(keys.lastDrained, keys.timeline);
+    let facts: DatabaseFacts | undefined;
+    try {
+      facts = await this.#identify(drained ?? undefined, database);
+    } catch (error) {
+      // Postgres is away. Redis may belong to somebody else by now.
+      if (this.#mark !== undefined) this.#seeOwner(await readOwner(queue));
+      throw error;
+    }
+    if (facts === undefined) return;
+    const [owner] = await own(queue, facts.mark);
+    if (owner === facts.mark) await this.#compareTime(facts, drained ?? '', timeline ?? '');
+    this.#seeOwner(owner);
+  }
+
+  /** Undefined where the database will not do; why is kept. */
+  async #identify(drained: string | undefined, database: DatabaseQuestions): Promise<DatabaseFacts | undefined> {
+    try {
+      if (this.#unfit !== undefined) await database.requireSchema();
+      const facts = await database.identify(drained);
+      // Another database than before has to be looked at as a whole.
+      if (this.#mark !== undefined && this.#mark !== facts.mark) await database.requireSchema();
+      this.#mark = facts.mark;
+      this.#tell(this.#unfit ?? undefined, undefined);
+      this.#unfit = undefined;
+      return facts;
+    } catch (error) {
+      if (error instanceof SettingsError) {
+        this.#tell(this.#unfit ?? undefined, error);
+        this.#unfit = error;
+        return undefined;
+      }
+      // A table that is not there any more: the schema says what is missing.
+      if (errorCodeOf(error) === '42P01' && this.#unfit === undefined) this.#unfit = null;
+      throw error;
+    }
+  }
+
+  /** Begins a new epoch where Postgres does not have any more what it had. */
+  async #compareTime(facts: DatabaseFacts, drained: string, timeline: string): Promise<void> {
+    const { queue, log } = this.#options;
+    const { redis, keys } = queue;
+    if (timeline === '' && facts.timeline > 0) await redis.set(keys.timeline, facts.timeline, 'NX');
+    // A lower one is told by an old primary that does not know yet that another one took its place.
+    const isLater = timeline !== '' && facts.timeline > Number(timeline);
+    if (facts.hasDrained && !isLater) return;
+    const values = [facts.mark, drained, timeline, randomUUID(), facts.timeline];
+    if ((await renewEpoch(redis, keysOf(queue), values)) !== 1) return;
+    log.error(
+      { timeline: facts.timeline, before: timeline },
+      facts.hasDrained
+        ? 'another Postgres took over: idempotency keys are judged by Postgres alone from now on; npm run reconcile says whether events are missing'
+        : 'Postgres went back in time: what was recorded since is not there. Clients can send it again; npm run reconcile says what is missing',
+    );
+  }
+
+  #seeOwner(owner: string | undefined): void {
+    if (this.#mark === undefined) return;
+    // Without a mark Redis lost its memory: the next look, or the next key that is looked up, sets it again.
+    const foreign = owner === undefined ? undefined : foreignQueue(this.#mark, owner);
+    this.#tell(this.#foreign, foreign);
+    this.#foreign = foreign;
+  }
+
+  #tell(before: SettingsError | undefined, now: SettingsError | undefined): void {
+    if (before?.message === now?.message) return;
+    if (now !== undefined) this.#options.log.error(`the queue is left alone: ${now.message}`);
+    else this.#options.log.info('the queue is no longer left alone');
+  }
+
+  /** A part that is away is the same news at each look. */
+  #tellOnce(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (this.#mark !== undefined || message === this.#lastFailure) return;
+    this.#lastFailure = message;
+    this.#options.log.warn({ err: error }, 'it could not be seen yet whose queue this is');
+  }
+}
+
+function own({ redis, keys }: QueueConnection, mark: string): Promise<[owner: string, epoch?: string]> {
+  return ownQueue(redis, [keys.database, keys.epoch], [mark, randomUUID()]);
+}
+
+/** What is wrong when the queue has another mark than the database; undefined when it is the same. */
+export function foreignQueue(mark: string, owner: string): SettingsError | undefined {
+  if (mark === owner) return undefined;
+  const whose = isSameWeir(mark, owner) ? 'another copy of this database' : 'the database of another Weir';
+  return new SettingsError(
+    `The queue in Redis (QUEUE_PREFIX) belongs to ${whose}: give this Weir a QUEUE_PREFIX of its own; or, if this database ` +
+      `takes the place of the other one for good (restored, moved, upgraded), stop all of Weir and run ${TAKE_OVER_COMMAND}. ` +
+      'See docs/operations.md.',
+  );
+}
