@@ -40,6 +40,15 @@ beforeAll(async () => {
   caller = callers[0];
   await first.client.query(`UPDATE meters SET aggregation_type = 'UNIQUE_COUNT'`);
   for (const { client } of [first, second]) {
+    await client.query(
+      `INSERT INTO organizations (id, name) VALUES ('${caller.organizationId}', 'A') ON CONFLICT DO NOTHING`,
+    );
+    const meters = [caller.meterId, otherMeter].map(
+      (id) => `('${caller.organizationId}', '${id}', 'M', '${id}', 'SUM')`,
+    );
+    await client.query(
+      `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type) VALUES ${meters.join()} ON CONFLICT DO NOTHING`,
+    );
     await fillEvents(client, {
       events: EVENTS,
       customers: 7,

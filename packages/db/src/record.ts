@@ -45,7 +45,7 @@ added_${table} AS (${addTo(rollup, `SELECT * FROM made_${table}`)})`;
 //   holder, and even to be ready for that with every partition of events would cost each statement.
 // - recorded: only rows that were really inserted go on to the rollups. This is the "exactly once".
 // - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
-//   answered as unsettled, and settled by running the statement again, which then sees that key.
+//   returned as unsettled, and settled by running the statement again, which then sees that key.
 // - valued: values are made of their events once, for all that keep them.
 // - made_…, added_…: the rows of each rollup, and how they are added to it, in the order of their keys.
 const RECORD = `

@@ -143,7 +143,7 @@ interface RejectedEvents {
   rejected_at: Time;
 }
 
-/** The tables that admins and receipts read through kysely. Rollups are read and written in SQL only, in `record.ts` and `usage.ts`. */
+/** The tables that admins and receipts read through kysely. Rollups are read and written in SQL only, as `rollups.ts` has them. */
 export interface Tables {
   organizations: Organizations;
   users: Users;
