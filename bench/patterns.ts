@@ -125,7 +125,7 @@ function ceiling(name: string, connections: number): Pattern {
     records: true,
     takesRequests: false,
     async start({ ground, database, run }) {
-      const loader = await run(rival('ceiling-main'), rivalEnv(ground, database, newCaller()));
+      const loader = await run(rival('ceiling-main'), await rivalEnv(ground, database, newCaller()));
       return { urls: [], path: '', callers: [], loader, pending: async () => 0 };
     },
   };
@@ -176,15 +176,22 @@ const newCaller = (): Caller => ({
   meterToken: randomBytes(16).toString('hex'),
 });
 
-function rivalEnv(ground: Ground, database: RoundDatabase, caller: Caller): Record<string, string> {
+/** Usage has a meter: what a rival records is that of one that it does not have to look up. */
+async function rivalEnv(ground: Ground, database: RoundDatabase, caller: Caller): Promise<Record<string, string>> {
+  const [organization, meter] = [randomUUID(), randomUUID()];
+  await database.client.query(`INSERT INTO organizations (id, name) VALUES ($1, 'Rival')`, [organization]);
+  await database.client.query(
+    `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type) VALUES ($1, $2, 'Rival', $3, 'SUM')`,
+    [organization, meter, caller.meterToken],
+  );
   return {
     DATABASE_URL: database.url,
     REDIS_URL: ground.redisUrl,
     QUEUE_PREFIX: ground.prefix,
     API_KEY: caller.apiKey,
     METER_TOKEN: caller.meterToken,
-    METER_ID: randomUUID(),
-    ORGANIZATION_ID: randomUUID(),
+    METER_ID: meter,
+    ORGANIZATION_ID: organization,
   };
 }
 
@@ -196,7 +203,7 @@ async function startRivals(
   pending: () => Promise<number>,
 ): Promise<Target> {
   const caller = newCaller();
-  const env = rivalEnv(ground, database, caller);
+  const env = await rivalEnv(ground, database, caller);
   const urls: string[] = [];
   for (let count = 0; count < apis; count += 1) urls.push((await run(rival(door), env)).url);
   for (const other of others) await run(rival(other), env);
