@@ -116,7 +116,7 @@ export const RAW_POSTGRES: Pattern = {
   records: true,
   takesRequests: false,
   async start(deps) {
-    const loader = await deps.run(baseline('ceiling-main'), baselineEnv(deps, newCaller()));
+    const loader = await deps.run(baseline('ceiling-main'), await baselineEnv(deps, newCaller()));
     return { urls: [], path: '', callers: [], loader, pending: async () => 0 };
   },
 };
@@ -180,13 +180,21 @@ const newCaller = (): Caller => ({
   meterToken: randomBytes(16).toString('hex'),
 });
 
-function baselineEnv(deps: PatternDeps, caller: Caller): Record<string, string> {
+/** Usage has a meter: what a baseline records is of one that it does not have to look up. */
+async function baselineEnv(deps: PatternDeps, { apiKey, meterToken }: Caller): Promise<Record<string, string>> {
+  const [organization, meter] = [randomUUID(), randomUUID()];
+  const { client } = deps.database;
+  await client.query(`INSERT INTO organizations (id, name) VALUES ($1, 'Baseline')`, [organization]);
+  await client.query(
+    `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type) VALUES ($1, $2, 'Baseline', $3, 'SUM')`,
+    [organization, meter, meterToken],
+  );
   return {
     ...servicesEnv(deps),
-    API_KEY: caller.apiKey,
-    METER_TOKEN: caller.meterToken,
-    METER_ID: randomUUID(),
-    ORGANIZATION_ID: randomUUID(),
+    API_KEY: apiKey,
+    METER_TOKEN: meterToken,
+    METER_ID: meter,
+    ORGANIZATION_ID: organization,
   };
 }
 
@@ -198,7 +206,7 @@ async function startBaseline(
   pending: () => Promise<number>,
 ): Promise<Target> {
   const caller = newCaller();
-  const env = baselineEnv(deps, caller);
+  const env = await baselineEnv(deps, caller);
   const urls: string[] = [];
   for (let count = 0; count < deps.apis; count += 1) urls.push((await deps.run(baseline(door), env)).url);
   for (const other of others) await deps.run(baseline(other), env);

@@ -40,15 +40,16 @@ beforeAll(async () => {
   caller = callers[0];
   await first.client.query(`UPDATE meters SET aggregation_type = 'UNIQUE_COUNT'`);
   for (const { client } of [first, second]) {
-    await client.query(
-      `INSERT INTO organizations (id, name) VALUES ('${caller.organizationId}', 'A') ON CONFLICT DO NOTHING`,
-    );
-    const meters = [caller.meterId, otherMeter].map(
-      (id) => `('${caller.organizationId}', '${id}', 'M', '${id}', 'SUM')`,
-    );
-    await client.query(
-      `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type) VALUES ${meters.join()} ON CONFLICT DO NOTHING`,
-    );
+    // Usage has a meter, in the database without callers as well.
+    await client.query(`INSERT INTO organizations (id, name) VALUES ($1, 'Filled') ON CONFLICT DO NOTHING`, [
+      caller.organizationId,
+    ]);
+    for (const meterId of [caller.meterId, otherMeter])
+      await client.query(
+        `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type)
+         VALUES ($1, $2, 'Filled', gen_random_uuid()::text, 'UNIQUE_COUNT') ON CONFLICT DO NOTHING`,
+        [caller.organizationId, meterId],
+      );
     await fillEvents(client, {
       events: EVENTS,
       customers: 7,

@@ -13,6 +13,11 @@ let pool: pg.Pool;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   pool = new pg.Pool({ connectionString: testDatabase.url, max: 4, options: '-c timezone=UTC' });
+  await pool.query(`INSERT INTO organizations (id, name) VALUES ($1, 'Partitions')`, [organization]);
+  await pool.query(
+    `INSERT INTO meters (organization_id, id, name, meter_token, aggregation_type) VALUES ($1, $2, 'Sum', 'sum', 'SUM')`,
+    [organization, meter],
+  );
 });
 afterAll(async () => {
   await pool.end();

@@ -9,8 +9,8 @@ import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
-import { BUCKETS_MAX, type Grouping, type WindowQuery } from '@weir/shared/window';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BUCKETS_MAX, type Grouping, type Window } from '@weir/shared/window';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -76,10 +76,13 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       },
     },
     async (request, reply) => {
-      const { caller, query } = request;
-      const meter = await getMeter(database, caller.organizationId, request.params.id);
-      const customerExternalId = await externalIdOf(database, caller.organizationId, query);
-      return await sendMeterUsage(deps, { request, reply, query }, { meter, customerExternalId });
+      const { params, query } = request;
+      const { organizationId } = request.caller;
+      const window = await windowOf(turns, request, query);
+      const meter = await getMeter(database, organizationId, params.id);
+      const customerExternalId = await externalIdOf(database, organizationId, query);
+      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by };
+      return await sendMeterUsage(deps, reply, chart);
     },
   );
 
@@ -100,10 +103,13 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       },
     },
     async (request, reply) => {
-      const { caller, query } = request;
-      const meter = await getMeterByToken(database, caller.organizationId, query.meter_token);
-      const customerExternalId = await externalIdOf(database, caller.organizationId, query);
-      return await sendMeterUsage(deps, { request, reply, query }, { meter, customerExternalId });
+      const { query } = request;
+      const { organizationId } = request.caller;
+      const window = await windowOf(turns, request, query);
+      const meter = await getMeterByToken(database, organizationId, query.meter_token);
+      const customerExternalId = await externalIdOf(database, organizationId, query);
+      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by };
+      return await sendMeterUsage(deps, reply, chart);
     },
   );
 
@@ -182,25 +188,29 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
   );
 }
 
-/** Reads the usage of one meter, of all its customers or of one, by the period, and sends it. */
+/** A chart: of all customers of a meter, or of one. */
+interface Chart {
+  organizationId: string;
+  meter: Meter;
+  customerExternalId: string | undefined;
+  window: Window;
+  grouping: Grouping;
+}
+
+/** Reads the usage of one meter by the period, and sends it. */
 export async function sendMeterUsage(
   { database, turns }: UsageDeps,
-  {
-    request,
-    reply,
-    query,
-  }: { request: FastifyRequest; reply: FastifyReply; query: WindowQuery & { group_by: Grouping } },
-  { meter, customerExternalId }: { meter: Meter; customerExternalId: string | undefined },
+  reply: FastifyReply,
+  { organizationId, meter, customerExternalId, window, grouping }: Chart,
 ): Promise<FastifyReply> {
-  const window = await windowOf(turns, request, query);
   const read = await readMeterUsage(database.pool, {
-    organizationId: request.caller.organizationId,
+    organizationId,
     meterId: meter.id,
     aggregation: meter.aggregation_type,
     customerExternalId,
     window,
   });
-  const json = await inTurns(turns, writingUsage(meter, { window, grouping: query.group_by }, read));
+  const json = await inTurns(turns, writingUsage(meter, { window, grouping }, read));
   // To join and send a megabyte takes some milliseconds more.
   if (json.length > LONG_ANSWER) await turns.next();
   return reply.type('application/json; charset=utf-8').send(json);

@@ -127,12 +127,15 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
       },
     },
     async (request, reply) => {
-      const { organizationId, customerExternalId } = customerOf(request.caller);
-      const { id: meterId } = request.params;
+      const { caller, params, query } = request;
+      const window = await windowOf(turns, request, query);
+      const { organizationId, customerExternalId } = customerOf(caller);
+      const { id: meterId } = params;
       if (!(await isMeterUsedBy(database.pool, { organizationId, meterId, customerExternalId })))
         throw new Refusal('not_found', NO_SUCH_THING);
       const meter = await getMeter(database, organizationId, meterId);
-      return await sendMeterUsage(deps, { request, reply, query: request.query }, { meter, customerExternalId });
+      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by };
+      return await sendMeterUsage(deps, reply, chart);
     },
   );
 }
