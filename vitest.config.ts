@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
-          globalSetup: ['test/setup/services.ts'],
+          globalSetup: ['test/support/setup/services.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -1,0 +1,110 @@
+// The OpenAPI document is taken at its word: whatever it says can be sent is sent, and nearly that, and every answer has to be
+// one that it says can come. FUZZ_RUNS and FUZZ_SEED make it look further and elsewhere; what fails prints the seed.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { calls, openersOf, type Call } from '../support/fuzz/calls.ts';
+import { jsonOf, textOf, type Value } from '../support/fuzz/values.ts';
+import { makeWorld, type World } from '../support/fuzz/world.ts';
+import { startWeir, type Answer, type Weir } from '../support/harness.ts';
+import { readOpenapi, type OpenapiDocument, type Operation } from '../support/openapi-document.ts';
+
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1_500);
+const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
+
+/** No answer takes this long. */
+const ANSWER_MS_MAX = 5_000;
+
+let weir: Weir;
+let world: World;
+let openapi: OpenapiDocument;
+/** The statuses that each operation was seen to answer with. */
+const seen = new Map<string, Set<number>>();
+
+beforeAll(async () => {
+  // What is refused under load is not what this is about, and the machine may be busy with other tests.
+  weir = await startWeir({ api: { EVENT_LOOP_DELAY_MS_MAX: '60000' } });
+  world = await makeWorld(weir);
+  openapi = await readOpenapi(weir);
+});
+afterAll(() => weir.close());
+
+/** Fields that are refused in some cases only, of which the document tells in words. */
+const RULES: { operation: string; path: string; rule: string }[] = [
+  { operation: 'patch /api/v1/features/{id}', path: 'unit', rule: 'only features of type meter have a unit' },
+  { operation: 'post /api/v1/api-keys', path: 'scopes', rule: 'a key has each scope once' },
+];
+
+/** What is wrong with an answer to a call; undefined when all is well. */
+function problemOf(operation: Operation, call: Call, answer: Answer): string | undefined {
+  const { status, body } = answer;
+  if (status >= 500) return `it failed: ${JSON.stringify(body)}`;
+  const undocumented = openapi.problemOfAnswer(operation, answer);
+  if (undocumented !== undefined) return undocumented;
+  if (!openersOf(operation).includes(call.credential)) {
+    // What is too long for a path leads nowhere, whoever asks.
+    const leadsNowhere = status === 404 && Object.values(call.path).some((value) => textOf(value).length > 512);
+    return leadsNowhere || [401, 403].includes(status) ? undefined : 'this credential must not open it';
+  }
+  // The events of a batch are judged one by one.
+  const isTaken = status < 300 && status !== 207;
+  if (isTaken && !isValidCall(operation, call)) return 'it took what the document does not allow';
+  return call.isValid ? problemOfRefusal(operation, answer) : undefined;
+}
+
+/** A valid request is refused for what exists or does not, and never for what it looks like. */
+function problemOfRefusal({ name }: Operation, { status, body }: Answer): string | undefined {
+  const isAboutItsForm = [400, 403, 405, 413, 415].includes(status) || body.code === 'invalid_request';
+  const isByRule = RULES.some(({ operation, path }) => operation === name && body.errors?.[0]?.path === path);
+  const isSignedOut = status === 401 && name !== 'post /api/v1/auth/login';
+  return (isAboutItsForm && !isByRule) || isSignedOut
+    ? `it refused a valid request: ${JSON.stringify(body)}`
+    : undefined;
+}
+
+/** Whether the document allows all of a call, after what was spoiled in it. */
+function isValidCall(operation: Operation, call: Call): boolean {
+  const areValid = operation.parameters.every(({ name, in: place, required, schema }) => {
+    const value = { path: call.path, query: call.query, header: call.header }[place]?.[name];
+    if (value === undefined) return required !== true;
+    return openapi.isValid(schema, schema.type === 'integer' ? numberOf(value) : textOf(value));
+  });
+  if (!areValid || operation.body === undefined || call.body === undefined) return areValid;
+  return openapi.isValid(operation.body, JSON.parse(jsonOf(call.body)));
+}
+
+const numberOf = (value: Value): Value => (/^\d+$/.test(textOf(value)) ? Number(textOf(value)) : null);
+
+test(
+  `${RUNS} valid and nearly valid requests get nothing but answers that the document allows`,
+  { timeout: RUNS * 60 },
+  async () => {
+    const byName = new Map(openapi.operations.map((operation) => [operation.name, operation]));
+    await fc.assert(
+      fc.asyncProperty(calls(openapi.operations), async (generated) => {
+        const call = await world.fill(generated);
+        const operation = byName.get(call.operation);
+        if (operation === undefined) throw new Error(`the document has no operation ${call.operation}`);
+        const startedAt = performance.now();
+        const answer = await world.send(operation, call);
+        expect(performance.now() - startedAt).toBeLessThan(ANSWER_MS_MAX);
+        seen.set(operation.name, (seen.get(operation.name) ?? new Set()).add(answer.status));
+        const problem = problemOf(operation, call, answer);
+        expect(problem, `${answer.status} ${JSON.stringify(answer.body).slice(0, 500)}`).toBeUndefined();
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  },
+);
+
+test('every operation of the document was reached: each has answered with a success', () => {
+  const unreached = openapi.operations.filter(
+    ({ name }) => ![...(seen.get(name) ?? [])].some((status) => status < 300),
+  );
+  expect(unreached.map(({ name }) => `${name}: ${[...(seen.get(name) ?? [])].join(', ')}`)).toEqual([]);
+});
+
+test('afterwards everything that was taken is recorded, and the API serves', async () => {
+  await weir.drained();
+  expect((await weir.request('GET', '/readyz')).body).toEqual({ status: 'ok', redis: 'ok', postgres: 'ok' });
+});

@@ -1,0 +1,197 @@
+import { buildApiKeyCache } from '@weir/api/access/api-key-cache';
+import { buildApp } from '@weir/api/app';
+import type { App } from '@weir/api/http/typed-app';
+import { buildMetrics } from '@weir/api/http/metrics';
+import { Ingest } from '@weir/api/ingest/ingest';
+import { apiSettings } from '@weir/api/settings';
+import { openDatabase } from '@weir/db/database';
+import { identify, requireSchema } from '@weir/db/installation';
+import { Ownership } from '@weir/queue/ownership';
+import { Closer } from '@weir/shared/closer';
+import { createLog } from '@weir/shared/log';
+import { loadSettings } from '@weir/shared/settings';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWeir, type Weir } from '../support/harness.ts';
+
+interface Operation {
+  summary?: string;
+  tags?: string[];
+  security?: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required?: boolean; schema?: object }[];
+  requestBody?: { content: Record<string, { schema?: object }> };
+  responses: Record<string, { description: string; content?: Record<string, { schema?: object }> }>;
+}
+interface Document {
+  openapi: string;
+  info: { title: string; version: string };
+  servers: { url: string }[];
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, { type: string }> };
+}
+
+const IDLE = { batches: 0, memoryShare: 0, claimSeconds: 60, isSynced: true };
+
+const closer = new Closer();
+let weir: Weir;
+let app: App;
+let document: Document;
+let operations: [name: string, operation: Operation][];
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  closer.add('Weir', () => weir.close());
+  document = (await weir.request('GET', '/openapi.json')).body;
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
+  );
+
+  const log = createLog('api', 'silent');
+  const connections = { connectionsMax: 1, statementTimeoutMs: 1_000, onConnectionError: () => {} };
+  const database = openDatabase(weir.databaseUrl, connections);
+  closer.add('the database', () => database.close());
+  const ownership = new Ownership({
+    queue: weir.queue,
+    database: { requireSchema: () => requireSchema(database), identify: (drained) => identify(database, drained) },
+    log,
+    intervalMs: 1_000,
+  });
+  closer.add('the watch on the queue', () => ownership.close());
+  const ingest = new Ingest({
+    refusal: () => undefined,
+    admit: () => Promise.resolve([]),
+    enqueue: () => {},
+    onAdmitted: () => {},
+    onUnsure: () => {},
+  });
+  closer.add('the buffer', () => ingest.close());
+  app = await buildApp({
+    settings: loadSettings(apiSettings, weir.env),
+    database,
+    lookups: database,
+    probe: database,
+    databaseWatch: { isAway: () => false, close: () => {} },
+    queue: weir.queue,
+    apiKeys: buildApiKeyCache({ database, epoch: () => ownership.epoch(), log }),
+    ownership,
+    log,
+    metrics: buildMetrics({ bufferDepth: () => 0, queue: () => IDLE }),
+    ingest,
+    isDraining: () => false,
+  });
+  closer.add('the app', () => app.close());
+  await app.ready();
+});
+afterAll(() => closer.close());
+
+/** Every route of the app, such as `get /api/v1/events/{id}`, from the tree that Fastify prints. */
+function routesOf(tree: string): string[] {
+  const parents: string[] = [];
+  return [...tree.matchAll(/^((?:[│ ] {3})*)[├└]── (\S+) \(([A-Z, ]+)\)$/gm)].flatMap(
+    ([, indent = '', part = '', methods = '']) => {
+      const level = indent.length / 4;
+      parents[level] = (parents[level - 1] ?? '') + part;
+      const path = parents[level]?.replace(/:([a-z_]+)/g, '{$1}');
+      return methods.split(', ').map((method) => `${method.toLowerCase()} ${path}`);
+    },
+  );
+}
+
+test('the document holds every route of the API, and no other', () => {
+  const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(
+    // Pages and numbers for people and for Prometheus are no part of the interface; HEAD comes with every GET.
+    (route) => !/^head | \/docs| \/embed$| \/metrics$| \/openapi\.json$/.test(route),
+  );
+  expect(routes).toContain('post /api/v1/sdk/track');
+  expect(operations.map(([name]) => name).toSorted()).toEqual(routes.toSorted());
+});
+
+describe('the document is one of OpenAPI 3.1', () => {
+  test('with a title, a version, a server and the ways to authenticate', () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d$/);
+    expect(document.info).toMatchObject({ title: 'Weir', version: expect.stringMatching(/\S/) });
+    expect(document.servers.map(({ url }) => url)).toEqual([expect.stringMatching(/\S/)]);
+    expect(Object.values(document.components.securitySchemes).map(({ type }) => type)).toContain('apiKey');
+  });
+
+  test('every reference in it leads somewhere', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref ?? '');
+    expect(references.length).toBeGreaterThan(10);
+    for (const reference of new Set(references)) {
+      expect(reference).toMatch(/^#\//);
+      const found = reference
+        .slice(2)
+        .split('/')
+        .reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document);
+      expect(found, reference).toBeTypeOf('object');
+    }
+  });
+
+  test('every operation says what it does, belongs to a group, and names ways to authenticate that exist', () => {
+    const groups = document.tags.map(({ name }) => name);
+    for (const [name, { summary, tags, security }] of operations) {
+      expect(summary, name).toMatch(/\S/);
+      expect(tags?.length, name).toBe(1);
+      expect(groups, name).toContain(tags?.[0]);
+      for (const scheme of (security ?? []).flatMap((each) => Object.keys(each)))
+        expect(Object.keys(document.components.securitySchemes), name).toContain(scheme);
+    }
+  });
+
+  test('every parameter in a path is declared and required', () => {
+    for (const [name, { parameters = [] }] of operations) {
+      const inPath = [...name.matchAll(/\{([^}]+)\}/g)].map(([, parameter]) => String(parameter));
+      const declared = parameters.filter((each) => each.in === 'path');
+      expect(declared.map((each) => each.name).toSorted(), name).toEqual(inPath.toSorted());
+      expect(
+        declared.every(({ required }) => required === true),
+        name,
+      ).toBe(true);
+      for (const { schema } of parameters) expect(schema, name).toBeTypeOf('object');
+    }
+  });
+
+  test('every operation has an answer that is a success, and every failure is a problem document', () => {
+    for (const [name, { responses }] of operations) {
+      const answers = Object.entries(responses);
+      expect(
+        answers.some(([status]) => status.startsWith('2')),
+        name,
+      ).toBe(true);
+      for (const [, { description }] of answers) expect(description, name).toMatch(/\S/);
+      for (const [status, { content }] of answers.filter(([status]) => status >= '400'))
+        expect(Object.keys(content ?? {}), `${name} ${status}`).toEqual(['application/problem+json']);
+    }
+  });
+
+  test('every operation that asks for credentials says that they may be refused', () => {
+    // Signing out without a session is no mistake: it is done already.
+    const guarded = operations.filter(
+      ([name, { security = [] }]) => security.length > 0 && name !== 'post /api/v1/auth/logout',
+    );
+    expect(guarded.length).toBeGreaterThan(20);
+    for (const [name, { responses }] of guarded) expect(Object.keys(responses), name).toContain('401');
+  });
+
+  test('every operation of the interface may be refused under a rate limit, and while a part is away', () => {
+    const limited = operations.filter(([name]) => name.includes(' /api/'));
+    expect(limited.length).toBeGreaterThan(30);
+    for (const [name, { responses }] of limited)
+      expect(Object.keys(responses), name).toEqual(expect.arrayContaining(['429', '503']));
+  });
+
+  test('a body is always JSON with a schema', () => {
+    const bodies = operations.flatMap(([, { requestBody }]) =>
+      requestBody === undefined ? [] : [requestBody.content],
+    );
+    expect(bodies.length).toBeGreaterThan(5);
+    for (const content of bodies) expect(content).toEqual({ 'application/json': { schema: expect.any(Object) } });
+  });
+});
+
+test('tracking is described by the fields of the interface document', () => {
+  const text = JSON.stringify(document);
+  for (const field of ['meter_token', 'customer_external_id', 'quantity', 'timestamp', 'idempotency_key', 'metadata'])
+    expect(text).toContain(`"${field}":{`);
+  expect(document.paths['/api/v1/sdk/track']?.['post']?.responses).toHaveProperty('201');
+});

@@ -1,0 +1,262 @@
+// What no endpoint takes, sent to every endpoint of the OpenAPI document: each answers with the right status and a problem
+// document, and keeps nothing. What is particular to events is in hostile-input.test.ts, to HTTP in hostile-http.test.ts.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import {
+  signUp,
+  startWeir,
+  until,
+  type Answer,
+  type Organization,
+  type RequestOptions,
+  type Weir,
+} from '../support/harness.ts';
+import { hostileBodies, hostileTypes } from '../support/hostile/bodies.ts';
+import { goodBodies, makeThings, pathOf, type Things } from '../support/hostile/examples.ts';
+import {
+  hostileCredentials,
+  hostileFields,
+  hostileIds,
+  hostileQueries,
+  hostileQueryForms,
+} from '../support/hostile/values.ts';
+import { readKept, type Kept } from '../support/kept.ts';
+import {
+  readOpenapi,
+  type OpenapiDocument,
+  type Operation,
+  type Parameter,
+  type Schema,
+} from '../support/openapi-document.ts';
+
+/** No answer takes this long, whatever was sent. */
+const ANSWER_MS_MAX = 5_000;
+
+let weir: Weir;
+let admin: Organization;
+let apiKey: string;
+let widgetToken: string;
+let things: Things;
+let openapi: OpenapiDocument;
+let kept: Kept;
+
+beforeAll(async () => {
+  // Some of this keeps the one process busy for long, and being refused for that is another promise.
+  weir = await startWeir({ withWorker: false, api: { EVENT_LOOP_DELAY_MS_MAX: '60000' } });
+  admin = await signUp(weir);
+  apiKey = await admin.createKey();
+  const widget = { apiKey, body: { customer_external_id: 'acme' } };
+  widgetToken = (await weir.request('POST', '/api/v1/widget/token', widget)).body.token;
+  things = await makeThings(weir, admin);
+  openapi = await readOpenapi(weir);
+  kept = await readKept(weir);
+});
+
+/** Whatever came before: nothing of it was kept, and what is valid is served. */
+async function expectNothingKept(): Promise<void> {
+  expect(await readKept(weir)).toEqual(kept);
+  expect((await weir.request('GET', '/api/v1/auth/me', { session: admin.session })).status).toBe(200);
+}
+afterEach(expectNothingKept);
+afterAll(() => weir.close());
+
+async function ask(operation: Operation, path: string, options: RequestOptions): Promise<Answer> {
+  const startedAt = performance.now();
+  const answer = await weir.request(operation.method, path, options);
+  expect(performance.now() - startedAt, `milliseconds until ${operation.name} answers`).toBeLessThan(ANSWER_MS_MAX);
+  return answer;
+}
+
+/** The credential that opens an operation. */
+function openerOf({ security }: Operation): RequestOptions {
+  const schemes = security.flatMap((each) => Object.keys(each));
+  if (schemes.includes('session')) return { session: admin.session };
+  if (schemes.includes('apiKey')) return { apiKey };
+  return schemes.includes('widgetToken') ? { headers: { authorization: `Bearer ${widgetToken}` } } : {};
+}
+
+/** Who needs no credential may send 16 KiB, and is not read any further. */
+function isTooLargeForStrangers({ security }: Operation, raw: string | Uint8Array): boolean {
+  return security.length === 0 && Buffer.byteLength(raw) > 16_384;
+}
+
+/** Attacks all of these operations, and says of which one an answer was wrong. */
+async function each(operations: Operation[], attack: (operation: Operation) => Promise<void>): Promise<void> {
+  expect(operations.length).toBeGreaterThan(0);
+  for (const operation of operations) {
+    await attack(operation).catch((error: unknown) => {
+      if (error instanceof Error) error.message = `${operation.name}: ${error.message}`;
+      throw error;
+    });
+  }
+}
+
+const withBody = () => openapi.operations.filter(({ body }) => body !== undefined);
+const goodBodyOf = ({ name }: Operation) => JSON.stringify(goodBodies[name]?.(things) ?? null);
+const schemaOf = ({ body = {} }: Operation): Schema => body;
+const parametersOf = ({ parameters }: Operation, place: string) => parameters.filter((each) => each.in === place);
+
+test('every operation of the document that takes a body has a good one here, which is valid by the document', () => {
+  const operations = withBody();
+  expect(Object.keys(goodBodies).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+  for (const operation of operations)
+    expect(openapi.isValid(schemaOf(operation), JSON.parse(goodBodyOf(operation))), operation.name).toBe(true);
+});
+
+test('the table has rows for more than 120 kinds of hostile input', () => {
+  const tables = [hostileBodies, hostileTypes, hostileFields, hostileIds, hostileQueries, hostileQueryForms];
+  const rows = tables.reduce((sum, { length }) => sum + length, hostileCredentials.length);
+  expect(rows).toBeGreaterThan(120);
+});
+
+describe.each(hostileBodies)('a body that $title', ({ spoil, status, code, isEmpty = false }) => {
+  test('is refused by every endpoint that takes one', () =>
+    each(
+      withBody().filter((operation) => !isEmpty || !openapi.isValid(schemaOf(operation), null)),
+      async (operation) => {
+        const raw = spoil(goodBodyOf(operation));
+        const answer = await ask(operation, pathOf(operation, things), { ...openerOf(operation), raw });
+        if (isTooLargeForStrangers(operation, raw)) expectProblem(answer, 413, 'payload_too_large');
+        else expectProblem(answer, status, code);
+      },
+    ));
+});
+
+test.each(hostileTypes)('a body with the header %j is refused by every endpoint that takes one', (headers) =>
+  each(withBody(), async (operation) => {
+    const options = { ...openerOf(operation), headers, raw: goodBodyOf(operation) };
+    expectProblem(await ask(operation, pathOf(operation, things), options), 415, 'unsupported_media_type');
+  }),
+);
+
+test.each(hostileFields)('%s is refused in every field that does not take it', (_, literal, isNeverTaken = false) =>
+  each(withBody(), async (operation) => {
+    const good = JSON.parse(goodBodyOf(operation)) as Record<string, unknown>;
+    const { properties, oneOf, anyOf } = schemaOf(operation);
+    const branches = [{ properties }, ...(oneOf ?? []), ...(anyOf ?? [])];
+    const fields = new Set(branches.flatMap((branch) => Object.keys(branch.properties ?? {})));
+    expect(fields.size).toBeGreaterThan(0);
+    for (const field of fields) {
+      const { [field]: _replaced, ...others } = good;
+      const members = Object.entries(others).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
+      const raw = `{${[...members, `${JSON.stringify(field)}:${literal}`].join()}}`;
+      if (!isNeverTaken && isValidText(schemaOf(operation), raw)) continue;
+      const answer = await ask(operation, pathOf(operation, things), { ...openerOf(operation), raw });
+      // The events of a batch are judged one by one, and here none is taken.
+      if (field === 'events' && answer.status === 207) continue;
+      if (isTooLargeForStrangers(operation, raw)) {
+        expectProblem(answer, 413, 'payload_too_large');
+        continue;
+      }
+      expect(answer.status, `${field}, ${operation.name}`).toBe(422);
+      expectProblem(answer, 422, 'invalid_request');
+    }
+  }),
+);
+
+/** What is nested too deep for the validator is too deep for the API. */
+function isValidText(schema: Schema, raw: string): boolean {
+  return raw.length < 100_000 && openapi.isValid(schema, JSON.parse(raw));
+}
+
+test.each(hostileIds)('%s in a path is no thing', (_, id, status = 404, code = 'not_found') =>
+  each(
+    openapi.operations.filter((operation) => parametersOf(operation, 'path').length > 0),
+    async (operation) => {
+      for (const { name } of parametersOf(operation, 'path')) {
+        const body = operation.body === undefined ? {} : { raw: goodBodyOf(operation) };
+        const path = pathOf(operation, things, { [name]: id });
+        expectProblem(await ask(operation, path, { ...openerOf(operation), ...body }), status, code);
+      }
+    },
+  ),
+);
+
+describe('in a query', () => {
+  const withQuery = () => openapi.operations.filter((operation) => parametersOf(operation, 'query').length > 0);
+
+  /** The query with what the operation asks for, and a parameter as it is given. */
+  function urlOf(operation: Operation, parameter: Parameter, part: string): string {
+    const required = parametersOf(operation, 'query').filter((each) => each.required === true && each !== parameter);
+    expect(required.every(({ name }) => name === 'meter_token')).toBe(true);
+    const parts = [...required.map(() => `meter_token=${things.meterToken}`), part];
+    return `${pathOf(operation, things)}?${parts.join('&')}`;
+  }
+
+  test.each(hostileQueries)('%s is refused for every parameter that does not take it', (_, value) =>
+    each(withQuery(), async (operation) => {
+      for (const parameter of parametersOf(operation, 'query')) {
+        if (isTaken(parameter, decodeURIComponent(value))) continue;
+        const url = urlOf(operation, parameter, `${parameter.name}=${value}`);
+        expectProblem(await ask(operation, url, openerOf(operation)), 422, 'invalid_request');
+      }
+    }),
+  );
+
+  test.each(hostileQueryForms)('%s is refused for every parameter', (_, form, status = 422, code = 'invalid_request') =>
+    each(withQuery(), async (operation) => {
+      for (const parameter of parametersOf(operation, 'query')) {
+        const url = urlOf(operation, parameter, form(parameter.name));
+        expectProblem(await ask(operation, url, openerOf(operation)), status, code);
+      }
+    }),
+  );
+
+  /** Of times and time zones the document only says that they are texts, and none of the values here is one. */
+  function isTaken({ name, schema }: Parameter, value: string): boolean {
+    if (['start_date', 'end_date', 'timezone'].includes(name)) return false;
+    // A text that may be anything is a token that nobody has, or finds nothing.
+    if (schema.type === 'integer') return /^[1-9]\d*$/.test(value) && openapi.isValid(schema, Number(value));
+    return openapi.isValid(schema, value);
+  }
+});
+
+test.each(hostileCredentials)('%s opens no operation that asks for credentials', (_, headers) =>
+  each(
+    openapi.operations.filter(
+      ({ security }) => security.length > 0 && security.every((each) => Object.keys(each).length > 0),
+    ),
+    async (operation) => {
+      const body = operation.body === undefined ? {} : { raw: goodBodyOf(operation) };
+      expectProblem(
+        await ask(operation, pathOf(operation, things), { headers: { ...headers }, ...body }),
+        401,
+        'unauthenticated',
+      );
+    },
+  ),
+);
+
+test('a process that gets many of the worst bodies at once lives on and serves, and holds less than 600 MB', async () => {
+  const { url: baseUrl, child } = await weir.spawnApi({
+    REQUESTS_IN_FLIGHT_MAX: '10000',
+    EVENT_LOOP_DELAY_MS_MAX: '60000',
+    // By default some of them would not be read at all.
+    BODIES_BYTES_MAX: '134217728',
+  });
+  const worst = [
+    '['.repeat(1_000_000),
+    '['.repeat(500_000) + ']'.repeat(500_000),
+    `{${Array.from({ length: 80_000 }, (_, index) => `"f${index}":1`).join()}}`,
+    `{"events":[${Array(1_000)
+      .fill(`{"metadata":{"a":"${'x'.repeat(9_000)}"}}`)
+      .join()}]}`,
+    '9'.repeat(1_000_000),
+  ];
+  const path = '/api/v1/sdk/track/batch';
+  const answers = await Promise.all(
+    Array.from({ length: 15 }, (_, index) =>
+      weir.request('POST', path, { baseUrl, apiKey, raw: worst[index % worst.length] ?? '' }),
+    ),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400, 422, 207]));
+  expect(child.exitCode).toBeNull();
+  const isServed = async () =>
+    (await weir.request('GET', '/api/v1/auth/me', { baseUrl, session: admin.session })).status === 200;
+  await until(isServed, 'what is valid is served again');
+  const { body: metrics } = await weir.request('GET', '/metrics', { baseUrl });
+  const resident = Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
+  expect(resident).toBeGreaterThan(0);
+  expect(resident).toBeLessThan(600_000_000);
+});

@@ -1,0 +1,200 @@
+// What one organization does is no reason for another one to wait: heavy batches, names that do not exist, large reads.
+// Nothing here is measured in seconds. What counts is what others are answered while the heavy thing is still under way.
+
+import { ROLLUPS } from '@weir/db/rollups';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let noisy: Organization;
+let quiet: Organization;
+let keys: { noisy: string; quiet: string };
+let meters: { noisy: { id: string; token: string }; quiet: { id: string; token: string } };
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  [noisy, quiet] = [await signUp(weir), await signUp(weir)];
+  keys = { noisy: await noisy.createKey(), quiet: await quiet.createKey() };
+  meters = { noisy: await noisy.createMeter('SUM'), quiet: await quiet.createMeter('SUM') };
+});
+afterAll(() => weir.close());
+
+const track = (who: 'noisy' | 'quiet', body: Record<string, unknown> = {}) =>
+  weir.request('POST', '/api/v1/sdk/track', {
+    apiKey: keys[who],
+    body: { meter_token: meters[who].token, customer_external_id: 'acme', quantity: 1, ...body },
+  });
+const trackBatch = (raw: string) => weir.request('POST', '/api/v1/sdk/track/batch', { apiKey: keys.noisy, raw });
+
+/** Tracks one event after the other for as long as something is under way, and returns how many were taken. Read in one go it is two. */
+async function trackWhile(heavy: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  const ended = heavy.finally(() => (isOver = true));
+  let taken = 0;
+  while (!isOver) {
+    expect((await track('quiet')).status).toBe(201);
+    taken += 1;
+  }
+  await ended;
+  return taken;
+}
+
+describe('while a batch is read that is as heavy as can be', () => {
+  const eventOf = (metadata: string) =>
+    `{"meter_token":"${meters.noisy.token}","customer_external_id":"acme","quantity":1,"metadata":${metadata}}`;
+  const batchOf = (metadata: string) => `{"events":[${Array(990).fill(eventOf(metadata)).join()}]}`;
+
+  test.each([
+    ['empty arrays, side by side', 201, `{"a":[${Array(2_722).fill('[]').join()}]}`],
+    ['empty arrays, each in the other', 207, `{"a":${'['.repeat(4_080)}${']'.repeat(4_080)}}`],
+    ['many keys', 201, `{"a":{${Array.from({ length: 900 }, (_, index) => `"k${index}":1`).join()}}}`],
+  ])('of %s, the events of others go on being taken', async (_, status, metadata) => {
+    const heavy = trackBatch(batchOf(metadata));
+    expect(await trackWhile(heavy)).toBeGreaterThanOrEqual(6);
+    expect((await heavy).status).toBe(status);
+  });
+
+  test('what is no JSON in one of its items is refused as a whole, and nothing of it is kept', async () => {
+    const before = await weir.stagedEvents();
+    for (const spoiled of [
+      ',{"a":01}]}',
+      ',{"a":[1}]}',
+      ',]}',
+      ',{"__proto__":1}]}',
+      '],"events":[]}',
+      ']} x',
+      '\0]}',
+    ]) {
+      const answer = await trackBatch(`{"events":[${eventOf('{}')}${spoiled}`);
+      expectProblem(answer, 400, 'malformed_json');
+    }
+    expect(await weir.stagedEvents()).toBe(before);
+  });
+
+  test('an item larger than an event of its own may be is refused before it is parsed', async () => {
+    const raw = `{"events":[${eventOf('{}')},${'['.repeat(600_000)}${']'.repeat(600_000)}]}`;
+    expectProblem(await trackBatch(raw), 413, 'payload_too_large');
+  });
+
+  test('events under another spelling of their name are found all the same', async () => {
+    expect((await trackBatch(`{"\\u0065vents":[${eventOf('{}')}]}`)).status).toBe(201);
+    const long = `{"\\u0065vents":[${Array(990)
+      .fill(eventOf(`{"a":"${'x'.repeat(2_000)}"}`))
+      .join()}]}`;
+    expectProblem(await trackBatch(long), 413, 'payload_too_large');
+  });
+});
+
+describe('while Postgres does not answer for a table', () => {
+  let locker: pg.Client;
+  async function lock(table: string): Promise<void> {
+    locker = new pg.Client({ connectionString: weir.databaseUrl });
+    await locker.connect();
+    await locker.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+  }
+  afterEach(() => locker.end());
+  const waitingForLock = async (): Promise<number> => {
+    const { rows } = await weir.pool.query(
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    return rows[0].n;
+  };
+
+  test('a thousand unknown meters take up one connection, and the process stays ready', async () => {
+    await track('quiet');
+    await lock('meters');
+    const item = (index: number) => ({ meter_token: `mtr_none_${index}`, customer_external_id: 'a', quantity: 1 });
+    const events = Array.from({ length: 1_000 }, (_, index) => item(index));
+    const heavy = trackBatch(JSON.stringify({ events }));
+    await until(async () => (await waitingForLock()) > 0, 'a look-up waits');
+    expect((await weir.request('GET', '/readyz')).status).toBe(200);
+    expect(await waitingForLock()).toBe(1);
+    // Known keys and meters go on meanwhile.
+    expect((await track('quiet')).status).toBe(201);
+    await locker.query('ROLLBACK');
+    const answer = await heavy;
+    expect(answer.body.data ?? answer.body).toSatisfy((data: unknown) =>
+      Array.isArray(data) ? data.every(({ status }) => status === 404) : answer.status === 503,
+    );
+  });
+
+  test('the reads of one organization leave connections to the others', async () => {
+    await lock(ROLLUPS.customerUsageDays.table);
+    const read = () =>
+      weir.request('GET', `/api/v1/meters/${meters.noisy.id}/usage?customer_external_id=acme`, { apiKey: keys.noisy });
+    const reads = Promise.all(Array.from({ length: 14 }, read));
+    await until(async () => (await waitingForLock()) >= 2, 'reads wait');
+    const others = await Promise.all(
+      Array.from({ length: 4 }, () => weir.request('GET', '/api/v1/features', { apiKey: keys.quiet })),
+    );
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await waitingForLock()).toBe(2);
+    await locker.query('ROLLBACK');
+    expect(new Set((await reads).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});
+
+describe('a caller that reads', () => {
+  beforeAll(() => weir.startWorker());
+  const chart = (query: string, token: string): Promise<Answer> =>
+    weir.request('GET', `/api/v1/widget/meters/${meters.noisy.id}/usage?${query}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+  /** A widget shows a customer only what it has used. */
+  async function widgetToken(customer: string): Promise<string> {
+    expect((await track('noisy', { customer_external_id: customer })).status).toBe(201);
+    await weir.drained();
+    const answer = await weir.request('POST', '/api/v1/widget/token', {
+      apiKey: keys.noisy,
+      body: { customer_external_id: customer },
+    });
+    return answer.body.token;
+  }
+
+  test('may load 20 charts of 720 hours at once, also from its own keys', async () => {
+    const token = await widgetToken('a page');
+    const hours = 'group_by=hour&start_date=2026-01-01&end_date=2026-01-30&timezone=Europe/Berlin';
+    const charts = await Promise.all(Array.from({ length: 20 }, () => chart(hours, token)));
+    expect(new Set(charts.map(({ status }) => status))).toEqual(new Set([200]));
+    const path = `/api/v1/meters/${meters.noisy.id}/usage?${hours}`;
+    const own = await Promise.all(Array.from({ length: 20 }, () => weir.request('GET', path, { apiKey: keys.noisy })));
+    expect(new Set(own.map(({ status, body }) => `${status}: ${body.grouped_data.length}`))).toEqual(
+      new Set(['200: 720']),
+    );
+  });
+
+  test('of more than it may is told when to come again, and other callers hear nothing of it', async () => {
+    const api = await weir.startApi({ READ_BUCKETS_PER_CALLER: '1000', READS_IN_FLIGHT_PER_CALLER: '1' });
+    const token = await widgetToken('insatiable');
+    const path = `/api/v1/widget/meters/${meters.noisy.id}/usage?group_by=hour&start_date=2025-01-01&end_date=2026-01-30`;
+    const read = () => weir.request('GET', path, { baseUrl: api.url, headers: { authorization: `Bearer ${token}` } });
+    const large = await Promise.all(Array.from({ length: 12 }, read));
+    const refused = large.filter(({ status }) => status === 429);
+    expect(large.filter(({ status }) => status === 200).length).toBe(1);
+    expect(refused.length).toBe(11);
+    for (const each of refused) {
+      expectProblem(each, 429, 'rate_limited');
+      expect(Number(each.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    const features = { session: noisy.session, baseUrl: api.url };
+    expect((await weir.request('GET', '/api/v1/features', features)).status).toBe(200);
+    await api.close();
+  });
+});
+
+test('an honest retry is known again, whatever hashes its metadata holds and however it is spelt', async () => {
+  const id = '8d7e2f31-1e4f-4d6b-9c3a-2b1f0e9d8c7b';
+  const event = (metadata: string) =>
+    weir.request('POST', '/api/v1/sdk/track', {
+      apiKey: keys.quiet,
+      raw: `{"meter_token":"${meters.quiet.token}","customer_external_id":"acme","quantity":1,"idempotency_key":"honest","metadata":${metadata}}`,
+    });
+  const first = await event(`{"id":"${id}","card":"4111111111111111","amount":1.50}`);
+  expect(first.status).toBe(201);
+  const again = await event(`{ "amount": 1.5, "card": "4111111111111111", "id": "\\u0038${id.slice(1)}" }`);
+  expectProblem(again, 409, 'duplicate_event');
+  expect(again.body.id).toBe(first.body.id);
+  expectProblem(await event(`{"id":"${id}","card":"4111111111111111","amount":1.51}`), 422, 'idempotency_key_reused');
+});

@@ -1,0 +1,288 @@
+// Whatever comes twice, or while it is recorded: every event is counted exactly once.
+
+import { openDatabase, type Database } from '@weir/db/database';
+import { recordEvents, type RecordableEvent } from '@weir/db/record';
+import { admit, type Candidate } from '@weir/queue/admit';
+import { MAINTENANCE_QUEUE } from '@weir/queue/maintenance-jobs';
+import { RECORD_QUEUE, recordJobOptions } from '@weir/queue/record-jobs';
+import { stagedEvents, stagedText } from '@weir/queue/staged';
+import { receivedAt, type StagedEvent } from '@weir/shared/event';
+import { newId } from '@weir/shared/ids';
+import { persist, type PersistDeps } from '@weir/worker/persist';
+import { Queue } from 'bullmq';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { counted } from '../support/counted.ts';
+import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+
+let weir: Weir;
+let admin: Organization;
+let meter: { id: string; token: string };
+let database: Database;
+let deps: PersistDeps;
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  database = openDatabase(weir.databaseUrl, {
+    connectionsMax: 6,
+    statementTimeoutMs: 30_000,
+    onConnectionError: () => {},
+  });
+  const ownership = { check: () => Promise.resolve() };
+  deps = { database, queue: weir.queue, ownership };
+});
+afterAll(async () => {
+  await database.close();
+  await weir.close();
+});
+
+async function eventsOf(count: number, more: (index: number) => Partial<StagedEvent> = () => ({})) {
+  meter = await admin.createMeter('SUM');
+  return Array.from({ length: count }, (_, index): StagedEvent => {
+    const id = newId();
+    return {
+      id,
+      organization_id: admin.id,
+      meter_id: meter.id,
+      aggregation: 'SUM',
+      customer_external_id: `customer ${index % 3}`,
+      quantity: '1',
+      timestamp: receivedAt(id),
+      ...more(index),
+    };
+  });
+}
+const stage = async (events: StagedEvent[], batch = newId()): Promise<string> => {
+  const candidates = events.map((event): Candidate => ({
+    id: event.id,
+    event: stagedText(event),
+    sender: null,
+    claim: null,
+  }));
+  await admit(weir.queue, batch, candidates, 60);
+  return batch;
+};
+const recordable = (events: StagedEvent[]) =>
+  events.map((event): RecordableEvent => ({ event, countsUniqueValues: false }));
+
+test('a batch that is delivered to two workers at once, and once more, is recorded once', async () => {
+  const events = await eventsOf(300, (index) => (index % 2 === 0 ? { idempotency_key: `delivered ${index}` } : {}));
+  const batch = await stage(events);
+  const delivered = await Promise.all([persist(deps, batch), persist(deps, batch), persist(deps, batch)]);
+  expect(delivered.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(300);
+  expect(delivered.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(0);
+  expect(await weir.redis.exists(weir.keys.batch(batch))).toBe(0);
+  expect(await persist(deps, batch)).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
+  expect(await persist(deps, await stage(events))).toMatchObject({ recorded: 0, duplicates: 0, rejected: 0 });
+  expect(await counted(weir, meter.id)).toEqual({ events: 300, sum: '300' });
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+/** A Redis that does something when it has answered what is in a batch for the first time. */
+function onceRead(then: () => Promise<unknown>) {
+  const seen = { reads: 0 };
+  const redis = new Proxy(weir.redis, {
+    get(real, name) {
+      const value: unknown = Reflect.get(real, name);
+      if (name !== 'lrange') return typeof value === 'function' ? value.bind(real) : value;
+      return async (key: string, from: number, to: number) => {
+        const read = await real.lrange(key, from, to);
+        seen.reads += 1;
+        if (seen.reads === 1) await then();
+        return read;
+      };
+    },
+  });
+  return { redis, seen };
+}
+
+test('events that begin a batch anew, after another worker has taken it off, are recorded as well', async () => {
+  const batch = await stage(await eventsOf(2));
+  const late = await eventsOf(2);
+  const { redis, seen } = onceRead(async () => {
+    expect(await persist(deps, batch)).toMatchObject({ recorded: 2 });
+    await stage(late, batch);
+  });
+  expect(await persist({ ...deps, queue: { redis, keys: weir.keys } }, batch)).toMatchObject({ recorded: 2 });
+  expect(seen.reads).toBe(2);
+  expect(await counted(weir, meter.id)).toEqual({ events: 2, sum: '2' });
+});
+
+test.each(['another', 'the same'])(
+  'nor are two lives of a batch taken for one that begin with a replay of the same event, with %s correction',
+  async (which) => {
+    const [event, neighbour] = (await eventsOf(2)) as [StagedEvent, StagedEvent];
+    const replay = (plan: string): StagedEvent => ({ ...event, metadata: `{"plan":"${plan}"}`, replayed: true });
+    const batch = await stage([replay('the same')]);
+    const { redis, seen } = onceRead(async () => {
+      expect(await persist(deps, batch)).toMatchObject({ recorded: 1 });
+      await stage([replay(which), neighbour], batch);
+    });
+    expect(await persist({ ...deps, queue: { redis, keys: weir.keys } }, batch)).toMatchObject({ recorded: 1 });
+    expect(seen.reads).toBe(2);
+    expect(await counted(weir, meter.id)).toEqual({ events: 2, sum: '2' });
+  },
+);
+
+test('events of an organization that the database does not have are kept, also those that their meter does not take', async () => {
+  const events = await eventsOf(2, (index) => ({
+    organization_id: randomUUID(),
+    aggregation: index === 0 ? 'UNIQUE_COUNT' : 'SUM',
+  }));
+  const batch = await stage(events);
+  for (const isRetry of [false, true])
+    await expect(persist(deps, batch, isRetry)).rejects.toThrow('the database has no organization');
+  const texts = await weir.redis.lrange(weir.keys.batch(batch), 0, -1);
+  expect(stagedEvents(texts)).toEqual(events);
+  const { rows } = await weir.pool.query('SELECT id FROM rejected_events WHERE id = ANY ($1)', [
+    events.map(({ id }) => id),
+  ]);
+  expect(rows).toEqual([]);
+  await weir.redis.multi().unlink(weir.keys.batch(batch)).zrem(weir.keys.staged, batch).exec();
+});
+
+test.each([0, 3])('events that join a batch right after %i of it were read are recorded with it', async (count) => {
+  const batch = newId();
+  const early = await eventsOf(count);
+  if (count > 0) await stage(early, batch);
+  const late = (await eventsOf(5)).map((event) => ({ ...event, meter_id: early[0]?.meter_id ?? event.meter_id }));
+  const { redis, seen } = onceRead(() => stage(late, batch));
+  expect(await persist({ ...deps, queue: { redis, keys: weir.keys } }, batch)).toMatchObject({
+    recorded: count + 5,
+    duplicates: 0,
+    rejected: 0,
+  });
+  expect(seen.reads).toBe(2);
+  expect(await weir.redis.zscore(weir.keys.staged, batch)).toBeNull();
+  const total = count + 5;
+  expect(await counted(weir, late[0]?.meter_id ?? '')).toEqual({ events: total, sum: String(total) });
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('what is taken off no longer counts for those that wait, and nothing is left of the count when nothing waits', async () => {
+  await weir.redis.set(weir.keys.epoch, 'this epoch', 'NX');
+  const epoch = (await weir.redis.get(weir.keys.epoch)) ?? '';
+  const sender = { organizationId: admin.id, apiKeyId: newId(), epoch };
+  const batches = [newId(), newId()];
+  const waiting = async () => Number(await weir.redis.hget(weir.keys.waiting, admin.id));
+  const counts: number[] = [];
+  for (const batch of batches) {
+    const events = await eventsOf(3, (index) => ({ metadata: `{"city":"Köln ${index}"}` }));
+    const texts = events.map((event) => ({ id: event.id, event: stagedText(event), sender, claim: null }));
+    await admit(weir.queue, batch, texts, 60);
+    counts.push(await waiting());
+  }
+  const [first = 0, both = 0] = counts;
+  expect(first).toBeGreaterThan(500);
+  expect(await persist(deps, batches[0] ?? '')).toMatchObject({ recorded: 3 });
+  expect(await waiting()).toBe(both - first);
+  // A count that came out wrong, whatever the reason, is not kept for ever.
+  await weir.redis.hincrby(weir.keys.waiting, admin.id, 1_000_000);
+  expect(await persist(deps, batches[1] ?? '')).toMatchObject({ recorded: 3 });
+  expect(await weir.redis.exists(weir.keys.waiting)).toBe(0);
+});
+
+test('an event that is replayed twice into one batch counts by the correction that is right, and only once', async () => {
+  const users = await admin.createMeter('UNIQUE_COUNT');
+  const apiKey = await admin.createKey();
+  const persistAll = async () => {
+    for (const batch of await weir.redis.zrange(weir.keys.staged, 0, '-1')) await persist(deps, batch);
+  };
+  const body = { meter_token: users.token, customer_external_id: 'twice', quantity: 1 };
+  const { id } = (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body;
+  await persistAll();
+  const receipt = async () => (await weir.request('GET', `/api/v1/events/${id}`, { apiKey })).body;
+  expect(await receipt()).toMatchObject({ status: 'rejected', reason: expect.stringContaining('is missing') });
+  const replay = async (user_id: string) => {
+    const replayed = { session: admin.session, body: { metadata: { user_id } } };
+    expect((await weir.request('POST', `/api/v1/events/${id}/replay`, replayed)).status).toBe(202);
+  };
+
+  // Right after another, so that they come into one batch.
+  for (const user of ['', '']) await replay(user);
+  await persistAll();
+  expect(await receipt()).toMatchObject({ status: 'rejected', reason: expect.stringContaining('not empty') });
+  for (const user of ['', 'u1', '']) await replay(user);
+  await persistAll();
+  expect(await receipt()).toMatchObject({ status: 'recorded', metadata: { user_id: 'u1' } });
+  expect(await counted(weir, users.id)).toEqual({ events: 1, sum: '1' });
+  const { rows } = await weir.pool.query('SELECT FROM rejected_events WHERE id = $1', [id]);
+  expect(rows).toEqual([]);
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('one event that came three times, recorded at the same moment: one of each, the others are its duplicates', async () => {
+  const events = await eventsOf(600, (index) => {
+    return { idempotency_key: `contended ${index % 200}`, customer_external_id: `customer ${index % 200}` };
+  });
+  // Each of three workers has every key once, and each in another order.
+  const thirds = [events.slice(0, 200), events.slice(200, 400).toReversed(), events.slice(400)];
+  const outcomes = await Promise.all(thirds.map((third) => recordEvents(database.pool, recordable(third))));
+  expect(outcomes.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(200);
+  expect(outcomes.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(400);
+  const { rows } = await weir.pool.query(
+    `SELECT count(*)::int AS explained FROM duplicate_events d JOIN events e ON e.id = d.duplicate_of
+     WHERE e.meter_id = $1 AND e.idempotency_key = d.event::json ->> 'idempotency_key'`,
+    [meter.id],
+  );
+  expect(rows).toEqual([{ explained: 400 }]);
+  expect(await counted(weir, meter.id)).toEqual({ events: 200, sum: '200' });
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('the same idempotency key twice in one batch is one event and one duplicate', async () => {
+  const events = await eventsOf(2, () => ({ idempotency_key: 'twice in one batch', customer_external_id: 'acme' }));
+  expect(await recordEvents(database.pool, recordable(events))).toMatchObject({ recorded: 1, duplicates: 1 });
+  expect(await counted(weir, meter.id)).toEqual({ events: 1, sum: '1' });
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('a row that Postgres will not take is rejected with the reason, and the rest of its batch is recorded', async () => {
+  const bad: Record<number, Partial<StagedEvent>> = {
+    0: { quantity: '-1' },
+    17: { metadata: '{"note":' },
+    63: { quantity: 'many' },
+    99: { timestamp: '2026-02-30T00:00:00Z' },
+  };
+  const events = await eventsOf(100, (index) => ({ idempotency_key: `bad ${index}`, ...bad[index] }));
+  expect(await persist(deps, await stage(events))).toMatchObject({ recorded: 96, duplicates: 0, rejected: 4 });
+  expect(await counted(weir, meter.id)).toEqual({ events: 96, sum: '96' });
+  const { rows } = await weir.pool.query('SELECT id::text, reason FROM rejected_events ORDER BY id');
+  const expected = Object.keys(bad).map((index) => String(events[Number(index)]?.id));
+  expect(rows.map(({ id }) => id)).toEqual(expected.toSorted());
+  for (const { reason } of rows) expect(reason).toMatch(/^Postgres does not take it: ./);
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('a batch whose job was never added, because the API died in between, is swept up and recorded', async () => {
+  await stage(await eventsOf(40));
+  const worker = await weir.startWorker();
+  await weir.drained();
+  expect(await counted(weir, meter.id)).toEqual({ events: 40, sum: '40' });
+  await expectRollupsToEqualEvents(weir.pool);
+  await worker.close();
+});
+
+test('nor does it wait for a machine whose clock was an hour ahead when it staged, delayed or scheduled something', async () => {
+  const hour = 3_600_000;
+  const { prefix } = weir.keys;
+  const [orphan, delayed] = [await eventsOf(2), await eventsOf(3)];
+  await weir.redis.zadd(weir.keys.staged, Date.now() + hour, await stage(orphan));
+  const batch = await stage(delayed);
+  const records = new Queue(RECORD_QUEUE, { connection: weir.redis, prefix });
+  await records.add(RECORD_QUEUE, { batch }, { ...recordJobOptions(batch), delay: hour });
+  const duties = new Queue(MAINTENANCE_QUEUE, { connection: weir.redis, prefix });
+  await duties.removeJobScheduler('sweep');
+  await duties.upsertJobScheduler('sweep', { every: 250, startDate: Date.now() + hour }, { name: 'sweep', data: {} });
+  expect((await duties.getJobScheduler('sweep'))?.next).toBeGreaterThan(Date.now() + hour / 2);
+  const worker = await weir.startWorker();
+  await weir.drained();
+  for (const events of [orphan, delayed]) {
+    const total = { events: events.length, sum: String(events.length) };
+    expect(await counted(weir, events[0]?.meter_id ?? '')).toEqual(total);
+  }
+  await worker.close();
+  await records.close();
+  await duties.close();
+});

@@ -1,0 +1,107 @@
+// The door counts what it accepts in Redis, and workers bring the counts to Postgres: each count once, whoever dies or comes
+// twice.
+
+import { addAcceptedCounts } from '@weir/db/accepted';
+import type { Database } from '@weir/db/database';
+import { newId } from '@weir/shared/ids';
+import { dropAcceptedCounts, setCountsAside } from '@weir/queue/accepted-counts';
+import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startWeir, until, type Weir } from '../support/harness.ts';
+import { makeTenant, openTestDatabase, type Tenant } from '../support/reconcile-fixture.ts';
+
+let weir: Weir;
+let database: Database;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  database = openTestDatabase(weir);
+});
+afterAll(async () => {
+  await database.close();
+  await weir.close();
+});
+beforeEach(async () => {
+  while ((await drainAcceptedCounts(weir.queue, database)) !== undefined);
+  tenant = await makeTenant(weir);
+});
+
+const ones = (count: number) => Array.from({ length: count }, () => ({}));
+const drainOnce = () => drainAcceptedCounts(weir.queue, database);
+
+async function acceptedOf({ id }: Tenant): Promise<number> {
+  const { rows } = await weir.pool.query<{ events: number }>(
+    'SELECT coalesce(sum(events), 0)::int AS events FROM accepted_events WHERE organization_id = $1',
+    [id],
+  );
+  return rows[0]?.events ?? 0;
+}
+
+test('a count is brought to Postgres once, and Redis keeps nothing of it', async () => {
+  const other = await makeTenant(weir);
+  await tenant.track(...ones(5));
+  await other.track(...ones(2));
+  expect(await drainOnce()).toMatchObject({ outcome: 'drained', events: 7 });
+  expect(await weir.redis.exists(weir.keys.accepted, weir.keys.draining)).toBe(0);
+  expect(await drainOnce()).toBeUndefined();
+  await tenant.track(...ones(3));
+  expect(await drainOnce()).toMatchObject({ outcome: 'drained', events: 3 });
+  expect([await acceptedOf(tenant), await acceptedOf(other)]).toEqual([8, 2]);
+});
+
+test('a worker that dies before Postgres has the count, or before Redis dropped it, leaves it to the next one', async () => {
+  await tenant.track(...ones(4));
+  await setCountsAside(weir.queue);
+  await tenant.track(...ones(1));
+  // A slower worker drops the counts that it has drained, and no others.
+  await dropAcceptedCounts(weir.queue, newId(), []);
+  expect(await drainOnce()).toMatchObject({ events: 4 });
+  // Committed, and not dropped.
+  await addAcceptedCounts(database, () => setCountsAside(weir.queue));
+  await tenant.track(...ones(2));
+  expect(await drainOnce()).toMatchObject({ outcome: 'again', events: 0 });
+  expect(await acceptedOf(tenant)).toBe(5);
+  expect(await drainOnce()).toMatchObject({ outcome: 'drained', events: 2 });
+  expect(await acceptedOf(tenant)).toBe(7);
+});
+
+test('workers that drain at the same time, under traffic, add every count once', async () => {
+  let isOver = false;
+  const draining = [drainOnce, drainOnce, drainOnce].map(async (each) => {
+    while (!isOver) await each();
+  });
+  let sent = 0;
+  const send = async (): Promise<void> => {
+    for (let round = 0; round < 40; round += 1) {
+      const { length } = await tenant.track(...ones(3));
+      sent += length;
+    }
+  };
+  await Promise.all([send(), send(), send()]);
+  isOver = true;
+  await Promise.all(draining);
+  while ((await drainOnce()) !== undefined);
+  expect(await acceptedOf(tenant)).toBe(sent);
+});
+
+test('a Redis that comes back with an older state brings no count twice, and new counts begin', async () => {
+  await tenant.track(...ones(5));
+  const older = await weir.redis.hgetall(weir.keys.accepted);
+  await drainOnce();
+  await weir.redis.hset(weir.keys.accepted, older);
+  await tenant.track(...ones(2));
+  expect(await drainOnce()).toMatchObject({ outcome: 'again', id: older['id'], events: 2 });
+  await tenant.track(...ones(3));
+  expect(await drainOnce()).toMatchObject({ outcome: 'drained', events: 3 });
+  expect(await acceptedOf(tenant)).toBe(8);
+});
+
+test('workers drain by themselves', async () => {
+  await tenant.track(...ones(9));
+  const worker = await weir.startWorker();
+  await until(async () => (await acceptedOf(tenant)) > 0, 'the count is in Postgres');
+  expect(await acceptedOf(tenant)).toBe(9);
+  await weir.drained();
+  await worker.close();
+});

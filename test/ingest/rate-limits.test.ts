@@ -1,0 +1,140 @@
+// How much one API key or one address may ask for, where the operator sets a limit.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+let token: string;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  token = (await admin.createMeter('SUM')).token;
+});
+afterAll(() => weir.close());
+
+const event = () => ({ meter_token: token, customer_external_id: 'acme', quantity: 1 });
+const track = (baseUrl: string, apiKey: string): Promise<Answer> =>
+  weir.request('POST', '/api/v1/sdk/track', { apiKey, baseUrl, body: event() });
+const trackBatch = (baseUrl: string, apiKey: string, size: number): Promise<Answer> =>
+  weir.request('POST', '/api/v1/sdk/track/batch', {
+    apiKey,
+    baseUrl,
+    body: { events: Array.from({ length: size }, event) },
+  });
+function expectLimited(answer: Answer, name: string, quota: number, remaining = 0): void {
+  expectProblem(answer, 429, 'rate_limited');
+  const seconds = Number(answer.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect(answer.headers.get('ratelimit-policy')).toBe(`"${name}";q=${quota};w=60`);
+  expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=${remaining};t=\\d+$`));
+}
+
+test('by default nothing but logins and sign-ups is limited, and no answer speaks of a limit', async () => {
+  const apiKey = await admin.createKey();
+  const answers = await Promise.all(Array.from({ length: 300 }, () => track(weir.baseUrl, apiKey)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  expect(answers[0]?.headers.has('ratelimit')).toBe(false);
+});
+
+describe('RATE_LIMIT_EVENTS_PER_KEY', () => {
+  test('counts the events of one key over all processes; what is over it leaves nothing behind', async () => {
+    const apis = await Promise.all([1, 2].map(() => weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '10' })));
+    const [first = '', second = ''] = apis.map(({ url }) => url);
+    const apiKey = await admin.createKey();
+    const before = await weir.stagedEvents();
+    const one = await track(first, apiKey);
+    expect(one.status).toBe(201);
+    expect(one.headers.get('ratelimit-policy')).toBe('"events-per-key";q=10;w=60');
+    expect(one.headers.get('ratelimit')).toMatch(/^"events-per-key";r=9;t=\d+$/);
+    expect((await trackBatch(second, apiKey, 8)).status).toBe(201);
+    // One is left: a batch of two is refused as a whole.
+    for (const size of [2, 11, 10, 2]) {
+      const refused = await trackBatch(first, apiKey, size);
+      expectLimited(refused, 'events-per-key', 10, 1);
+      expect(refused.body.detail).toContain(size > 10 ? 'send at most 10 in one request' : 'send at most 1 now');
+    }
+    // It has taken nothing away from what fits.
+    expect((await track(second, apiKey)).status).toBe(201);
+    expectLimited(await track(second, apiKey), 'events-per-key', 10);
+    expect(await weir.stagedEvents()).toBe(before + 10);
+    // Another key has a limit of its own.
+    expect((await track(first, await admin.createKey())).status).toBe(201);
+    await Promise.all(apis.map((api) => api.close()));
+  });
+
+  test('is over when its minute is', async () => {
+    const api = await weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '1' });
+    const apiKey = await admin.createKey();
+    await track(api.url, apiKey);
+    expectLimited(await track(api.url, apiKey), 'events-per-key', 1);
+    const counters = await weir.redis.keys(`${weir.keys.limits.replace(/[{}]/g, '\\$&')}*`);
+    expect(counters.length).toBeGreaterThan(0);
+    for (const counter of counters) {
+      const ms = await weir.redis.pttl(counter);
+      expect(ms).toBeGreaterThan(0);
+      expect(ms).toBeLessThanOrEqual(60_000);
+    }
+    // What Redis does at the end of the minute.
+    await weir.redis.unlink(...counters);
+    expect((await track(api.url, apiKey)).status).toBe(201);
+    await api.close();
+  });
+
+  test('tells a client whose batches are larger than the limit to send smaller ones', async () => {
+    const api = await weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '5' });
+    const answer = await trackBatch(api.url, await admin.createKey(), 6);
+    expectLimited(answer, 'events-per-key', 5, 5);
+    expect(answer.body.detail).toContain('send at most 5 in one request');
+    await api.close();
+  });
+
+  test('is not counted by processes on their own: without Redis nothing could be taken anyway', async () => {
+    const api = await weir.startApi({ RATE_LIMIT_EVENTS_PER_KEY: '5', REDIS_URL: 'redis://127.0.0.1:1' });
+    const answer = await track(api.url, await admin.createKey());
+    expectProblem(answer, 503, 'unavailable');
+    expect(answer.body.outcome).toBe('not_accepted');
+    await api.close();
+  });
+});
+
+test('RATE_LIMIT_TRACKING_PER_ADDRESS counts requests, also those with a wrong key, and nothing but tracking', async () => {
+  const api = await weir.startApi({ RATE_LIMIT_TRACKING_PER_ADDRESS: '2' });
+  expectProblem(await track(api.url, 'org_live_wrong'), 401, 'unauthenticated');
+  const apiKey = await admin.createKey();
+  expect((await trackBatch(api.url, apiKey, 100)).status).toBe(201);
+  expectLimited(await track(api.url, apiKey), 'tracking-per-address', 2);
+  expect((await weir.request('GET', '/api/v1/features', { apiKey, baseUrl: api.url })).status).toBe(200);
+  await api.close();
+});
+
+describe.each([
+  ['RATE_LIMIT_REQUESTS_PER_KEY', 'requests-per-key'],
+  ['RATE_LIMIT_REQUESTS_PER_ADDRESS', 'requests-per-address'],
+])('%s', (setting, name) => {
+  test.each([
+    ['with Redis', {}, 201],
+    ['without Redis, when each process counts for itself', { REDIS_URL: 'redis://127.0.0.1:1' }, 503],
+  ])(
+    'limits reading and admin requests, and never tracking or health, %s',
+    async (_, settings: Record<string, string>, trackingStatus) => {
+      const api = await weir.startApi({ [setting]: '3', ...settings });
+      const apiKey = await admin.createKey();
+      const read = () => weir.request('GET', '/api/v1/features', { apiKey, baseUrl: api.url });
+      // An address is counted by all processes, and by the tests before this one.
+      await weir.redis.unlink(`${weir.keys.limits}:${name}:127.0.0.1`);
+      for (let left = 2; left >= 0; left -= 1) {
+        const answer = await read();
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=${left};t=\\d+$`));
+      }
+      expectLimited(await read(), name, 3);
+      expect((await weir.request('GET', '/healthz', { baseUrl: api.url })).status).toBe(200);
+      expect((await track(api.url, apiKey)).status).toBe(trackingStatus);
+      await api.close();
+    },
+  );
+});

@@ -1,0 +1,221 @@
+// What the door does on a Redis that is nearly full, set up wrong, or away. Each of these has a Redis of its own.
+
+import { openTemporaryServices } from '@weir/services/temporary';
+import type { Services } from '@weir/services/services';
+import { newId } from '@weir/shared/ids';
+import { Redis } from 'ioredis';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { countStagedEvents, signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { openContainers } from '../support/setup/containers.ts';
+
+let services: Services | Awaited<ReturnType<typeof openContainers>>;
+let redis: Redis;
+let weir: Weir;
+let admin: Organization;
+let apiKey: string;
+let token: string;
+
+beforeAll(async () => {
+  const given = { databaseUrl: inject('databaseUrl'), redisUrl: undefined };
+  const cacheHome = process.env['WEIR_HOME'] || fileURLToPath(new URL('../../.weir', import.meta.url));
+  const log = () => {};
+  const opened = (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome, log }));
+  services = opened;
+  redis = new Redis(opened.redisUrl);
+  weir = await startWeir({ api: { REDIS_URL: opened.redisUrl }, withWorker: false });
+  admin = await signUp(weir);
+  apiKey = await admin.createKey();
+  token = (await admin.createMeter('SUM')).token;
+});
+afterAll(async () => {
+  await weir.close();
+  redis.disconnect();
+  await services?.close();
+});
+beforeEach(async () => {
+  await redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
+});
+
+const track = (baseUrl = weir.baseUrl) =>
+  weir.request('POST', '/api/v1/sdk/track', {
+    apiKey,
+    baseUrl,
+    body: { meter_token: token, customer_external_id: 'acme', quantity: 1 },
+  });
+
+/** What the API says of one metric. */
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`${weir.baseUrl}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return line === undefined ? Number.NaN : Number(line.slice(name.length + 1));
+}
+
+test('a Redis that is nearly full gets no more events, so that workers still have room, and gets them again when it has', async () => {
+  expect((await track()).status).toBe(201);
+  // With this in it, what maxmemory leaves free is 10 MB, more than the events of this test take: Redis itself refuses none.
+  await redis.setrange('ballast', 50_000_000, 'x');
+  const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+  await redis.config('SET', 'maxmemory', String(Math.round(used * 1.2)));
+  await until(async () => (await track()).status === 503, 'the door is shut');
+  const refused = await track();
+  expectProblem(refused, 503, 'unavailable');
+  expect(refused.body.outcome).toBe('not_accepted');
+  expect(refused.headers.get('retry-after')).toBe('5');
+  const staged = await countStagedEvents(redis, weir.keys);
+  await track();
+  expect(await countStagedEvents(redis, weir.keys)).toBe(staged);
+  await redis.unlink('ballast');
+  await until(async () => (await track()).status === 201, 'the door is open again');
+});
+
+test('a Redis that is set to drop events while it runs gets no more of them, until it is set right', async () => {
+  expect((await track()).status).toBe(201);
+  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  await until(async () => {
+    const { status, body } = await track();
+    return status === 503 && /not set up to keep events/.test(body.detail);
+  }, 'tracking is refused');
+  expect(await metric('weir_refused_events_total{reason="policy"}')).toBeGreaterThan(0);
+  await redis.config('SET', 'maxmemory-policy', 'noeviction');
+  await until(async () => (await track()).status === 201, 'the settings are mended');
+});
+
+test.each([
+  ['appendfsync', 'everysec', 'always'],
+  ['no-appendfsync-on-rewrite', 'yes', 'no'],
+])(
+  'a Redis whose %s is set to %s while it runs is seen, and events are taken all the same',
+  async (name, weak, right) => {
+    const isSynced = async (value: number) => (await metric('weir_redis_synced')) === value;
+    await until(() => isSynced(1), 'all is well');
+    await redis.config('SET', name, weak);
+    await until(() => isSynced(0), 'the metric says so');
+    expect((await track()).status).toBe(201);
+    await redis.config('SET', name, right);
+    await until(() => isSynced(1), 'the setting is mended');
+  },
+);
+
+/** Holds so many claims that were made so long ago. */
+async function holdClaims(count: number, ageSeconds: number): Promise<string[]> {
+  await until(async () => (await redis.exists(weir.keys.lettingGo)) === 0, 'nobody lets go of claims');
+  const pipeline = redis.pipeline();
+  const claims = Array.from({ length: count }, (_, index) =>
+    weir.keys.claim('any memory', admin.id, `${ageSeconds} ${index}`),
+  );
+  for (const claim of claims) pipeline.set(claim, newId(Date.now() - ageSeconds * 1000) + 'f'.repeat(22), 'EX', 86_400);
+  // Nobody has let go of any that were so old.
+  pipeline.unlink(weir.keys.oldestClaim);
+  await pipeline.exec();
+  return claims;
+}
+const usedMemory = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+/** Has the door see that memory is in use to this share. What it sees is no growth: it saw what is in use before. */
+async function fillTo(share: number): Promise<void> {
+  const limit = (await usedMemory()) * 20;
+  await redis.config('SET', 'maxmemory', String(limit));
+  const isSeen = async () =>
+    Math.abs(((await metric('weir_redis_memory_ratio')) * limit) / (await usedMemory()) - 1) < 0.005;
+  await until(isSeen, 'the door has looked');
+  await redis.config('SET', 'maxmemory', String(Math.round((await usedMemory()) / share)));
+}
+
+/** Waits for a condition while memory is in use to this share. Redis gives memory back by and by, so the limit follows it. */
+async function untilAt(share: number, condition: () => Promise<boolean>, what: string): Promise<void> {
+  await fillTo(share);
+  await until(async () => {
+    await redis.config('SET', 'maxmemory', String(Math.round((await usedMemory()) / share)));
+    return condition();
+  }, what);
+}
+
+test('claims that fill the memory are let go of, and never shut the door for long', async () => {
+  await holdClaims(20_000, 60);
+  const { id } = (await track()).body;
+  await fillTo(0.9);
+  await until(async () => (await metric('weir_claims_let_go_total')) >= 20_000, 'the claims are let go of');
+  await until(async () => (await track()).status === 201, 'the door is open');
+  const lives = async () => (await metric('weir_claim_life_seconds')) === 86_400;
+  await until(lives, 'claims live as long as before');
+  expect((await weir.request('GET', `/api/v1/events/${id}`, { apiKey })).body.status).toBe('queued');
+});
+
+test('under some pressure the claims of long ago are let go of, those of a moment ago are not, and new ones live shorter', async () => {
+  const old = await holdClaims(10_000, 20 * 3_600);
+  const young = await holdClaims(10_000, 10);
+  await redis.set('a key of somebody else', newId(0));
+  await untilAt(0.57, async () => (await redis.exists(...old)) === 0, 'the old claims are let go of');
+  expect(await redis.exists(...young)).toBe(10_000);
+  expect(await redis.exists('a key of somebody else')).toBe(1);
+  expect((await track()).status).toBe(201);
+  await redis.unlink(...young);
+});
+
+test('while memory is short a claim lives shorter, and none is kept when it is shorter still', async () => {
+  await redis.setrange('ballast', 20_000_000, 'x');
+  const lifeOf = async (key: string): Promise<number> => {
+    const body = { meter_token: token, customer_external_id: 'acme', quantity: 1, idempotency_key: key };
+    expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).status).toBe(201);
+    // The memory of the Redis of this file.
+    return redis.ttl(weir.keys.claim((await redis.get(weir.keys.epoch)) ?? '', admin.id, key));
+  };
+  await until(async () => (await metric('weir_claim_life_seconds')) === 86_400, 'memory is not short');
+  expect(await lifeOf('as long as it may')).toBeGreaterThan(86_000);
+  await untilAt(0.55, async () => (await metric('weir_claim_life_seconds')) < 10_000, 'claims live shorter');
+  expect(await lifeOf('shorter')).toBeLessThan(10_000);
+  await untilAt(0.72, async () => (await metric('weir_claim_life_seconds')) === 0, 'claims are made no more');
+  expect(await lifeOf('not at all')).toBe(-2);
+  await redis.unlink('ballast');
+});
+
+test('an organization that lets too much wait is refused, alone, until workers have recorded enough of it', async () => {
+  const flooder = await signUp(weir);
+  const flooding = { apiKey: await flooder.createKey(), token: (await flooder.createMeter('COUNT')).token };
+  const event = { meter_token: flooding.token, customer_external_id: 'acme', quantity: 1 };
+  const flood = (events: number, metadata?: unknown) =>
+    weir.request('POST', '/api/v1/sdk/track/batch', {
+      apiKey: flooding.apiKey,
+      body: {
+        events: Array.from({ length: events }, () => ({ ...event, ...(metadata !== undefined && { metadata }) })),
+      },
+    });
+  for (let batch = 0; batch < 4; batch += 1) expect((await flood(500, { note: 'x'.repeat(8_000) })).status).toBe(201);
+  await untilAt(0.7, async () => (await flood(2)).status === 503, 'the flooder is refused');
+  const refused = await flood(2);
+  expectProblem(refused, 503, 'unavailable');
+  expect(refused.body).toMatchObject({ outcome: 'not_accepted', detail: expect.stringMatching(/your organization/) });
+  expect(refused.headers.get('retry-after')).toBe('5');
+  expect(await metric('weir_refused_events_total{reason="share"}')).toBeGreaterThanOrEqual(4);
+  expect((await track()).status).toBe(201);
+  const worker = await weir.startWorker({ REDIS_URL: services?.redisUrl ?? '' });
+  await until(async () => (await flood(2)).status === 201, 'the flooder is taken again');
+  await until(async () => (await redis.exists(weir.keys.staged, weir.keys.waiting)) === 0, 'all is recorded');
+  await worker.close();
+});
+
+test('an event is written before its claim, so that a log that is torn between them holds no claim without its event', async () => {
+  const monitor = await redis.duplicate().monitor();
+  const commands: string[][] = [];
+  monitor.on('monitor', (_time: string, command: string[]) => commands.push(command));
+  const body = { meter_token: token, customer_external_id: 'acme', quantity: 1, idempotency_key: 'in the log' };
+  const { id } = (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body;
+  // The log holds what a script wrote, in the order in which it wrote.
+  const staged = () => commands.findIndex(([name, , flush]) => name === 'RPUSH' && flush?.includes(id) === true);
+  const claimed = () => commands.findIndex(([name, , value]) => name === 'SET' && value?.startsWith(id) === true);
+  await until(() => claimed() >= 0, 'the claim was seen');
+  expect(staged()).toBeGreaterThanOrEqual(0);
+  expect(staged()).toBeLessThan(claimed());
+  monitor.disconnect();
+});
+
+test('while Redis is away, tracking and receipts are answered with 503, and everything else works', async () => {
+  const { id } = (await track()).body;
+  const cut = await weir.startApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+  const refused = await track(cut.url);
+  expectProblem(refused, 503, 'unavailable');
+  expect(refused.body.outcome).toBe('not_accepted');
+  expectProblem(await weir.request('GET', `/api/v1/events/${id}`, { apiKey, baseUrl: cut.url }), 503, 'unavailable');
+  expect((await weir.request('GET', '/api/v1/features', { apiKey, baseUrl: cut.url })).status).toBe(200);
+});

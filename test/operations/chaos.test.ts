@@ -1,0 +1,69 @@
+// The suite of chaos itself, in short: what it proves at length is in docs/chaos.md.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runToEnd, type Ended } from '../support/run-to-end.ts';
+
+interface Report {
+  violations: number;
+  checks: { name: string; examined: number; violations: number }[];
+  figures: { requests: number; accepted: number; faults: { kind: string; count: number }[] };
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-test-chaos-'));
+  // It runs the programs as they are built for production.
+  const projects = ['apps/api', 'apps/worker', 'apps/reconcile', 'services', 'chaos'];
+  await promisify(execFile)(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-b', ...projects], {
+    cwd: root,
+  });
+}, 120_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function runChaos(name: string, ...options: string[]): Promise<Ended & { report: Report }> {
+  const json = join(folder, `${name}.json`);
+  const args = ['--folder', join(folder, name), '--json', json, '--rate', '80', ...options];
+  const ended = await runToEnd('chaos/dist/main.js', { WEIR_HOME: process.env['WEIR_HOME'] ?? '' }, args);
+  const text = await readFile(json, 'utf8').catch(() => Promise.reject(new Error(`no report: ${ended.err}`)));
+  return { ...ended, report: JSON.parse(text) as Report };
+}
+
+test('whatever fails under load, every event that was accepted is counted exactly once', async () => {
+  const { code, out, report } = await runChaos('whole', '--minutes', '0.4', '--seed', '43');
+  expect(
+    report.checks.filter(({ violations }) => violations > 0),
+    out,
+  ).toEqual([]);
+  expect(report.figures.faults.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(3);
+  expect(report.figures.requests).toBeGreaterThan(500);
+  expect(code).toBe(0);
+}, 180_000);
+
+test('a build that writes claims before it stages events is found out', async () => {
+  const { code, report } = await runChaos('broken', '--minutes', '0.25', '--seed', '43', '--broken', 'claim-first');
+  const held = report.checks.find(({ name }) => name === 'held');
+  expect(held?.violations).toBeGreaterThan(0);
+  expect(code).toBe(1);
+}, 180_000);
+
+test('hostile clients beside the honest leave every event counted, and slots that a broken build loses are found', async () => {
+  const options = ['--minutes', '0.1', '--seed', '11', '--hostile', '--faults', 'none', '--broken', 'leaking-slots'];
+  const { code, out, report } = await runChaos('hostile', ...options);
+  const violationsOf = (...names: string[]) =>
+    report.checks.filter(({ name, violations }) => names.includes(name) && violations > 0);
+  expect(violationsOf('accepted', 'held', 'refused', 'usage', 'reconcile', 'drained', 'hostile events'), out).toEqual(
+    [],
+  );
+  expect(report.checks.find(({ name }) => name === 'hostile events')?.examined).toBeGreaterThan(0);
+  expect(violationsOf('slots')).toHaveLength(1);
+  expect(code).toBe(1);
+}, 300_000);

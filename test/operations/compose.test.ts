@@ -1,0 +1,94 @@
+// What docker-compose.yml promises those who run Weir with it. There is no Docker here: the file itself is read.
+
+import { apiSettings } from '@weir/api/settings';
+import { NODE_OPTIONS } from '@weir/services/node-options';
+import { workerSettings } from '@weir/worker/settings';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+interface Service {
+  environment?: Record<string, string | number>;
+  command?: string[];
+  ports?: string[];
+  healthcheck?: { test: string[] };
+  logging?: { driver: string; options: Record<string, string> };
+  deploy?: { resources?: { limits?: { memory?: string } } };
+}
+
+const textOf = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+
+const text = textOf('docker-compose.yml');
+const { services } = parse(text, { merge: true }) as { services: Record<string, Service> };
+
+/** What a value takes from .env, such as SIGNUP of `${SIGNUP:-}`. */
+const takenFrom = (value: unknown): string[] =>
+  [...String(value).matchAll(/\$\{([A-Z_]+)/g)].map((found) => found[1] ?? '');
+
+/** What compose decides itself: where the parts are, and where the processes listen among them. */
+const decided = {
+  api: ['DATABASE_URL', 'REDIS_URL', 'HOST', 'PORT'],
+  worker: ['DATABASE_URL', 'REDIS_URL', 'HOST', 'WORKER_PORT'],
+};
+
+const addresses = { DATABASE_URL: 'postgres://127.0.0.1/weir', REDIS_URL: 'redis://127.0.0.1' };
+
+describe.each([
+  ['api', apiSettings, decided.api],
+  ['worker', workerSettings, decided.worker],
+] as const)('every setting of the %s', (name, settings, fixed) => {
+  const environment = services[name]?.environment ?? {};
+  const names = Object.keys(settings.shape);
+
+  test('reaches its container from .env, but for those that compose decides', () => {
+    const reached = names.filter((setting) => takenFrom(environment[setting]).includes(setting));
+    expect([...reached, ...fixed].sort()).toEqual([...names].sort());
+    for (const setting of fixed) expect(takenFrom(environment[setting])).not.toContain(setting);
+  });
+
+  test('is one that the process has, and not a misspelt one', () => {
+    expect(Object.keys(environment).sort()).toEqual([...names].sort());
+  });
+
+  test('is described in docs/configuration.md, with its default', () => {
+    const rows = textOf('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| `?([^|`]+)`? \|/gm);
+    const described = Object.fromEntries([...rows].map(([, setting = '', byDefault]) => [setting, byDefault]));
+    const defaults = names.map((setting) => {
+      const { success, data } = settings.safeParse({ ...addresses, [setting]: undefined });
+      return [setting, success ? String((data as Record<string, string | number>)[setting] ?? 'unset') : 'required'];
+    });
+    expect(described).toMatchObject(Object.fromEntries(defaults));
+  });
+});
+
+test('.env.example has every variable that docker-compose.yml takes, and no other', () => {
+  const offered = [...textOf('.env.example').matchAll(/^(?:# )?([A-Z_]+)=/gm)].map((found) => String(found[1]));
+  expect(offered.sort()).toEqual([...new Set(takenFrom(text))].sort());
+});
+
+test('every container has a limit of memory, and a log that cannot fill the disk', () => {
+  const unbounded = Object.entries(services).filter(
+    ([, { logging, deploy }]) =>
+      logging?.options['max-size'] === undefined || deploy?.resources?.limits?.memory === undefined,
+  );
+  expect(unbounded.map(([name]) => name)).toEqual([]);
+});
+
+test('a process of Weir is run by files that a build makes', () => {
+  const scripts = Object.values(services)
+    .flatMap(({ command }) => command ?? [])
+    .filter((word) => word.endsWith('.js'));
+  const sources = scripts.map((path) => path.replace('/dist/', '/src/').replace(/\.js$/, '.ts'));
+  expect(sources.length).toBeGreaterThan(0);
+  for (const source of sources) expect(textOf(source)).not.toBe('');
+});
+
+test('nobody but the proxy is reached from outside', () => {
+  expect(Object.keys(services).filter((name) => services[name]?.ports !== undefined)).toEqual(['proxy']);
+});
+
+test('the image gives Node the options that npm start gives it', () => {
+  const entrypoint = /^ENTRYPOINT (.*)$/m.exec(textOf('Dockerfile'))?.[1] ?? '[]';
+  expect(JSON.parse(entrypoint)).toEqual(['node', ...NODE_OPTIONS]);
+});

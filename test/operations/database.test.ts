@@ -1,0 +1,75 @@
+// A connection to Postgres that goes silent: nobody closes it, nothing comes back.
+
+import { isUnavailable, openDatabase, type Database } from '@weir/db/database';
+import { sql } from 'kysely';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { expect, inject, test } from 'vitest';
+import { until } from '../support/harness.ts';
+
+const ways: [string, (database: Database, answer: number) => Promise<unknown[]>][] = [
+  ['the pool', async ({ pool }, answer) => (await pool.query(`SELECT ${answer} AS answer`)).rows],
+  ['Kysely', async ({ kysely }, answer) => (await sql`SELECT ${sql.lit(answer)} AS answer`.execute(kysely)).rows],
+  [
+    'a transaction',
+    ({ kysely }, answer) =>
+      kysely.transaction().execute(async (open) => (await sql`SELECT ${sql.lit(answer)} AS answer`.execute(open)).rows),
+  ],
+];
+
+test.each(ways)(
+  'a connection of %s that went silent is given up, and the next query takes another one',
+  async (_, ask) => {
+    const real = new URL(inject('databaseUrl'));
+    let isSilent = false;
+    const sockets: Socket[] = [];
+    const proxy = createServer((client) => {
+      const server = connect(Number(real.port), real.hostname);
+      const wasSilent = isSilent;
+      sockets.push(client, server);
+      // What was connected while the network was well is cut off without a word; what connects later works.
+      client.on('data', (data) => (wasSilent || !isSilent) && server.write(data));
+      server.on('data', (data) => client.write(data));
+      for (const socket of [client, server]) socket.on('error', () => socket.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const url = new URL(real);
+    url.hostname = '127.0.0.1';
+    url.port = String((proxy.address() as AddressInfo).port);
+    const database = openDatabase(url.href, {
+      connectionsMax: 1,
+      statementTimeoutMs: 100,
+      onConnectionError: () => {},
+    });
+    try {
+      await ask(database, 1);
+      isSilent = true;
+      const error: unknown = await ask(database, 1).catch((thrown: unknown) => thrown);
+      expect(isUnavailable(error)).toBe(true);
+      expect(await ask(database, 2)).toEqual([{ answer: 2 }]);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await database.close();
+      proxy.close();
+    }
+  },
+);
+
+test('an error of a connection that somebody holds between two queries is told, and does not end the process', async () => {
+  const told: Error[] = [];
+  const database = openDatabase(inject('databaseUrl'), {
+    connectionsMax: 2,
+    statementTimeoutMs: 10_000,
+    onConnectionError: (error) => told.push(error),
+  });
+  const held = await database.pool.connect();
+  try {
+    const { rows } = await held.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    await database.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+    await until(() => told.length > 0, 'the end of the connection is told');
+    await expect(held.query('SELECT 1')).rejects.toThrow(/terminat|not queryable|closed/i);
+  } finally {
+    held.release(true);
+    await database.close();
+  }
+});

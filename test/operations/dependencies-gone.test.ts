@@ -1,0 +1,155 @@
+// What clients are told while Redis or Postgres is gone, how soon, and that everything comes back by itself.
+
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { Edge } from '../../chaos/environment/edge.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { freePort } from '../support/free-port.ts';
+
+let weir: Weir;
+let admin: Organization;
+let apiKey: string;
+let meter: { id: string; token: string };
+/** An API whose Redis and Postgres are reached through proxies. */
+let baseUrl: string;
+let redis: Edge;
+let postgres: Edge;
+
+beforeAll(async () => {
+  weir = await startWeir();
+  admin = await signUp(weir);
+  apiKey = await admin.createKey();
+  meter = await admin.createMeter('SUM');
+  const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
+  redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
+  postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
+  await Promise.all([redis.open(), postgres.open()]);
+  Object.assign(redisUrl, { hostname: '127.0.0.1', port: String(redis.port) });
+  Object.assign(databaseUrl, { hostname: '127.0.0.1', port: String(postgres.port) });
+  const api = await weir.startApi({
+    REDIS_URL: redisUrl.href,
+    DATABASE_URL: databaseUrl.href,
+    REDIS_COMMAND_TIMEOUT_MS: '900',
+    DATABASE_STATEMENT_TIMEOUT_MS: '2000',
+  });
+  baseUrl = api.url;
+});
+afterEach(async () => {
+  await redis.heal();
+  await postgres.heal();
+  const all = { status: 'ok', redis: 'ok', postgres: 'ok' };
+  const isWell = async () => {
+    const { body } = await weir.request('GET', '/readyz', { baseUrl });
+    return JSON.stringify(body) === JSON.stringify(all);
+  };
+  await until(isWell, 'all is well again');
+});
+afterAll(async () => {
+  await weir.close();
+  await redis.close();
+  await postgres.close();
+});
+
+let keys = 0;
+const newKey = () => `key-${(keys += 1)}`;
+const track = (idempotency_key: string): Promise<Answer> =>
+  weir.request('POST', '/api/v1/sdk/track', {
+    apiKey,
+    baseUrl,
+    body: { meter_token: meter.token, customer_external_id: 'acme', quantity: 1, idempotency_key },
+  });
+
+/** The answer to a request, and how many milliseconds it took. */
+async function timed(request: () => Promise<Answer>): Promise<Answer & { ms: number }> {
+  const began = performance.now();
+  const answer = await request();
+  return { ...answer, ms: performance.now() - began };
+}
+
+/** One event a key, whatever came back on the way. */
+async function expectCountedOnce(sent: string[]): Promise<void> {
+  await until(async () => {
+    const answers = await Promise.all(sent.map(track));
+    return answers.every(({ status }) => status === 201 || status === 409);
+  }, 'each key is accepted');
+  await weir.drained();
+  const { rows } = await weir.pool.query(
+    'SELECT idempotency_key AS key, count(*)::int AS events FROM events WHERE idempotency_key = ANY($1) GROUP BY 1',
+    [sent],
+  );
+  expect(rows.length).toBe(sent.length);
+  expect(rows.filter(({ events }) => events !== 1)).toEqual([]);
+}
+
+describe('tracking while Redis', () => {
+  const gone: [string, () => Promise<void> | void][] = [
+    ['is down', () => redis.refuse()],
+    ['is frozen', () => redis.silence(['forth', 'back'])],
+    ['takes requests and never answers', () => redis.silence(['back'])],
+  ];
+  test.each(gone)('%s is answered 503 with Retry-After within a second, and goes on by itself', async (_, makeGone) => {
+    expect((await track(newKey())).status).toBe(201);
+    await makeGone();
+    // They come one after the other, so that many of them wait behind those that wait for Redis.
+    const sent = Array.from({ length: 60 }, newKey);
+    const asked: Promise<Answer & { ms: number }>[] = [];
+    for (const key of sent) {
+      asked.push(timed(() => track(key)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const ready = await timed(() => weir.request('GET', '/readyz', { baseUrl }));
+    expectProblem(ready, 503, 'unavailable');
+    expect(ready.body.detail).toContain('Redis');
+    expect(ready.ms).toBeLessThan(1_500);
+    const answers = await Promise.all(asked);
+    for (const answer of answers) {
+      expectProblem(answer, 503, 'unavailable');
+      expect(['not_accepted', 'unknown']).toContain(answer.body.outcome);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    }
+    // The time-out is 900 ms; a request that had to wait for two of them would take twice as long.
+    expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(1_500);
+    await redis.heal('deliver');
+    await expectCountedOnce(sent);
+  });
+});
+
+describe('while Postgres', () => {
+  const gone: [string, () => Promise<void> | void][] = [
+    ['is down', () => postgres.refuse()],
+    ['is silent', () => postgres.silence(['forth', 'back'])],
+  ];
+  test.each(gone)(
+    '%s, tracking goes on, what reads is answered 503 at once, and both go on by themselves',
+    async (_, makeGone) => {
+      const read = () => weir.request('GET', `/api/v1/meters/${meter.id}/usage`, { apiKey, baseUrl });
+      const list = () => weir.request('GET', '/api/v1/features', { session: admin.session, baseUrl });
+      const sent = [newKey()];
+      expect((await track(sent[0] ?? '')).status).toBe(201);
+      expect((await read()).status).toBe(200);
+      await makeGone();
+      // Tracking goes on, so the process is ready, and says what is away.
+      const ready = () => weir.request('GET', '/readyz', { baseUrl });
+      await until(async () => (await ready()).body.postgres === 'away', 'the process says what is away');
+      expect(await ready()).toMatchObject({ status: 200, body: { status: 'ok', redis: 'ok', postgres: 'away' } });
+      await until(async () => (await timed(read)).ms < 200, 'what reads is refused at once');
+      for (const request of [read, list]) {
+        const answer = await timed(request);
+        expectProblem(answer, 503, 'unavailable');
+        expect(answer.headers.get('retry-after')).toBe('2');
+        expect(answer.ms).toBeLessThan(500);
+      }
+      for (let event = 0; event < 20; event += 1) {
+        const key = newKey();
+        sent.push(key);
+        const answer = await timed(() => track(key));
+        expect(answer.status).toBe(201);
+        expect(answer.ms).toBeLessThan(1_000);
+      }
+      await postgres.heal('reset');
+      await until(async () => (await read()).status === 200, 'what reads is served again');
+      expect((await list()).status).toBe(200);
+      await expectCountedOnce(sent);
+    },
+  );
+});

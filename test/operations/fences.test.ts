@@ -1,0 +1,278 @@
+// Who may import what, and what else `npm run check` is to hold: a rule that matches nothing passes silently, so each
+// is seen to fail here. One violation of each kind is planted in a copy of the repository.
+
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { appendFile, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Violation {
+  what: string;
+  /** Where it is planted; what is there already stays. */
+  file: string;
+  code: string;
+  /** The one that is to see it. Default: oxlint. */
+  tool?: 'tsc' | 'knip' | 'oxfmt';
+  /** What the tool says, on the line that names the file. */
+  says: RegExp;
+}
+
+const importing = (specifier: string): string => `import * as planted from '${specifier}';\nvoid planted;\n`;
+
+const IMPORTS = /no-restricted-imports/;
+
+const violations: Violation[] = [
+  ...(
+    [
+      ['packages/shared', '@weir/db/record'],
+      ['packages/shared', '@weir/queue/keys'],
+      ['packages/shared', 'ioredis'],
+      ['packages/shared', '../../../../apps/api/src/settings.ts'],
+      ['packages/sdk', '@weir/shared/errors'],
+      ['packages/sdk', 'bullmq'],
+      ['packages/rating', '@weir/db/record'],
+      ['packages/rating', 'pg'],
+      ['packages/db', '@weir/queue/keys'],
+      ['packages/db', '@weir/api/settings'],
+      ['packages/db', 'ioredis'],
+      ['packages/queue', '@weir/db/record'],
+      ['packages/queue', '@weir/worker/settings'],
+      ['packages/queue', 'kysely'],
+      ['apps/worker', '@weir/api/ingest/admit'],
+      ['apps/api', '@weir/services/processes'],
+      ['apps/api', '@weir/sdk'],
+      ['apps/api', '../../../../test/support/harness.ts'],
+      ['apps/api', '../../../../bench/counts.ts'],
+      ['apps/reconcile', '../../../../chaos/history.ts'],
+      ['apps/reconcile', '../../../../services/src/processes.ts'],
+      ['apps/worker', 'pg'],
+      ['apps/worker', 'kysely'],
+      ['apps/worker', 'bullmq'],
+      ['apps/worker', 'ioredis/built/Redis.js'],
+      ['apps/worker', 'rate-limiter-flexible'],
+      ['apps/import', '@weir/db/record'],
+      ['apps/import', 'pg'],
+      ['services', '@weir/shared/errors'],
+    ] as const
+  ).map(([folder, specifier], index): Violation => {
+    const file = `${folder}/src/planted-${index}.ts`;
+    return { what: `${folder} imports ${specifier}`, file, code: importing(specifier), says: IMPORTS };
+  }),
+  {
+    what: 'bench imports chaos',
+    file: 'bench/planted.ts',
+    code: importing('../../chaos/history.ts'),
+    says: IMPORTS,
+  },
+  {
+    what: 'chaos imports the tests',
+    file: 'chaos/planted.ts',
+    code: importing('../support/harness.ts'),
+    says: IMPORTS,
+  },
+  {
+    what: 'an app imports the type of a pool',
+    file: 'apps/reconcile/src/planted-type.ts',
+    code: `import type { Pool } from 'pg';\nexport type Planted = Pool;\n`,
+    says: IMPORTS,
+  },
+  {
+    what: 'an app names the type of a pool without an import statement',
+    file: 'apps/reconcile/src/planted-type-only.ts',
+    code: `export type Planted = import('pg').Pool;\n`,
+    says: /consistent-type-imports/,
+  },
+  {
+    what: 'an app imports pg while it runs',
+    file: 'apps/reconcile/src/planted-late.ts',
+    code: `export const planted = await import('pg');\n`,
+    says: IMPORTS,
+  },
+  {
+    what: 'an app passes kysely on',
+    file: 'apps/reconcile/src/planted-passed-on.ts',
+    code: `export { sql } from 'kysely';\n`,
+    says: IMPORTS,
+  },
+  {
+    what: 'a relative path leads into another workspace',
+    file: 'apps/worker/src/planted-path.ts',
+    code: importing('../../../api/src/settings.ts'),
+    tool: 'tsc',
+    says: /TS6307|TS6059/,
+  },
+  {
+    what: 'an app runs SQL on a pool that it was given',
+    file: 'apps/api/src/planted-sql.ts',
+    code: `export const planted = (pool: { query(text: string): unknown }) => pool.query('SELECT 1');\n`,
+    says: /weir\(no-sql\)/,
+  },
+  {
+    what: 'an app builds SQL on a Kysely that it was given',
+    file: 'apps/api/src/planted-builder.ts',
+    code: `export const planted = (db: { selectFrom(table: string): unknown }) => db.selectFrom('events');\n`,
+    says: /weir\(no-sql\)/,
+  },
+  {
+    what: 'a route answers with an error status',
+    file: 'apps/api/src/planted-code.ts',
+    code: `export const planted = (reply: { code(status: number): unknown }, ok: boolean) => reply.code(ok ? 200 : 404);\n`,
+    says: /weir\(no-error-status\)/,
+  },
+  {
+    what: 'an answer below the framework has an error status',
+    file: 'apps/api/src/planted-status-code.ts',
+    code: `export const planted = (raw: { statusCode: number }) => {\n  raw.statusCode = 503;\n};\n`,
+    says: /weir\(no-error-status\)/,
+  },
+  {
+    what: 'a file that is no main file reads process.env',
+    file: 'packages/shared/src/planted-env.ts',
+    code: 'export const planted = process.env;\n',
+    says: /no-restricted-properties/,
+  },
+  {
+    what: 'a file that is no main file takes env out of process',
+    file: 'apps/api/src/planted-env.ts',
+    code: 'const { env } = process;\nexport const planted = env;\n',
+    says: /no-restricted-properties/,
+  },
+  {
+    what: 'two files import each other',
+    file: 'apps/worker/src/planted-here.ts',
+    code: `import { there } from './planted-there.ts';\nexport const here = (): unknown => there();\n`,
+    says: /no-cycle/,
+  },
+  {
+    what: 'two files import each other, seen from the other one',
+    file: 'apps/worker/src/planted-there.ts',
+    code: `import { here } from './planted-here.ts';\nexport const there = (): unknown => here();\n`,
+    says: /no-cycle/,
+  },
+  {
+    what: 'a file only passes on what others export',
+    file: 'packages/shared/src/planted-barrel.ts',
+    code: `export * from './errors.ts';\n`,
+    says: /no-barrel-file/,
+  },
+  {
+    what: 'a file has more than 400 lines',
+    file: 'apps/worker/src/planted-long.ts',
+    code: Array.from({ length: 401 }, (_, index) => `export const planted${index} = ${index};\n`).join(''),
+    says: /max-lines/,
+  },
+  {
+    what: 'nobody waits for a promise',
+    file: 'apps/worker/src/planted-promise.ts',
+    code: `export function planted(): void {\n  Promise.resolve(1).finally(() => {});\n}\n`,
+    says: /no-floating-promises/,
+  },
+  {
+    what: 'a package has a file that nobody imports',
+    file: 'packages/db/src/planted-file.ts',
+    code: 'export const planted = 1;\n',
+    tool: 'knip',
+    says: /^planted /,
+  },
+  {
+    what: 'an app has a type that nobody uses',
+    file: 'apps/api/src/settings.ts',
+    code: 'export type Planted = 1;\n',
+    tool: 'knip',
+    says: /^Planted .* type /,
+  },
+  {
+    what: 'services has an export that nobody uses',
+    file: 'services/src/home.ts',
+    code: 'export const planted = 1;\n',
+    tool: 'knip',
+    says: /^planted /,
+  },
+  {
+    what: 'chaos has a file that nobody imports',
+    file: 'chaos/planted-file.ts',
+    code: 'export const planted = 1;\n',
+    tool: 'knip',
+    says: /^chaos/,
+  },
+  {
+    what: 'a file is not formatted',
+    file: 'apps/worker/src/planted-format.ts',
+    code: 'export const planted = "1"\n',
+    tool: 'oxfmt',
+    says: /planted-format/,
+  },
+];
+
+let copy: string;
+
+beforeAll(async () => {
+  copy = await realpath(await mkdtemp(join(tmpdir(), 'weir-fences-')));
+  await copyRepository(copy);
+});
+afterAll(() => rm(copy, { recursive: true, force: true }));
+
+/** Every file that is kept under version control, with links in place of what was installed. */
+async function copyRepository(to: string): Promise<void> {
+  const left = new Set(['.git', '.weir', 'dist', 'node_modules']);
+  await cp(root, to, { recursive: true, filter: (path) => !left.has(basename(path)) });
+  await mkdir(join(to, 'node_modules'));
+  for (const name of await readdir(join(root, 'node_modules'))) {
+    const [from, at] = [join(root, 'node_modules', name), join(to, 'node_modules', name)];
+    // Those are links to the workspaces, and have to lead to the ones of the copy.
+    if (name === '@weir') await cp(from, at, { recursive: true, verbatimSymlinks: true });
+    else if (name !== '.cache') await symlink(from, at);
+  }
+  for (const folder of ['apps', 'packages', '.']) {
+    for (const name of await readdir(join(root, folder))) {
+      const installed = join(root, folder, name, 'node_modules');
+      if (existsSync(installed)) await symlink(installed, join(to, folder, name, 'node_modules'));
+    }
+  }
+}
+
+/** Runs the tools of `npm run check` in the copy, each whatever the others say; returns what those said that failed. */
+async function check(): Promise<Record<string, string>> {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { check: string } };
+  const said: Record<string, string> = {};
+  // The first command installs what is missing.
+  for (const command of scripts.check.split(' && ').slice(1)) {
+    const [tool = '', ...args] = command.split(' ');
+    said[tool] = await run(join(root, 'node_modules/.bin', tool), tool === 'oxlint' ? ['--format=unix'] : args);
+  }
+  return said;
+}
+
+function run(program: string, args: string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(program, args, { cwd: copy, maxBuffer: 2 ** 26 }, (error, out, err) =>
+      resolve(error === null ? '' : `${out}${err}` || error.message),
+    );
+  });
+}
+
+test('the repository as it is passes every check', { timeout: 300_000 }, async () => {
+  expect(await check()).toEqual({ oxfmt: '', tsc: '', oxlint: '', knip: '' });
+});
+
+test('every violation is seen by the check that is to see it', { timeout: 300_000 }, async () => {
+  for (const { file, code } of violations) {
+    await mkdir(dirname(join(copy, file)), { recursive: true });
+    await appendFile(join(copy, file), code);
+  }
+  const worker = join(copy, 'apps/worker/package.json');
+  await writeFile(worker, (await readFile(worker, 'utf8')).replace('"prom-client"', '"uuid": "14.0.3", "prom-client"'));
+
+  const said = await check();
+  const unseen = violations.filter(({ file, tool = 'oxlint', says }) => {
+    const lines = said[tool]?.split('\n').filter((line) => line.includes(file));
+    return lines?.some((line) => says.test(line)) !== true;
+  });
+  expect(unseen.map(({ what }) => what)).toEqual([]);
+  expect(said.knip, 'a workspace has a dependency that it does not use').toMatch(/^uuid +apps\/worker/m);
+});

@@ -1,0 +1,64 @@
+// What Prometheus reads: series that are there before anything happens, and the age of what waits.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+});
+afterAll(() => weir.close());
+
+async function metricsOf(url = weir.baseUrl): Promise<string> {
+  return (await fetch(`${url}/metrics`)).text();
+}
+
+/** The series of all counters of Weir, with their values, by name. */
+function countersIn(text: string): Map<string, string[]> {
+  const names = [...text.matchAll(/^# TYPE (weir_\S+) counter$/gm)].map((found) => found[1] ?? '');
+  return new Map(names.map((name) => [name, text.split('\n').filter((line) => new RegExp(`^${name}[{ ]`).test(line))]));
+}
+
+test('every counter has its series from the start, at 0, so that its first count is seen as a rise', async () => {
+  const worker = await weir.startWorker();
+  const counters = new Map([...countersIn(await metricsOf()), ...countersIn(await metricsOf(worker.url))]);
+  await worker.close();
+  expect(
+    [...counters].filter(([, series]) => series.length === 0 || !series.every((line) => line.endsWith(' 0'))),
+  ).toEqual([]);
+  const values = (name: string) => (counters.get(name) ?? []).map((line) => /"(.*)"/.exec(line)?.[1]);
+  expect(values('weir_admissions_total')).toEqual(['staged', 'held', 'revoked', 'unsure']);
+  expect(values('weir_shed_requests_total')).toEqual(
+    expect.arrayContaining(['event_loop', 'memory', 'requests', 'database']),
+  );
+  expect(values('weir_events_total')).toEqual(['recorded', 'duplicates', 'rejected']);
+});
+
+test('every metric is described in docs/operations.md, and no other', async () => {
+  const worker = await weir.startWorker();
+  const texts = await Promise.all([metricsOf(), metricsOf(worker.url)]);
+  await worker.close();
+  const names = texts.flatMap((text) => [...text.matchAll(/^# TYPE (weir_\S+)/gm)].map(([, name]) => name));
+  const operations = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
+  const rows = [...operations.matchAll(/^\| (`weir_.*?) \|/gm)].map(([, cell]) => cell).join();
+  const described = [...rows.matchAll(/`(weir_[a-z_]+)/g)].map(([, name]) => name);
+  expect(new Set(described)).toEqual(new Set(names));
+});
+
+test('the age of the oldest waiting event is shown, and is never negative', async () => {
+  const oldest = async () => Number(/^weir_queue_oldest_seconds (\S+)$/m.exec(await metricsOf())?.[1]);
+  await until(async () => (await oldest()) === 0, 'nothing waits');
+  const admin = await signUp(weir);
+  const body = { meter_token: (await admin.createMeter('SUM')).token, customer_external_id: 'acme', quantity: 1 };
+  await weir.request('POST', '/api/v1/sdk/track', { apiKey: await admin.createKey(), body });
+  const [batch = ''] = await weir.redis.zrange(weir.keys.staged, 0, '0');
+  await weir.redis.zadd(weir.keys.staged, Date.now() - 600_000, batch);
+  await until(async () => (await oldest()) >= 600, 'the batch is seen');
+  expect(await oldest()).toBeLessThan(700);
+  // Staged by an API whose clock is ahead.
+  await weir.redis.zadd(weir.keys.staged, Date.now() + 600_000, batch);
+  await until(async () => (await oldest()) < 600, 'the batch is seen again');
+  expect(await oldest()).toBe(0);
+});

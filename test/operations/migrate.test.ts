@@ -1,0 +1,82 @@
+import { migrate } from '@weir/db/migrate';
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { runToEnd } from '../support/run-to-end.ts';
+import { queryOnce, withDatabase } from '../support/setup/query.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const name = `weir_test_${randomBytes(6).toString('hex')}`;
+const databaseUrl = withDatabase(inject('databaseUrl'), name);
+
+beforeEach(() => queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`));
+afterEach(() => queryOnce(inject('databaseUrl'), `DROP DATABASE ${name}`));
+
+const runMigrate = (env: Record<string, string>) => runToEnd('packages/db/src/migrate-main.ts', env);
+
+const migrations = async () =>
+  (await readdir(`${root}/packages/db/migrations`)).filter((file) => file.endsWith('.sql')).sort();
+
+test('several processes that migrate an empty database at once all succeed, and each migration is applied once', async () => {
+  const files = await migrations();
+  const processes = [runMigrate({ DATABASE_URL: databaseUrl }), runMigrate({ DATABASE_URL: databaseUrl })];
+  const inProcess = await Promise.all(Array.from({ length: 6 }, () => migrate(databaseUrl)));
+  const outside = await Promise.all(processes);
+  expect(outside.map(({ code, err }) => ({ code, err }))).toEqual(processes.map(() => ({ code: 0, err: '' })));
+  const appliedOutside = outside.filter(({ out }) => out.startsWith('Applied')).length;
+  const appliedInside = inProcess.filter(({ applied }) => applied.length > 0);
+  expect(appliedOutside + appliedInside.length).toBe(1);
+  for (const { applied } of appliedInside) expect(applied).toEqual(files);
+
+  const { rows } = await queryOnce(databaseUrl, 'SELECT name FROM migrations ORDER BY name');
+  expect(rows.map((row) => row.name)).toEqual(files);
+  const now = new Date();
+  const months = [0, 1, 2, 3].map((ahead) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)).toISOString().slice(0, 7).replace('-', '_'),
+  );
+  const partitions = await queryOnce(
+    databaseUrl,
+    `SELECT relid::text AS name FROM pg_partition_tree('events') WHERE isleaf ORDER BY name`,
+  );
+  expect(partitions.rows.map((row) => row.name)).toEqual([
+    ...months.map((month) => `events_${month}`),
+    'events_default',
+  ]);
+});
+
+test('migrating again changes nothing and says so', async () => {
+  expect((await migrate(databaseUrl)).applied).toEqual(await migrations());
+  expect((await migrate(databaseUrl)).applied).toEqual([]);
+  expect(await runMigrate({ DATABASE_URL: databaseUrl })).toEqual({
+    code: 0,
+    out: 'The database is up to date.\n',
+    err: '',
+  });
+});
+
+test('a database that a newer Weir has migrated is refused and left as it is', async () => {
+  await migrate(databaseUrl);
+  await queryOnce(databaseUrl, `INSERT INTO migrations (name) VALUES ('9999_from_the_future.sql')`);
+  await expect(migrate(databaseUrl)).rejects.toThrow(
+    'The database was migrated by a newer Weir (it has 9999_from_the_future.sql): run that version instead.',
+  );
+  const { code, err } = await runMigrate({ DATABASE_URL: databaseUrl });
+  expect(code).toBe(1);
+  expect(err).toContain('was migrated by a newer Weir (it has 9999_from_the_future.sql)');
+});
+
+test('a migration that fails keeps nothing of itself, and works once its obstacle is gone', async () => {
+  await queryOnce(databaseUrl, 'CREATE TABLE events (x int)');
+  await expect(migrate(databaseUrl)).rejects.toThrow('Migration 0001_initial.sql failed and was rolled back.');
+  const { rows } = await queryOnce(databaseUrl, `SELECT to_regclass('meters') AS meters`);
+  expect(rows).toEqual([{ meters: null }]);
+  await queryOnce(databaseUrl, 'DROP TABLE events');
+  expect((await migrate(databaseUrl)).applied).toEqual(await migrations());
+});
+
+test('without an address the command ends with one line that says what is missing', async () => {
+  const { code, out, err } = await runMigrate({});
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toMatch(/^Cannot start: DATABASE_URL is not set: .*\n$/);
+});

@@ -1,0 +1,110 @@
+// `/readyz` says within a second whether to send traffic here, whatever is frozen, and however many ask.
+
+import { migrate } from '@weir/db/migrate';
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { Edge } from '../../chaos/environment/edge.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { freePort } from '../support/free-port.ts';
+import { startWeir, until, type Answer, type Weir } from '../support/harness.ts';
+import { makeTenant } from '../support/reconcile-fixture.ts';
+import { queryOnce, withDatabase } from '../support/setup/query.ts';
+
+let weir: Weir;
+let redis: Edge;
+let postgres: Edge;
+let env: { REDIS_URL: string; DATABASE_URL: string };
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
+  redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
+  postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
+  await Promise.all([redis.open(), postgres.open()]);
+  Object.assign(redisUrl, { hostname: '127.0.0.1', port: String(redis.port) });
+  Object.assign(databaseUrl, { hostname: '127.0.0.1', port: String(postgres.port) });
+  env = { REDIS_URL: redisUrl.href, DATABASE_URL: databaseUrl.href };
+});
+afterAll(async () => {
+  await weir.close();
+  await redis.close();
+  await postgres.close();
+});
+
+/** What a crowd that asks at once is told, and how long the slowest waited. */
+async function askAsCrowd(baseUrl: string): Promise<{ answers: Answer[]; ms: number }> {
+  const began = performance.now();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => weir.request('GET', '/readyz', { baseUrl })));
+  return { answers, ms: performance.now() - began };
+}
+
+test('a crowd at a worker or an API whose Redis or Postgres is frozen is told so in time, and uses nothing up', async () => {
+  const api = await weir.startApi(env);
+  const worker = await weir.startWorker(env);
+  const frozen: [Edge, string, number, object][] = [
+    [redis, api.url, 503, { status: 503 }],
+    [redis, worker.url, 503, { status: 'not ready', redis: false, postgres: true }],
+    [postgres, api.url, 200, { status: 'ok', redis: 'ok', postgres: 'away' }],
+    [postgres, worker.url, 503, { status: 'not ready', redis: true, postgres: false }],
+  ];
+  for (const [edge, url, status, body] of frozen) {
+    const ready = async () => (await weir.request('GET', '/readyz', { baseUrl: url })).status === 200;
+    await until(ready, 'it is ready');
+    edge.silence(['forth', 'back']);
+    const { answers, ms } = await askAsCrowd(url);
+    for (const answer of answers) expect(answer).toMatchObject({ status, body });
+    expect(ms).toBeLessThan(2_500);
+    await edge.heal('deliver');
+    const isWell = async () => {
+      const { status, body } = await weir.request('GET', '/readyz', { baseUrl: url });
+      return status === 200 && body.postgres !== 'away';
+    };
+    await until(isWell, 'all is well again');
+  }
+  await worker.close();
+  await api.close();
+});
+
+test('an API that takes no events is not ready, and says why', async () => {
+  const tenant = await makeTenant(weir);
+  const api = await weir.startApi({ QUEUE_BATCHES_MAX: '1' });
+  const ready = () => weir.request('GET', '/readyz', { baseUrl: api.url });
+  expect((await ready()).status).toBe(200);
+  await tenant.track({});
+  await until(async () => (await ready()).status === 503, 'the door is shut');
+  expectProblem(await ready(), 503, 'unavailable');
+  expect((await ready()).body.detail).toContain('Too many events wait');
+  await api.close();
+});
+
+test('processes that were started before Postgres was there are ready once it is there and migrated, and not before', async () => {
+  const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;
+  const DATABASE_URL = withDatabase(env.DATABASE_URL, name);
+  const QUEUE_PREFIX = `{weir-test-${name.slice(-12)}}`;
+  await queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`);
+  await postgres.refuse();
+  const api = await weir.startApi({ DATABASE_URL, QUEUE_PREFIX });
+  const worker = await weir.startWorker({ DATABASE_URL, QUEUE_PREFIX });
+  try {
+    const expectSaid = async (status: number, text: string) => {
+      for (const baseUrl of [api.url, worker.url]) {
+        const isSaid = async () => {
+          const answer = await weir.request('GET', '/readyz', { baseUrl });
+          return answer.status === status && JSON.stringify(answer.body).includes(text);
+        };
+        await until(isSaid, `${baseUrl} says ${text}`);
+      }
+    };
+    await expectSaid(503, 'The database has not been seen yet');
+    await postgres.heal();
+    await expectSaid(503, 'run npm run migrate');
+    await migrate(withDatabase(inject('databaseUrl'), name));
+    await expectSaid(200, 'ok');
+  } finally {
+    await postgres.heal();
+    await worker.close();
+    await api.close();
+    await queryOnce(inject('databaseUrl'), `DROP DATABASE ${name} WITH (FORCE)`);
+    const left = await weir.redis.keys(`${QUEUE_PREFIX.replace(/[{}]/g, '\\$&')}*`);
+    if (left.length > 0) await weir.redis.unlink(...left);
+  }
+});

@@ -1,0 +1,49 @@
+// deploy/reconcile-nightly.sh, which compose runs: its exit status must be seen by somebody who does not look.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../support/harness.ts';
+
+const script = fileURLToPath(new URL('../../deploy/reconcile-nightly.sh', import.meta.url));
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-nightly-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each([0, 1, 2])(
+  'leaves exit status %i where the health check reads it, logs it as an error unless it is 0, and stops when told',
+  async (status) => {
+    // In place of reconcile: says what it was asked for and exits like it.
+    writeFileSync(join(folder, 'node'), `#!/bin/sh\necho "$@"\nexit ${status}\n`);
+    chmodSync(join(folder, 'node'), 0o755);
+    const statusFile = join(folder, `status-${status}`);
+    const child = spawn('sh', [script], {
+      env: {
+        PATH: `${folder}:${process.env['PATH']}`,
+        RECONCILE_AT: '08:09',
+        RECONCILE_STATUS: statusFile,
+        RECONCILE_OPTIONS: '--archived-through 2026-01',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    await until(
+      () => existsSync(statusFile) && readFileSync(statusFile, 'utf8') === `${status}\n`,
+      'the status is there',
+    );
+    if (status !== 0) await until(() => out.includes('"level":50'), 'the error is logged');
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    const [asked, ...errors] = out.trim().split('\n');
+    expect(asked).toBe('apps/reconcile/dist/main.js --archived-through 2026-01');
+    const line = { level: 50, time: expect.any(Number), name: 'weir-reconcile', status, msg: expect.any(String) };
+    expect(errors.map((error) => JSON.parse(error) as unknown)).toEqual(status === 0 ? [] : [line]);
+  },
+);

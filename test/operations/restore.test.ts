@@ -1,0 +1,286 @@
+// Postgres is restored from a backup, by the steps of docs/operations.md and without them: nobody is told that an event which
+// is gone was taken, everybody can send again, and what is missing is said.
+
+import { addAcceptedCounts } from '@weir/db/accepted';
+import type { Database } from '@weir/db/database';
+import { identify, requireSchema } from '@weir/db/installation';
+import { createLog } from '@weir/shared/log';
+import { setCountsAside } from '@weir/queue/accepted-counts';
+import { Ownership, takeOver } from '@weir/queue/ownership';
+import { bringCountsBack, drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyDatabase, type DatabaseCopy } from '../support/copy-database.ts';
+import { startWeir, until, type Answer, type Weir } from '../support/harness.ts';
+import {
+  makeTenant,
+  openTestDatabase,
+  reconcileHere,
+  runReconcile,
+  type Tenant,
+} from '../support/reconcile-fixture.ts';
+import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { runToEnd } from '../support/run-to-end.ts';
+
+let weir: Weir;
+let database: Database;
+let tenant: Tenant;
+let copies: DatabaseCopy[];
+
+beforeEach(async () => {
+  weir = await startWeir({ withWorker: false });
+  weir.pool.on('error', () => {});
+  database = openTestDatabase(weir);
+  tenant = await makeTenant(weir);
+  copies = [];
+});
+afterEach(async () => {
+  await database.close();
+  await weir.close();
+  for (const copy of copies) await copy.drop();
+});
+
+const track = (idempotency_key: string, baseUrl = weir.baseUrl): Promise<Answer> =>
+  weir.request('POST', '/api/v1/sdk/track', {
+    apiKey: tenant.apiKey,
+    baseUrl,
+    body: { meter_token: tenant.sum.token, customer_external_id: 'acme', quantity: 1, idempotency_key },
+  });
+
+/** As a client does: again while it is told that nothing was kept. */
+async function trackUntilSettled(key: string, baseUrl = weir.baseUrl): Promise<number> {
+  let answer = await track(key, baseUrl);
+  await until(async () => {
+    if (answer.status === 503) answer = await track(key, baseUrl);
+    return answer.status !== 503;
+  }, `${key} is settled`);
+  return answer.status;
+}
+
+async function trackAll(keys: string[], baseUrl = weir.baseUrl): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const key of keys) statuses.push(await trackUntilSettled(key, baseUrl));
+  return statuses;
+}
+
+async function recorded(keys: string[]): Promise<void> {
+  expect(await trackAll(keys)).toEqual(keys.map(() => 201));
+  const worker = await weir.startWorker();
+  await weir.drained();
+  await worker.close();
+  while ((await drainAcceptedCounts(weir.queue, database)) !== undefined);
+}
+
+const keysIn = async (pool: Pick<Weir['pool'], 'query'>): Promise<string[]> => {
+  const { rows } = await pool.query<{ key: string }>('SELECT idempotency_key AS key FROM events ORDER BY 1');
+  return rows.map(({ key }) => key);
+};
+const month = new Date().toISOString().slice(0, 7);
+
+test('a database that was restored elsewhere takes the queue over by a step, and clients send again what is gone', async () => {
+  await recorded(['a', 'b']);
+  const restored = await copyDatabase(weir.databaseUrl);
+  copies.push(restored);
+  await recorded(['c', 'd']);
+  expect(await trackAll(['e'])).toEqual([201]);
+
+  const env = { ...weir.env, DATABASE_URL: restored.url };
+  const line =
+    /^Cannot start: The queue in Redis .* belongs to another copy of this database: .*run npm run take-over\./;
+  await expect(weir.startApi(env)).rejects.toThrow(line);
+  await expect(weir.startWorker(env)).rejects.toThrow(line);
+  const before = await runReconcile({ ...weir, env });
+  expect(before).toMatchObject({ code: 2, out: '', err: expect.stringContaining('another copy of this database') });
+
+  const taken = await runToEnd('apps/reconcile/src/take-over-main.ts', env);
+  expect(taken).toMatchObject({ code: 0, err: '' });
+  expect(taken.out).toContain('belonged to another copy of it.\n1 batch waits in it');
+  const api = await weir.startApi(env);
+  const worker = await weir.startWorker(env);
+  // A process that still runs on the former database takes nothing more, from the step on.
+  await until(async () => {
+    expect((await track('never', weir.baseUrl)).status).toBe(503);
+    return (await weir.request('GET', '/readyz')).status === 503;
+  }, 'the former API says that it is not ready');
+  await weir.drained();
+
+  const missing = await runReconcile({ ...weir, env });
+  expect(missing.out).toContain(`organization ${tenant.id}, ${month}: 2 events MISSING`);
+  expect(missing.code).toBe(1);
+
+  const sent = ['a', 'b', 'c', 'd', 'e'];
+  expect(await trackAll(sent, api.url)).toEqual(sent.map(() => 201));
+  await weir.drained();
+  const other = openTestDatabase({ ...weir, databaseUrl: restored.url });
+  try {
+    expect(await keysIn(other.pool)).toEqual(sent);
+    await expectRollupsToEqualEvents(other.pool);
+    // Those of before the backup, and the one that waited in the queue, are duplicates.
+    const { rows } = await other.pool.query('SELECT count(*)::int AS duplicates FROM duplicate_events');
+    expect(rows).toEqual([{ duplicates: 3 }]);
+    await other.pool.query(
+      `INSERT INTO accepted_corrections (organization_id, month, events, reason) VALUES ($1, $2, -2, 'restored')`,
+      [tenant.id, `${month}-01`],
+    );
+    expect((await reconcileHere(weir, other)).isEqual).toBe(true);
+    // Also when the counts are back in Postgres, and Redis has lost what it remembered.
+    await until(async () => {
+      await drainAcceptedCounts(weir.queue, other);
+      await bringCountsBack(weir.queue, other);
+      return (await weir.redis.exists(weir.keys.countsAhead, weir.keys.accepted)) === 0;
+    }, 'the counts are back');
+    await weir.redis.unlink(weir.keys.drained(month), weir.keys.lastDrained);
+    expect((await reconcileHere(weir, other)).isEqual).toBe(true);
+  } finally {
+    await other.close();
+  }
+  await api.close();
+  await worker.close();
+});
+
+/** Everything in the database but what it is, as it is now; returns what puts it back. */
+async function backUpInPlace(): Promise<() => Promise<void>> {
+  const { rows } = await weir.pool.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+       AND NOT relispartition AND relname NOT IN ('migrations', 'installation')`,
+  );
+  const names = rows.map(({ name }) => name);
+  await weir.pool.query(
+    `CREATE SCHEMA backup; ${names.map((t) => `CREATE TABLE backup.${t} AS TABLE ${t}`).join(';')}`,
+  );
+  return async () => {
+    const inserts = names.map((name) => `INSERT INTO ${name} SELECT * FROM backup.${name}`);
+    await weir.pool.query(
+      `BEGIN; SET LOCAL session_replication_role = replica; TRUNCATE ${names.join(', ')}; ${inserts.join(';')}; COMMIT`,
+    );
+  };
+}
+
+test('a Postgres that went back in time in place is found out by itself, while everything runs', async () => {
+  await recorded(['a', 'b']);
+  const restore = await backUpInPlace();
+  await recorded(['c', 'd', 'e']);
+  expect(await trackAll(['c'])).toEqual([409]);
+  const memory = await weir.redis.get(weir.keys.epoch);
+  await restore();
+  await until(async () => (await weir.redis.get(weir.keys.epoch)) !== memory, 'it is found out');
+
+  // Also before a worker has brought the counts back.
+  const isMissing = async () => {
+    const { events, isEqual } = await reconcileHere(weir, database);
+    expect(events.map(({ difference }) => difference)).toEqual([3]);
+    expect(isEqual).toBe(false);
+  };
+  await isMissing();
+  expect(await bringCountsBack(weir.queue, database)).toBe(3);
+  expect(await bringCountsBack(weir.queue, database)).toBeUndefined();
+  await isMissing();
+
+  await recorded(['c', 'd', 'a']);
+  expect(await keysIn(weir.pool)).toEqual(['a', 'b', 'c', 'd']);
+  await isMissing();
+});
+
+/** Looks as every process does, once. Returns whether claims count for nothing since. */
+async function isFoundOut(): Promise<boolean> {
+  const before = await weir.redis.get(weir.keys.epoch);
+  const ownership = new Ownership({
+    queue: weir.queue,
+    database: { requireSchema: () => requireSchema(database), identify: (drained) => identify(database, drained) },
+    log: createLog('test', 'silent'),
+    intervalMs: 3_600_000,
+  });
+  await ownership.requireOurs();
+  ownership.close();
+  return (await weir.redis.get(weir.keys.epoch)) !== before;
+}
+
+test('a worker that dies in the middle of a drain, and a Redis that goes back in time, are no restore', async () => {
+  await trackAll(['a']);
+  expect(await isFoundOut()).toBe(false);
+  // Set aside, and no more.
+  await setCountsAside(weir.queue);
+  expect(await isFoundOut()).toBe(false);
+  // In Postgres, and not dropped.
+  await addAcceptedCounts(database, () => setCountsAside(weir.queue));
+  expect(await isFoundOut()).toBe(false);
+  await trackAll(['b']);
+  expect(await drainAcceptedCounts(weir.queue, database)).toMatchObject({ outcome: 'again', events: 0 });
+  expect(await isFoundOut()).toBe(false);
+  const older = await weir.redis.get(weir.keys.lastDrained);
+  await drainAcceptedCounts(weir.queue, database);
+  expect(await weir.redis.hgetall(weir.keys.drained(month))).toEqual({ [tenant.id]: '2' });
+  expect(await isFoundOut()).toBe(false);
+
+  // Redis comes back with what it had one drain ago, and then with nothing.
+  await weir.redis.set(weir.keys.lastDrained, older ?? '');
+  await weir.redis.hset(weir.keys.drained(month), tenant.id, '1');
+  expect(await isFoundOut()).toBe(false);
+  await trackAll(['c']);
+  await drainAcceptedCounts(weir.queue, database);
+  expect(await weir.redis.hgetall(weir.keys.drained(month))).toEqual({ [tenant.id]: '3' });
+  await weir.redis.unlink(weir.keys.lastDrained, weir.keys.drained(month), weir.keys.timeline, weir.keys.database);
+  expect(await isFoundOut()).toBe(false);
+  await trackAll(['d']);
+  await drainAcceptedCounts(weir.queue, database);
+  expect(await weir.redis.hgetall(weir.keys.drained(month))).toEqual({ [tenant.id]: '4' });
+  // Nothing of all this is counted twice, or missing.
+  const { events } = await reconcileHere(weir, database);
+  expect(events).toMatchObject([{ accepted: 4, fates: { queued: 4 }, difference: 0 }]);
+});
+
+test('a restore between a drain and its drop loses no count', async () => {
+  await recorded(['a']);
+  const restore = await backUpInPlace();
+  await recorded(['b', 'c']);
+  await trackAll(['d']);
+  const epoch = await weir.redis.get(weir.keys.epoch);
+  await restore();
+  // By this look, or by one of the API just before.
+  await isFoundOut();
+  expect(await weir.redis.get(weir.keys.epoch)).not.toBe(epoch);
+  expect(await isFoundOut()).toBe(false);
+  // Drained into the restored database, and not dropped: what Redis remembers is from before it.
+  await addAcceptedCounts(database, () => setCountsAside(weir.queue));
+  expect(await bringCountsBack(weir.queue, database)).toBeUndefined();
+  await drainAcceptedCounts(weir.queue, database);
+  expect(await bringCountsBack(weir.queue, database)).toBe(2);
+  const { rows } = await weir.pool.query('SELECT events::int FROM accepted_events');
+  expect(rows).toEqual([{ events: 4 }]);
+});
+
+test('a replica that takes over is found out by its timeline, and an old primary changes nothing', async () => {
+  expect(await isFoundOut()).toBe(false);
+  const { mark, timeline, hasDrained } = await identify(database, undefined);
+  expect({ timeline, hasDrained }).toEqual({ timeline: 1, hasDrained: true });
+  const looksLike = async (seen: number) => {
+    const before = await weir.redis.get(weir.keys.epoch);
+    const ownership = new Ownership({
+      queue: weir.queue,
+      database: {
+        requireSchema: () => Promise.resolve(),
+        identify: () => Promise.resolve({ mark, timeline: seen, hasDrained: true }),
+      },
+      log: createLog('test', 'silent'),
+      intervalMs: 3_600_000,
+    });
+    await ownership.requireOurs();
+    ownership.close();
+    return (await weir.redis.get(weir.keys.epoch)) !== before;
+  };
+  expect([await looksLike(2), await looksLike(2), await looksLike(1), await looksLike(0)]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('the queue of another Weir that is taken over brings no counts along', async () => {
+  await recorded(['a', 'b']);
+  await weir.redis.set(weir.keys.database, `${'0'.repeat(8)}-0000-4000-8000-000000000000:elsewhere`);
+  const facts = await identify(database, undefined);
+  const env = weir.env;
+  expect((await runToEnd('apps/reconcile/src/take-over-main.ts', env)).out).toContain('the database of another Weir');
+  expect(await weir.redis.exists(weir.keys.drained(month))).toBe(0);
+  expect(await takeOver(weir.queue, facts)).toBeUndefined();
+});

@@ -1,0 +1,56 @@
+// packages/db/schema.sql is what the migrations make. `npx vitest run test/operations/schema.test.ts -u` writes it after a new one.
+
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const IN_SCHEMA = `relnamespace = 'public'::regnamespace`;
+
+/** A row for each table but the months of events, which are made as time goes on; then for each index and function. */
+const DUMP = `
+WITH tables AS (
+  SELECT * FROM pg_class WHERE ${IN_SCHEMA} AND relkind IN ('r', 'p') AND relname !~ '^events_\\d'
+)
+SELECT 1 AS kind, relname AS name, format(E'CREATE TABLE %s %s;', relname, concat_ws(' ',
+  CASE WHEN relispartition
+    THEN format('PARTITION OF %s %s', (SELECT inhparent::regclass FROM pg_inherits WHERE inhrelid = tables.oid), pg_get_expr(relpartbound, oid))
+    ELSE format(E'(\\n%s\\n)', (SELECT string_agg('  ' || line, E',\\n' ORDER BY part, place) FROM (
+      SELECT 1 AS part, lpad(attnum::text, 4) AS place, concat_ws(' ', quote_ident(attname), format_type(atttypid, atttypmod),
+        CASE WHEN attnotnull THEN 'NOT NULL' END, 'DEFAULT ' || pg_get_expr(adbin, adrelid)) AS line
+      FROM pg_attribute LEFT JOIN pg_attrdef ON (adrelid, adnum) = (attrelid, attnum)
+      WHERE attrelid = tables.oid AND attnum > 0 AND NOT attisdropped
+      UNION ALL
+      SELECT 2, conname, format('CONSTRAINT %s %s', conname, pg_get_constraintdef(oid))
+      FROM pg_constraint WHERE conrelid = tables.oid AND contype <> 'n'
+    ) AS lines)) END,
+  'PARTITION BY ' || pg_get_partkeydef(oid),
+  'WITH (' || array_to_string(reloptions, ', ') || ')')) AS definition
+FROM tables
+UNION ALL
+SELECT 2, indexrelid::regclass::text, pg_get_indexdef(indexrelid) || ';'
+FROM pg_index JOIN tables ON tables.oid = indrelid
+WHERE NOT relispartition AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+UNION ALL
+SELECT 3, proname, pg_get_functiondef(oid) || ';' FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+ORDER BY kind, name, definition`;
+
+test('the schema that lies in the repository is what the migrations make', async () => {
+  const { rows } = await client.query<{ definition: string }>(DUMP);
+  const head =
+    '-- What all migrations make, for reading: a test writes it and keeps it true. Nothing is made from it.\n';
+  const text = [head, ...rows.map(({ definition }) => `${definition.trim()}\n`)].join('\n');
+  await expect(text).toMatchFileSnapshot(fileURLToPath(new URL('../../packages/db/schema.sql', import.meta.url)));
+});

@@ -1,0 +1,167 @@
+// The embedded services, as npm start and these tests themselves use them, when their user is killed.
+
+import { findProcesses } from '@weir/services/processes';
+import { openServices, type Services } from '@weir/services/services';
+import { openTemporaryServices } from '@weir/services/temporary';
+import { Redis } from 'ioredis';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { queryOnce } from '../support/setup/query.ts';
+
+const opener = fileURLToPath(new URL('../support/setup/open-services.ts', import.meta.url));
+const cacheHome = process.env.WEIR_HOME || fileURLToPath(new URL('../../.weir', import.meta.url));
+const programs = ['postgres', 'redis-server', 'valkey-server'];
+const silent = (): void => {};
+
+let home: string;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'weir-services-'));
+  await chmod(home, 0o711);
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const pid of await findProcesses(programs, `${home}/`)) process.kill(pid, 'SIGKILL');
+  await rm(home, { recursive: true, force: true, maxRetries: 20 });
+});
+
+interface Opened {
+  child: ChildProcess;
+  databaseUrl: string;
+  redisUrl: string;
+  home: string;
+}
+
+/** Another process that opens services and keeps them; resolves with what it says once they are up. */
+async function openInChild(...args: string[]): Promise<Opened> {
+  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions', '@weir/source', opener, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.startsWith('{')) return { child, ...(JSON.parse(line) as Omit<Opened, 'child'>) };
+  }
+  throw new Error('The process ended before its services were up.');
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** What `read` answers after this. */
+const written = [{ number: 7 }, 'seven'];
+
+async function write({ databaseUrl, redisUrl }: Services | Opened): Promise<void> {
+  await queryOnce(databaseUrl, 'CREATE TABLE kept AS SELECT 7 AS number');
+  await withRedis(redisUrl, (redis) => redis.set('kept', 'seven'));
+}
+
+async function read({ databaseUrl, redisUrl }: Services): Promise<unknown[]> {
+  const { rows } = await queryOnce(databaseUrl, 'SELECT number FROM kept');
+  return [...rows, await withRedis(redisUrl, (redis) => redis.get('kept'))];
+}
+
+async function withRedis<T>(url: string, use: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(url);
+  try {
+    return await use(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+test('what was written is there again after the process that opened the services was killed', async () => {
+  const opened = await openInChild(home, cacheHome);
+  await write(opened);
+  await kill(opened.child);
+  const services = await openServices({ home, cacheHome, log: silent });
+  expect(await read(services)).toEqual(written);
+  await services.close();
+});
+
+test('what was written is there again after everything was killed at once, as by a power cut', async () => {
+  const opened = await openInChild(home, cacheHome);
+  await write(opened);
+  const servers = await findProcesses(programs, `${home}/`);
+  expect(servers.length).toBeGreaterThanOrEqual(2);
+  for (const pid of servers) process.kill(pid, 'SIGKILL');
+  await kill(opened.child);
+  const services = await openServices({ home, cacheHome, log: silent });
+  expect(await read(services)).toEqual(written);
+  await services.close();
+});
+
+test('a home that is in use refuses a second user with one line that names the first', async () => {
+  const { child } = await openInChild(home, cacheHome);
+  const second = openServices({ home, cacheHome, log: silent });
+  await expect(second).rejects.toThrow(new RegExp(`^Weir is already running .* process ${child.pid} holds .*$`));
+});
+
+test('closing leaves no process behind, and the home to the next', async () => {
+  const services = await openServices({ home, cacheHome, log: silent });
+  await write(services);
+  expect(await findProcesses(programs, `${home}/`)).not.toEqual([]);
+  await services.close();
+  expect(await findProcesses(programs, `${home}/`)).toEqual([]);
+  const again = await openServices({ home, cacheHome, log: silent });
+  expect(await read(again)).toEqual(written);
+  await again.close();
+});
+
+test('a service that dies is back at the same address, with everything that was written', async () => {
+  const { promise: bothAgain, tell } = countLines(2, 'starting it again');
+  const services = await openServices({ home, cacheHome, log: tell });
+  await write(services);
+  for (const pid of await findProcesses(programs, `${home}/`)) process.kill(pid, 'SIGKILL');
+  await bothAgain;
+  await expect.poll(() => read(services).catch(String), { timeout: 30_000 }).toEqual(written);
+  await services.close();
+});
+
+test('services given by address are used as they are', async () => {
+  const databaseUrl = 'postgresql://somewhere/weir';
+  const redisUrl = 'redis://somewhere';
+  const services = await openServices({ home, databaseUrl, redisUrl, log: silent });
+  expect(services).toMatchObject({ databaseUrl, redisUrl });
+  expect(await findProcesses(programs, `${home}/`)).toEqual([]);
+  await services.close();
+});
+
+test('a temporary home is gone, and its servers with it, when it is closed and when its user is killed', async () => {
+  const closed = await openTemporaryServices({ cacheHome, log: silent });
+  await closed.close();
+  await expect(access(closed.home)).rejects.toThrow('ENOENT');
+
+  const killed = await openInChild('--temporary', cacheHome);
+  expect(await findProcesses(programs, `${killed.home}/`)).not.toEqual([]);
+  await kill(killed.child);
+  const isThere = (): Promise<boolean> =>
+    access(killed.home).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isThere, { timeout: 30_000 }).toBe(false);
+  expect(await findProcesses(programs, `${killed.home}/`)).toEqual([]);
+});
+
+/** Resolves when this many lines with a text were logged. */
+function countLines(count: number, text: string): { promise: Promise<void>; tell: (line: string) => void } {
+  let seen = 0;
+  let done = (): void => {};
+  const promise = new Promise<void>((resolve) => (done = resolve));
+  return {
+    promise,
+    tell: (line) => {
+      if (line.includes(text) && ++seen === count) done();
+    },
+  };
+}

@@ -1,0 +1,293 @@
+// A whole Weir for a test: an API and a worker in this process, on a database and a queue of their own.
+
+import { createLog } from '@weir/shared/log';
+import { loadSettings } from '@weir/shared/settings';
+import { serveApi, type RunningApi } from '@weir/api/serve';
+import { apiSettings } from '@weir/api/settings';
+import { serveWorker, type RunningWorker } from '@weir/worker/serve';
+import { workerSettings } from '@weir/worker/settings';
+import type { QueueConnection } from '@weir/queue/connection';
+import { queueKeys, type QueueKeys } from '@weir/queue/keys';
+import { stagedEvents } from '@weir/queue/staged';
+import type { AggregationType } from '@weir/shared/meter';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { createTestDatabase } from './setup/database.ts';
+
+type Env = Record<string, string>;
+
+export interface WeirOptions {
+  /** Settings of the API that differ from the defaults. */
+  api?: Env;
+  worker?: Env;
+  /** False leaves the worker out, so that events stay in the queue. */
+  withWorker?: boolean;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // Tests look into answers of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+export interface RequestOptions {
+  body?: unknown;
+  /** A body that is sent as it stands. */
+  raw?: string | Uint8Array;
+  headers?: Record<string, string>;
+  /** The cookie of a signed-in admin. */
+  session?: string;
+  apiKey?: string;
+  /** Another API process than the first. */
+  baseUrl?: string;
+}
+
+export interface Weir {
+  baseUrl: string;
+  workerUrl: string | undefined;
+  databaseUrl: string;
+  env: Env;
+  keys: QueueKeys;
+  pool: pg.Pool;
+  redis: Redis;
+  /** The same two, as functions of packages/queue take them. */
+  queue: QueueConnection;
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  startApi(settings?: Env): Promise<RunningApi>;
+  startWorker(settings?: Env): Promise<RunningWorker>;
+  /** A real process of its own, run from source. */
+  spawnApi(settings?: Env, options?: SpawnOptions): Promise<Spawned>;
+  spawnWorker(settings?: Env): Promise<Spawned>;
+  /** The name in Redis of the claim on an idempotency key. */
+  claim(organizationId: string, idempotencyKey: string): Promise<string>;
+  /** How many events wait in Redis. */
+  stagedEvents(): Promise<number>;
+  /** Waits until no batch is staged any more: everything accepted so far is recorded, rejected or known as a duplicate. */
+  drained(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface SpawnOptions {
+  /** How many files and connections the process may have open. */
+  descriptorsMax?: number;
+}
+
+interface Spawned {
+  url: string;
+  child: ChildProcess;
+  /** Ends the process with a signal and waits until it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
+  const database = await createTestDatabase();
+  const prefix = `{weir-test-${randomBytes(6).toString('hex')}}`;
+  const redisUrl = inject('redisUrl');
+  const env: Env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: prefix,
+    PORT: '0',
+    WORKER_PORT: '0',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+    SIGNUP: 'open',
+    // Each test signs up organizations of its own, all of them from this machine.
+    RATE_LIMIT_SIGNUPS_PER_ADDRESS: '0',
+    // A slow disk under a busy test machine is no outage.
+    REDIS_COMMAND_TIMEOUT_MS: '10000',
+    // Nor is a busy one overloaded.
+    EVENT_LOOP_DELAY_MS_MAX: '60000',
+    SWEEP_INTERVAL_MS: '250',
+    SWEEP_AGE_MS: '1000',
+  };
+  const closers: (() => Promise<unknown>)[] = [];
+  const pool = new pg.Pool({ connectionString: database.url, max: 2, options: '-c timezone=UTC' });
+  const redis = new Redis(redisUrl);
+  const keys = queueKeys(prefix);
+
+  const startApi = async (settings: Env = {}): Promise<RunningApi> => {
+    const loaded = loadSettings(apiSettings, { ...env, ...options.api, ...settings });
+    const api = await serveApi(loaded, createLog('api', loaded.LOG_LEVEL));
+    closers.push(onlyOnce(() => api.close()));
+    return api;
+  };
+  const startWorker = async (settings: Env = {}): Promise<RunningWorker> => {
+    const loaded = loadSettings(workerSettings, { ...env, ...options.worker, ...settings });
+    const worker = await serveWorker(loaded, createLog('worker', loaded.LOG_LEVEL));
+    closers.push(onlyOnce(() => worker.close()));
+    return worker;
+  };
+  const spawnMain = async (
+    app: 'api' | 'worker',
+    settings: Env = {},
+    spawnOptions: SpawnOptions = {},
+  ): Promise<Spawned> => {
+    const all = { ...env, ...options[app], ...settings };
+    const spawned = await spawnFromSource(`apps/${app}/src/main.ts`, all, spawnOptions);
+    closers.push(() => spawned.stop());
+    return spawned;
+  };
+
+  const api = await startApi();
+  const worker = options.withWorker === false ? undefined : await startWorker();
+  return {
+    baseUrl: api.url,
+    workerUrl: worker?.url,
+    databaseUrl: database.url,
+    env,
+    keys,
+    pool,
+    redis,
+    queue: { redis, keys },
+    request: (method, path, request) => send(request?.baseUrl ?? api.url, method, path, request),
+    startApi,
+    startWorker,
+    spawnApi: (settings, spawnOptions) => spawnMain('api', settings, spawnOptions),
+    spawnWorker: (settings) => spawnMain('worker', settings),
+    claim: async (organizationId, idempotencyKey) =>
+      keys.claim((await redis.get(keys.epoch)) ?? '', organizationId, idempotencyKey),
+    stagedEvents: () => countStagedEvents(redis, keys),
+    drained: () => until(async () => (await redis.zcard(keys.staged)) === 0, 'the queue is empty'),
+    async close() {
+      for (const close of closers.reverse()) await close();
+      await pool.end();
+      const left = await redis.keys(`${prefix.replace(/[{}]/g, '\\$&')}*`);
+      if (left.length > 0) await redis.unlink(...left);
+      redis.disconnect();
+      await database.drop();
+    },
+  };
+}
+
+/** How many events wait in a Redis. */
+export async function countStagedEvents(redis: Redis, keys: QueueKeys): Promise<number> {
+  const batches = await redis.zrange(keys.staged, 0, '-1');
+  const flushes = await Promise.all(batches.map((batch) => redis.lrange(keys.batch(batch), 0, -1)));
+  return stagedEvents(flushes.flat()).length;
+}
+
+function onlyOnce(close: () => Promise<void>): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  return () => (closed ??= close());
+}
+
+async function spawnFromSource(main: string, env: Env, { descriptorsMax }: SpawnOptions): Promise<Spawned> {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const node = [process.execPath, '--conditions=@weir/source', '--import', 'tsx', main];
+  const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...node];
+  const [command = '', ...args] = descriptorsMax === undefined ? node : limited;
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const gone = once(child, 'exit');
+  const [message] = (await Promise.race([
+    once(child, 'message'),
+    gone.then(([code]) => Promise.reject(new Error(`${main} ended with code ${String(code)} before it was ready`))),
+  ])) as [{ url: string }];
+  return {
+    url: message.url,
+    child,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await gone;
+    },
+  };
+}
+
+async function send(baseUrl: string, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  const headers: Record<string, string> = { ...options.headers };
+  if (options.body !== undefined || options.raw !== undefined) headers['content-type'] ??= 'application/json';
+  if (options.session !== undefined) headers['cookie'] = `access_token=${options.session}`;
+  if (options.apiKey !== undefined) headers['x-api-key'] = options.apiKey;
+  const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers,
+    ...(body !== undefined && { body: body as NonNullable<RequestInit['body']> }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
+  };
+}
+
+/** Asks again and again until a condition holds; fails after half a minute with what was waited for. */
+export async function until(condition: () => Promise<boolean> | boolean, what: string, seconds = 30): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${seconds} s in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** A signed-in admin of a new organization, and what such an admin makes first. */
+export interface Organization {
+  id: string;
+  session: string;
+  email: string;
+  password: string;
+  createMeter(aggregation: AggregationType, unit?: string): Promise<{ id: string; token: string; featureId: string }>;
+  createKey(...scopes: string[]): Promise<string>;
+}
+
+let organizations = 0;
+
+export async function signUp(weir: Weir): Promise<Organization> {
+  organizations += 1;
+  const email = `admin-${organizations}@example.com`;
+  const password = `correct horse battery ${organizations}`;
+  const signup = await weir.request('POST', '/api/v1/auth/signup', {
+    body: { email, password, organization_name: `Organization ${organizations}` },
+  });
+  if (signup.status !== 201) throw new Error(`signing up answered ${signup.status}: ${JSON.stringify(signup.body)}`);
+  const session = /access_token=([^;]+)/.exec(signup.headers.get('set-cookie') ?? '')?.[1];
+  if (session === undefined) throw new Error('signing up set no cookie');
+  return {
+    id: signup.body.organization.id,
+    session,
+    email,
+    password,
+    async createMeter(aggregation, unit) {
+      const slug = randomBytes(6).toString('hex');
+      const feature = await weir.request('POST', '/api/v1/features', {
+        session,
+        body: {
+          name: `Meter ${slug}`,
+          lookup_key: slug,
+          type: 'meter',
+          aggregation_type: aggregation,
+          ...(unit !== undefined && { unit }),
+        },
+      });
+      if (feature.status !== 201) throw new Error(`creating a feature answered ${JSON.stringify(feature.body)}`);
+      return {
+        id: feature.body.meter_id,
+        token: feature.body.meter_token,
+        featureId: feature.body.id,
+      };
+    },
+    async createKey(...scopes) {
+      const key = await weir.request('POST', '/api/v1/api-keys', {
+        session,
+        body: {
+          name: 'test',
+          scopes: scopes.length === 0 ? ['usage.write', 'usage.read'] : scopes,
+        },
+      });
+      if (key.status !== 201) throw new Error(`creating a key answered ${JSON.stringify(key.body)}`);
+      return key.body.key;
+    },
+  };
+}

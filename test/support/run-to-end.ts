@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** What a process that ended by itself left behind. */
+export interface Ended {
+  code: unknown;
+  out: string;
+  err: string;
+}
+
+/** Runs one of the programs from source, or as it is built, with these settings and no others, until it ends. */
+export async function runToEnd(main: string, env: Record<string, string>, args: string[] = []): Promise<Ended> {
+  const fromSource = main.endsWith('.ts') ? ['--conditions=@weir/source', '--import', 'tsx'] : [];
+  const child = spawn(process.execPath, [...fromSource, main, ...args], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const texts = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => (texts.out += String(chunk)));
+  child.stderr.on('data', (chunk) => (texts.err += String(chunk)));
+  const [code] = (await once(child, 'close')) as unknown[];
+  return { code, ...texts };
+}
