@@ -3,8 +3,8 @@
 import type { SentEvent } from '../history.ts';
 import type { Random } from '../random.ts';
 import type { Message } from './http-client.ts';
-import { bodyOf, makeEvent, tokenOf } from './events.ts';
-import { sessionHeaders, type Organization } from './organizations.ts';
+import { bodyOf, makeEvent, tokenOf } from './made-events.ts';
+import { sessionHeaders, type Organization } from './made-organizations.ts';
 import type { Outgoing, Sender } from './sender.ts';
 
 /** An event that was accepted, as a client remembers it. */

@@ -4,8 +4,8 @@
 import type { History } from '../history.ts';
 import type { Random } from '../random.ts';
 import { trackRequest } from './client-context.ts';
-import { makeEvent } from './events.ts';
-import type { Organization } from './organizations.ts';
+import { makeEvent } from './made-events.ts';
+import type { Organization } from './made-organizations.ts';
 import type { Sender } from './sender.ts';
 
 export class OpenLoop {

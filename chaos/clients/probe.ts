@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Random } from '../random.ts';
 import { readMessage, trackRequest } from './client-context.ts';
-import { makeEvent } from './events.ts';
-import type { Organization } from './organizations.ts';
+import { makeEvent } from './made-events.ts';
+import type { Organization } from './made-organizations.ts';
 import type { Sender } from './sender.ts';
 
 const LOOK_AGAIN_MS = 50;

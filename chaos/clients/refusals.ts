@@ -2,7 +2,7 @@
 
 import type { SentEvent } from '../history.ts';
 import { trackRequest, type ClientContext } from './client-context.ts';
-import type { Organization } from './organizations.ts';
+import type { Organization } from './made-organizations.ts';
 import type { Outgoing } from './sender.ts';
 
 type Refused = (context: ClientContext, organization: Organization, event: SentEvent) => Outgoing;

@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 import { comeAndGoOfCustomer, liveAndDieOfKey } from './administration.ts';
 import { ClientContext } from './client-context.ts';
-import type { Organization } from './organizations.ts';
+import type { Organization } from './made-organizations.ts';
 import { listEvents, readAcross, readReceipt, readUsage, replayRejected } from './reading.ts';
 import { trackRefused } from './refusals.ts';
 import type { Sender } from './sender.ts';

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SentEvent } from '../history.ts';
 import type { Answer } from './http-client.ts';
 import { trackRequest, type Accepted, type ClientContext } from './client-context.ts';
-import { bodyOf, changePayload, tokenOf } from './events.ts';
-import type { Organization } from './organizations.ts';
+import { bodyOf, changePayload, tokenOf } from './made-events.ts';
+import type { Organization } from './made-organizations.ts';
 
 /** One event under a key of its own, until it is accepted. */
 export async function trackKeyed(context: ClientContext, signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import type { Random } from '../random.ts';
 import { HttpClient } from './http-client.ts';
 import { OpenLoop } from './open-loop.ts';
 import { Mix } from './scenario-mix.ts';
-import { makeOrganizations, type Organization } from './organizations.ts';
+import { makeOrganizations, type Organization } from './made-organizations.ts';
 import { probe } from './probe.ts';
 import { Sender } from './sender.ts';
 

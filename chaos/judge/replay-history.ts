@@ -1,7 +1,7 @@
 // The whole history once more: whoever is accepted twice was forgotten once.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { bodyOf, tokenOf } from '../clients/events.ts';
+import { bodyOf, tokenOf } from '../clients/made-events.ts';
 import type { OrganizationLine } from '../history.ts';
 import { eachOf, type Questions } from './questions.ts';
 import { Check } from './check.ts';

@@ -9,15 +9,15 @@ import type { Ownership } from '@weir/queue/ownership';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { randomUUID } from 'node:crypto';
 import type { ApiKeyCache } from './access/api-key-cache.ts';
-import { apiKeyRoutes } from './access/api-keys.ts';
+import { apiKeyRoutes } from './access/api-key-routes.ts';
 import { buildGuards } from './access/authenticate.ts';
-import { sessionRoutes } from './access/sessions.ts';
+import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
-import { customerRoutes } from './catalog/customers.ts';
-import { featureRoutes } from './catalog/features.ts';
-import { meterRoutes } from './catalog/meters.ts';
-import { planFeatureRoutes } from './catalog/plan-features.ts';
-import { planRoutes } from './catalog/plans.ts';
+import { customerRoutes } from './catalog/customer-routes.ts';
+import { featureRoutes } from './catalog/feature-routes.ts';
+import { meterRoutes } from './catalog/meter-routes.ts';
+import { planFeatureRoutes } from './catalog/plan-feature-routes.ts';
+import { planRoutes } from './catalog/plan-routes.ts';
 import type { App } from './http/typed-app.ts';
 import { boundBodies } from './http/bodies.ts';
 import { answerBrokenConnection } from './http/broken-connection.ts';
@@ -42,10 +42,10 @@ import type { Ingest } from './ingest/ingest.ts';
 import { buildMeterCache } from './ingest/meter-cache.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
-import { eventRoutes } from './usage/events.ts';
+import { eventRoutes } from './usage/event-routes.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { embedRoute } from './widget/embed.ts';
-import { widgetRoutes } from './widget/widget.ts';
+import { widgetRoutes } from './widget/widget-routes.ts';
 
 /** What the API is made of; opened and closed by the caller. */
 export interface AppDeps {

@@ -10,7 +10,7 @@ import { isRedisAway } from '@weir/queue/redis-away';
 import type { Logger } from '@weir/shared/log';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WorkerMetrics } from './metrics.ts';
+import type { WorkerMetrics } from './worker-metrics.ts';
 import { persist, UnknownOrganization, type Persisted, type PersistDeps } from './persist.ts';
 
 /** How soon after Postgres is back the jobs in hand go on. */

@@ -11,7 +11,7 @@ import type { Ownership } from '@weir/queue/ownership';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
 import type { Logger } from '@weir/shared/log';
 import { bringCountsBack, drainAcceptedCounts } from './drain-accepted-counts.ts';
-import type { WorkerMetrics } from './metrics.ts';
+import type { WorkerMetrics } from './worker-metrics.ts';
 
 /** What Redis forgets between two drains is missing in the door's count; the events themselves are not touched by it. */
 const DRAIN_INTERVAL_MS = 10_000;

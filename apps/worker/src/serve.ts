@@ -10,9 +10,9 @@ import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
 import { explainTakenPort } from '@weir/shared/settings';
 import { openConsumer } from './consume.ts';
-import { buildHealth } from './health.ts';
+import { buildHealth } from './worker-health.ts';
 import { openMaintenance } from './maintenance.ts';
-import { buildWorkerMetrics } from './metrics.ts';
+import { buildWorkerMetrics } from './worker-metrics.ts';
 import type { WorkerSettings } from './settings.ts';
 
 /** A worker that runs. */

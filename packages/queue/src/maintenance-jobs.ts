@@ -8,7 +8,7 @@ import { openJobWorker, type JobWorker } from './job-worker.ts';
 /** The queue of maintenance. */
 export const MAINTENANCE_QUEUE = 'maintenance';
 
-/** Redis may lose its memory, and the schedule with it; each worker writes it anew this often. */
+/** Redis may lose its data, and the schedule with it; each worker writes it anew this often. */
 const RESCHEDULE_INTERVAL_MS = 30_000;
 
 export interface MaintenanceOptions<Task extends string> {

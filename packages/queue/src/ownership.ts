@@ -215,7 +215,7 @@ export class Ownership {
 
   #seeOwner(owner: string | undefined): void {
     if (this.#mark === undefined) return;
-    // Without a mark Redis lost its memory: the next look, or the next key that is looked up, sets it again.
+    // Without a mark Redis lost its data: the next look, or the next key that is looked up, sets it again.
     const foreign = owner === undefined ? undefined : foreignQueue(this.#mark, owner);
     this.#tell(this.#foreign, foreign);
     this.#foreign = foreign;

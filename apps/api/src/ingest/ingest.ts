@@ -5,7 +5,7 @@
 
 import type { Admission, Candidate } from '@weir/queue/admit';
 import { Refusal } from '@weir/shared/errors';
-import { Batches } from './batches.ts';
+import { Batches } from './open-batch.ts';
 import { refusalOfAdmission } from './refusals.ts';
 import { WaitingEvents, type Settle, type Waiting } from './waiting.ts';
 

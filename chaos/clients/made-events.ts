@@ -3,7 +3,7 @@
 import type { AggregationType } from '@weir/shared/meter';
 import type { SentEvent } from '../history.ts';
 import type { Random } from '../random.ts';
-import { CUSTOMER_IDS, type Organization } from './organizations.ts';
+import { CUSTOMER_IDS, type Organization } from './made-organizations.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

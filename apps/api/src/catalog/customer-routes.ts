@@ -24,7 +24,7 @@ import {
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { problemOfMetadataText } from '../ingest/metadata-text.ts';
-import type { CatalogDeps } from './features.ts';
+import type { CatalogDeps } from './feature-routes.ts';
 
 const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address');
 

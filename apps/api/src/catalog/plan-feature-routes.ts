@@ -11,7 +11,7 @@ import type { App } from '../http/typed-app.ts';
 import { adminCodes, bodyCodes, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import type { CatalogDeps } from './features.ts';
+import type { CatalogDeps } from './feature-routes.ts';
 
 const resetPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
 

@@ -1,6 +1,6 @@
 import { BATCH_CHARACTERS_MAX, BATCH_EVENTS_MAX } from '@weir/queue/record-jobs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Batches } from './batches.ts';
+import { Batches } from './open-batch.ts';
 
 let enqueued: string[];
 let batches: Batches;

@@ -22,8 +22,8 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { isCurrency } from './currency.ts';
-import type { CatalogDeps } from './features.ts';
-import { planFeatureAnswer } from './plan-features.ts';
+import type { CatalogDeps } from './feature-routes.ts';
+import { planFeatureAnswer } from './plan-feature-routes.ts';
 
 /** A hundred years. More is a mistake, and would end the trial after the last date that Postgres knows. */
 const TRIAL_DAYS_MAX = 36_500;

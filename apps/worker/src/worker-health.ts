@@ -1,6 +1,6 @@
 import { buildProbe } from '@weir/shared/probe';
 import fastify, { type FastifyInstance } from 'fastify';
-import type { WorkerMetrics } from './metrics.ts';
+import type { WorkerMetrics } from './worker-metrics.ts';
 
 /** What `/readyz` asks. */
 export interface ReadyChecks {

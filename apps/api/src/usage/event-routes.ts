@@ -16,7 +16,7 @@ import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.
 import type { Ingest } from '../ingest/ingest.ts';
 import { problemOfMetadataText } from '../ingest/metadata-text.ts';
 
-export interface EventParts {
+export interface EventDeps {
   guards: Guards;
   database: Database;
   queue: QueueConnection;
@@ -54,11 +54,11 @@ const replayBody = z.strictObject({
 });
 const read = [{ session: [] }, { apiKey: [] }];
 
-export function eventRoutes(app: App, parts: EventParts): void {
+export function eventRoutes(app: App, deps: EventDeps): void {
   app.get(
     '/api/v1/events/:id',
     {
-      onRequest: parts.guards.read,
+      onRequest: deps.guards.read,
       schema: {
         tags: ['Usage'],
         summary: 'The receipt of an event: what became of it',
@@ -67,13 +67,13 @@ export function eventRoutes(app: App, parts: EventParts): void {
         response: { 200: receipt, ...problemResponses(...readCodes, 'not_found') },
       },
     },
-    (request) => getReceipt(parts, request.caller.organizationId, request.params.id),
+    (request) => getReceipt(deps, request.caller.organizationId, request.params.id),
   );
 
   app.get(
     '/api/v1/events',
     {
-      onRequest: parts.guards.read,
+      onRequest: deps.guards.read,
       schema: {
         tags: ['Usage'],
         summary: 'Events that have left the queue, newest first',
@@ -99,7 +99,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
         throw invalidFields([{ path: 'cursor', message: 'must be the next_cursor of the page before' }]);
       }
       const filter = { status, meterId, customerExternalId, before: cursor, limit: limit + 1 };
-      const events = await listStoredEvents(parts.database, request.caller.organizationId, filter);
+      const events = await listStoredEvents(deps.database, request.caller.organizationId, filter);
       const page = events.slice(0, limit);
       const next = events.length > limit ? page.at(-1)?.event.id : undefined;
       return { data: page.map(receiptOf), meta: { next_cursor: next ?? null } };
@@ -109,7 +109,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
   app.post(
     '/api/v1/events/:id/replay',
     {
-      onRequest: parts.guards.session,
+      onRequest: deps.guards.session,
       schema: {
         tags: ['Usage'],
         summary: 'Send a rejected event again, with corrected metadata or another idempotency key if given',
@@ -133,9 +133,9 @@ export function eventRoutes(app: App, parts: EventParts): void {
       const corrected = span === undefined ? undefined : request.json?.text.slice(...span);
       const problem = corrected === undefined ? undefined : problemOfMetadataText(corrected);
       if (problem !== undefined) throw invalidFields([{ path: 'metadata', message: problem }]);
-      const stored = isEventId(id) ? await findStoredEvent(parts.database, organizationId, id) : undefined;
+      const stored = isEventId(id) ? await findStoredEvent(deps.database, organizationId, id) : undefined;
       if (stored?.status !== 'rejected') {
-        const { status } = await getReceipt(parts, organizationId, id);
+        const { status } = await getReceipt(deps, organizationId, id);
         throw new Refusal('not_replayable', `The event is ${status}: only rejected events can be replayed.`);
       }
       const { idempotency_key: formerKey, ...rest } = stored.event;
@@ -146,7 +146,7 @@ export function eventRoutes(app: App, parts: EventParts): void {
         ...(corrected !== undefined && { metadata: corrected }),
         replayed: true,
       };
-      await parts.ingest.submit({ id, event: stagedText(event), sender: null, claim: null });
+      await deps.ingest.submit({ id, event: stagedText(event), sender: null, claim: null });
       return reply.code(202).send({ id, status: 'queued' as const });
     },
   );
@@ -157,8 +157,8 @@ function isEventId(id: string): boolean {
   return id.charAt(14) === '7';
 }
 
-async function getReceipt(parts: EventParts, organizationId: string, id: string): Promise<z.output<typeof receipt>> {
-  const { database, queue } = parts;
+async function getReceipt(deps: EventDeps, organizationId: string, id: string): Promise<z.output<typeof receipt>> {
+  const { database, queue } = deps;
   if (!isEventId(id)) throw new Refusal('not_found', NO_SUCH_THING);
   const stored = await findStoredEvent(database, organizationId, id);
   if (stored !== undefined) return receiptOf(stored);

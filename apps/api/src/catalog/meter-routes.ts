@@ -19,7 +19,7 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { unit, type CatalogDeps } from './features.ts';
+import { unit, type CatalogDeps } from './feature-routes.ts';
 
 const meterChanges = changesOf({
   name: displayName,
