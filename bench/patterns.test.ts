@@ -11,7 +11,14 @@ async function startedBy(name: string, apis: number): Promise<{ programs: string
     return { url: `http://127.0.0.1:${programs.length}` };
   };
   const environment = { redisUrl: '', prefix: '{bench}' };
-  const deps = { environment, database: { url: '' }, apis, workers: 1, callers: CALLERS, run };
+  const deps = {
+    environment,
+    database: { url: '', client: { query: async () => {} } },
+    apis,
+    workers: 1,
+    callers: CALLERS,
+    run,
+  };
   const target = await PATTERNS.find((pattern) => pattern.name === name)?.start(deps as unknown as PatternDeps);
   return { programs, urls: target?.urls ?? [] };
 }
