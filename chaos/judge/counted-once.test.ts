@@ -45,6 +45,19 @@ describe('an accepted event', () => {
     expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(0);
   });
 
+  test('may be a duplicate of a later one that was recorded first, after Redis has lost its claims in between', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).accept(a, idOf(2)).record(a, idOf(2)).duplicate(idOf(1), idOf(2));
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+    run.fault({ at: 16, until: 18, losesClaims: true });
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(0);
+  });
+
+  test('may not be a duplicate because of claims that were lost after both were accepted', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).accept(a, idOf(2)).record(a, idOf(2)).duplicate(idOf(1), idOf(2));
+    run.fault({ at: 1_000, until: 1_001, losesClaims: true });
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+  });
+
   test('may not be a duplicate because of claims that were lost before it was sent', () => {
     const run = new MadeUpRun().accept(a, idOf(1)).record(a, idOf(1)).accept(a, idOf(2)).duplicate(idOf(2), idOf(1));
     run.fault({ at: 0, until: 5, losesClaims: true });

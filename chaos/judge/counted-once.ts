@@ -62,7 +62,11 @@ function problemOf(
   if (stored !== undefined && keyName(stored.organization, stored) !== keyHistory.name)
     return 'is the event of another key';
   if (duplicateOf === undefined) return undefined;
-  if (!mayHaveLostClaim(facts, keyHistory.firstSentAt, at)) return 'is a duplicate, though Redis never lost its claim';
+  // Either may be recorded first, so the claim was lost before the later of the two was accepted.
+  const holders = keyHistory.answers.filter((answer) => answer.id === duplicateOf);
+  const laterAt = Math.max(at, ...holders.map((answer) => answer.at));
+  if (!mayHaveLostClaim(facts, keyHistory.firstSentAt, laterAt))
+    return 'is a duplicate, though Redis never lost its claim';
   const original = index.recorded.get(duplicateOf);
   if (original === undefined) return `is a duplicate of ${duplicateOf}, which is not recorded`;
   return keyName(original.organization, original) === keyHistory.name ? undefined : 'is a duplicate of another key';
