@@ -44,7 +44,9 @@ export async function measureReading(
   signal: AbortSignal,
 ): Promise<ReadResult> {
   const database = await environment.clear();
-  const api = await startChild('apps/api/dist/main.js', { env: weirEnv({ environment, database }), signal });
+  // One caller asks everything here, and its budget is not what is measured.
+  const env = { ...weirEnv({ environment, database }), READ_BUCKETS_PER_CALLER: '1000000000' };
+  const api = await startChild('apps/api/dist/main.js', { env, signal });
   try {
     const { apiKey } = await signUp(api.url);
     const asked = await fill(database, events, progress, signal);
