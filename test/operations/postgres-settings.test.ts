@@ -142,6 +142,8 @@ test('a server that does not write to disk what it says it has is named', async 
       expect.stringContaining('fsync off'),
       expect.stringContaining('full_page_writes off'),
     ]);
+    await services.close();
+    expect(await findRisks(database)).toEqual([expect.stringContaining('cannot be asked')]);
   } finally {
     await database.close();
     await services.close();

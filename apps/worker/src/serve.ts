@@ -74,7 +74,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const warning = await requireRedisPolicy(queue);
     if (warning !== undefined) log.warn(warning);
     await ownership.requireOurs();
-    for (const risk of await findRisks(database).catch(() => [])) log.warn(risk);
+    for (const risk of await findRisks(database)) log.warn(risk);
     const maintenance = openMaintenance({
       address,
       database,

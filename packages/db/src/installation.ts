@@ -33,14 +33,19 @@ export async function requireSchema(database: Database): Promise<void> {
   }
 }
 
-/** What of the server's own settings may lose commits when its machine dies, for the log. */
+/** What of the server's own settings may lose commits when its machine dies, or that it cannot be asked, for the log. */
 export async function findRisks(database: Database): Promise<string[]> {
-  const { rows } = await database.pool.query<{ name: string }>(
-    `SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY 1`,
-  );
-  return rows.map(
-    ({ name }) => `Postgres has ${name} off: what is recorded may be lost when its machine dies; set it to on`,
-  );
+  try {
+    const { rows } = await database.pool.query<{ name: string }>(
+      `SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY 1`,
+    );
+    return rows.map(
+      ({ name }) => `Postgres has ${name} off: what is recorded may be lost when its machine dies; set it to on`,
+    );
+  } catch {
+    // No reason not to start. Who watches Postgres says what is wrong with it.
+    return ['Postgres cannot be asked whether fsync and full_page_writes are on: see to it that they are'];
+  }
 }
 
 // A copy made by CREATE DATABASE has another oid, a dump that was restored elsewhere has another server.
