@@ -25,9 +25,12 @@ export interface DatabaseOptions {
 }
 
 const TIMESTAMPTZ = 1184;
+const DATE = 1082;
 const parsers = new pg.TypeOverrides();
 // To the microsecond and in UTC, as text: a JavaScript Date would cut microseconds off. Every connection speaks UTC.
 parsers.setTypeParser(TIMESTAMPTZ, (text) => isoOfPostgres(text));
+// A date has no time zone, and a JavaScript Date has one.
+parsers.setTypeParser(DATE, (text) => text);
 
 function isoOfPostgres(text: string): string {
   const [seconds = '', fraction = ''] = text.replace(' ', 'T').replace(/\+00$/, '').split('.');

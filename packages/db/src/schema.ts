@@ -1,5 +1,6 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import type { ColumnType, Generated } from 'kysely';
+import type { BillingTables } from './billing/tables.ts';
 
 /** A timestamp, read as ISO 8601 UTC text to the microsecond. */
 type Time = ColumnType<string, string | undefined, string>;
@@ -14,6 +15,10 @@ interface Organizations {
   id: string;
   name: string;
   created_at: Time;
+  time_zone: Generated<string>;
+  invoice_grace_hours: Generated<number>;
+  payment_terms_days: Generated<number>;
+  invoice_prefix: Generated<string>;
 }
 
 interface Users {
@@ -111,6 +116,8 @@ interface Customers {
   /** Written as JSON text. */
   metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
   created_at: Time;
+  /** Null: that of the organization. */
+  time_zone: string | null;
 }
 
 interface Events {
@@ -144,7 +151,7 @@ interface RejectedEvents {
 }
 
 /** The tables that admins and receipts read through kysely. Rollups are read and written in SQL only, as `rollups.ts` has them. */
-export interface Tables {
+export interface Tables extends BillingTables {
   organizations: Organizations;
   users: Users;
   sessions: Sessions;

@@ -1,0 +1,235 @@
+// The tables of billing, for kysely. Timestamps, dates, decimals and bigints come as text.
+
+import type { ColumnType, Generated } from 'kysely';
+import type { BillingInterval } from '../schema.ts';
+
+/** A timestamp, read as ISO 8601 UTC text to the microsecond. */
+type Time = ColumnType<string, string | undefined, string>;
+type TimeOrNull = ColumnType<string | null, string | null | undefined, string | null>;
+/** Read as it was parsed, written as JSON text. */
+type Json<Value> = ColumnType<Value, string, string>;
+type BigInt = ColumnType<string, string | number | undefined, string | number>;
+
+export type ChargeType = 'FIXED' | 'USAGE';
+export type SubscriptionStatus = 'TRIAL' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED';
+export type BillingAlignment = 'anniversary' | 'calendar';
+export type InvoiceKind = 'SUBSCRIPTION' | 'ADJUSTMENT';
+export type InvoiceStatus = 'DRAFT' | 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE';
+export type LineKind = 'FIXED' | 'USAGE' | 'LATE_USAGE' | 'ADJUSTMENT';
+export type CreditEntryKind = 'DRAW' | 'RETURN' | 'VOID';
+
+interface Charges {
+  organization_id: string;
+  id: string;
+  plan_id: string;
+  display_name: string;
+  type: ChargeType;
+  meter_id: string | null;
+  terms: Json<unknown>;
+  created_at: Time;
+  ended_at: TimeOrNull;
+}
+
+interface Subscriptions {
+  organization_id: string;
+  id: string;
+  external_id: string | null;
+  customer_id: string;
+  customer_external_id: string;
+  plan_id: string;
+  pending_plan_id: string | null;
+  status: SubscriptionStatus;
+  time_zone: string;
+  currency: string;
+  billing_interval: BillingInterval;
+  billing_alignment: BillingAlignment;
+  start_at: ColumnType<string, string, string>;
+  trial_end_at: TimeOrNull;
+  anchor: string;
+  anchor_at: ColumnType<string, string, string>;
+  anchor_cycle: Generated<number>;
+  cycle: number | null;
+  current_period_start: ColumnType<string, string, string>;
+  current_period_end: ColumnType<string, string, string>;
+  cancel_at_period_end: Generated<boolean>;
+  cancel_reason: string | null;
+  canceled_at: TimeOrNull;
+  ended_at: TimeOrNull;
+  run_at: TimeOrNull;
+  run_error: string | null;
+  closing: BigInt;
+  created_at: Time;
+}
+
+interface BilledMeters {
+  organization_id: string;
+  meter_id: string;
+  customer_external_id: string;
+  subscription_id: string;
+  ended_at: TimeOrNull;
+}
+
+interface SubscriptionPeriods {
+  organization_id: string;
+  subscription_id: string;
+  cycle: number;
+  plan_id: string;
+  period_start: ColumnType<string, string, string>;
+  period_end: ColumnType<string, string, string>;
+  days_in_force: number | null;
+  days_in_period: number | null;
+  opened_at: Time;
+}
+
+interface Dues {
+  organization_id: string;
+  subscription_id: string;
+  cycle: number;
+  charge_id: string;
+  display_name: string;
+  terms: Json<unknown>;
+  meter_id: string | null;
+  customer_external_id: string;
+  period_start: ColumnType<string, string, string>;
+  period_end: ColumnType<string, string, string>;
+  days_in_force: number | null;
+  days_in_period: number | null;
+  closing: ColumnType<string | null, string | number | null | undefined, string | number | null>;
+  billed: ColumnType<string, string | undefined, string>;
+}
+
+interface Invoices {
+  organization_id: string;
+  id: string;
+  kind: InvoiceKind;
+  status: InvoiceStatus;
+  subscription_id: string;
+  customer_id: string;
+  cycle: number | null;
+  currency: string;
+  period_start: ColumnType<string, string, string>;
+  period_end: ColumnType<string, string, string>;
+  created_at: Time;
+  finalizes_at: ColumnType<string, string, string>;
+  run_at: TimeOrNull;
+  run_error: string | null;
+  finalized_at: TimeOrNull;
+  invoice_number: string | null;
+  issue_date: string | null;
+  due_date: string | null;
+  past_due_at: TimeOrNull;
+  subtotal: string | null;
+  total: string | null;
+  credits_applied: string | null;
+  amount_paid: string | null;
+  customer: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>;
+  is_past_due: Generated<boolean>;
+  paid_at: TimeOrNull;
+  reference: string | null;
+  note: string | null;
+}
+
+interface InvoiceLines {
+  organization_id: string;
+  id: string;
+  invoice_id: string;
+  position: number;
+  kind: LineKind;
+  description: string;
+  subscription_id: string | null;
+  cycle: number | null;
+  charge_id: string | null;
+  period_start: TimeOrNull;
+  period_end: TimeOrNull;
+  days_in_force: number | null;
+  days_in_period: number | null;
+  quantity: string | null;
+  event_count: ColumnType<string | null, string | number | null | undefined, string | number | null>;
+  detail: ColumnType<unknown, string | null | undefined, string | null>;
+  exact_amount: string;
+  billed_before: string;
+  amount: string;
+  closing: ColumnType<string | null, string | number | null | undefined, string | number | null>;
+  rating_version: number;
+  created_at: Time;
+}
+
+interface InvoiceNumbers {
+  organization_id: string;
+  year: number;
+  last_number: BigInt;
+}
+
+interface Closings {
+  organization_id: string;
+  number: BigInt;
+  until: ColumnType<string, string, string>;
+  closed_at: ColumnType<string, string, string>;
+}
+
+interface LateEvents {
+  organization_id: string;
+  meter_id: string;
+  customer_external_id: string;
+  timestamp: ColumnType<string, string, never>;
+  event_id: string;
+  closing: BigInt;
+  quantity: string;
+}
+
+interface CreditGrants {
+  organization_id: string;
+  id: string;
+  external_id: string | null;
+  customer_id: string;
+  currency: string;
+  amount: string;
+  remaining: string;
+  priority: Generated<number>;
+  expires_at: TimeOrNull;
+  note: string | null;
+  invoice_id: string | null;
+  voided_at: TimeOrNull;
+  created_at: Time;
+}
+
+interface CreditEntries {
+  organization_id: string;
+  grant_id: string;
+  id: string;
+  kind: CreditEntryKind;
+  amount: string;
+  invoice_id: string | null;
+  created_at: Time;
+}
+
+interface BillingFeeds {
+  organization_id: string;
+  last_sequence: BigInt;
+}
+
+interface BillingEvents {
+  organization_id: string;
+  sequence: BigInt;
+  type: string;
+  created_at: ColumnType<string, string, never>;
+  actor: string;
+  data: Json<Record<string, unknown>>;
+}
+
+export interface BillingTables {
+  charges: Charges;
+  subscriptions: Subscriptions;
+  billed_meters: BilledMeters;
+  subscription_periods: SubscriptionPeriods;
+  dues: Dues;
+  invoices: Invoices;
+  invoice_lines: InvoiceLines;
+  invoice_numbers: InvoiceNumbers;
+  closings: Closings;
+  late_events: LateEvents;
+  credit_grants: CreditGrants;
+  credit_entries: CreditEntries;
+  billing_feeds: BillingFeeds;
+  billing_events: BillingEvents;
+}
