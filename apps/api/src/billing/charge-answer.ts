@@ -20,9 +20,7 @@ const usage = {
   minimum_amount: decimalText.nullable(),
   maximum_amount: decimalText.nullable(),
 };
-const tiers = z.array(
-  z.object({ up_to: decimalText.nullable(), unit_price: decimalText, flat_fee: decimalText }),
-);
+const tiers = z.array(z.object({ up_to: decimalText.nullable(), unit_price: decimalText, flat_fee: decimalText }));
 const included_units = decimalText.nullable();
 
 export const chargeAnswer = z

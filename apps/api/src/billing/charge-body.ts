@@ -37,7 +37,10 @@ const bounds = {
 const tiers = z
   .array(
     z.strictObject({
-      up_to: units({ isAbove0: true, description: 'Belongs to its tier. Null, in the last and only there: no end.' }).nullable(),
+      up_to: units({
+        isAbove0: true,
+        description: 'Belongs to its tier. Null, in the last and only there: no end.',
+      }).nullable(),
       unit_price: price(),
       flat_fee: price('Due once a part of a unit falls into the tier.').default('0'),
     }),
@@ -93,7 +96,10 @@ function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll:
         included_units: includedUnits,
         ...bounds,
       }).refine(isBounded, BOUNDED),
-      kind('a graduated charge', { ...usage, model: z.literal('graduated'), tiers, ...bounds }).refine(isBounded, BOUNDED),
+      kind('a graduated charge', { ...usage, model: z.literal('graduated'), tiers, ...bounds }).refine(
+        isBounded,
+        BOUNDED,
+      ),
       kind('a volume charge', { ...usage, model: z.literal('volume'), tiers, ...bounds }).refine(isBounded, BOUNDED),
       kind('a package charge', {
         ...usage,

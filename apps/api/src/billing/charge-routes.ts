@@ -76,7 +76,10 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
           meter_id,
           terms,
         });
-        if (meter_id !== null && !(await billMeterOfPlan(transaction, organization_id, { planId, meterId: meter_id }))) {
+        if (
+          meter_id !== null &&
+          !(await billMeterOfPlan(transaction, organization_id, { planId, meterId: meter_id }))
+        ) {
           throw new Refusal(
             'meter_already_billed',
             'A customer of this plan has this meter billed by another subscription, and an event can be billed by one ' +

@@ -26,7 +26,10 @@ const settingsShape = {
     .meta({ description: 'From the issue of an invoice until it is due.' }),
   invoice_prefix: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,19}$/, 'must be 1 to 20 of A-Z, a-z, 0-9 and ._/-, and begin with a letter or digit')
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._/-]{0,19}$/,
+      'must be 1 to 20 of A-Z, a-z, 0-9 and ._/-, and begin with a letter or digit',
+    )
     .meta({ description: 'What the numbers of invoices begin with, as in INV-2026-000042.' }),
 };
 
@@ -62,7 +65,8 @@ export function settingsRoutes(app: App, { database, guards }: CatalogDeps): voi
       schema: {
         tags: ['Billing'],
         summary: 'Change how the organization bills',
-        description: 'Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.',
+        description:
+          'Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.',
         security,
         body: settingsChanges,
         response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },

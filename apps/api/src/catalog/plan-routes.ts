@@ -14,6 +14,7 @@ import {
   updatePlan,
   type PlanChanges,
 } from '@weir/db/plans';
+import { isCurrency } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { slug, text } from '@weir/shared/text';
@@ -34,7 +35,6 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { isCurrency } from './currency.ts';
 import type { CatalogDeps } from './feature-routes.ts';
 import { planFeatureAnswer } from './plan-feature-routes.ts';
 
@@ -179,7 +179,8 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
       schema: {
         tags: ['Catalog'],
         summary: 'Change a plan',
-        description: 'Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency ' +
+        description:
+          'Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency ' +
           'are fixed: what was agreed rests on them.',
         security,
         params: idInPath,
