@@ -22,7 +22,7 @@ export async function findQueuedSince(
   const replies = await redis
     .pipeline()
     .hget(keys.waiting, organizationId)
-    .zrange(keys.staged, 0, LOOK - 1)
+    .zrange(keys.staged, 0, String(LOOK - 1))
     .exec();
   const [waiting, batches] = (replies ?? []).map(([error, reply]) => {
     if (error !== null) throw error;

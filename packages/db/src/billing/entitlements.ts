@@ -113,7 +113,9 @@ export async function readEntitlementUsage(
     if (window === null || meterId === null || aggregation === null || given === null) return [];
     const { customer_external_id: customerExternalId } = given;
     const { start, end } = window;
-    return [{ organizationId, meterId, customerExternalId, aggregation, start, end: end ?? END_OF_TIME, closing: null }];
+    return [
+      { organizationId, meterId, customerExternalId, aggregation, start, end: end ?? END_OF_TIME, closing: null },
+    ];
   });
   const read = (await readDueUsage(db, questions))[Symbol.iterator]();
   return windows.map((window) => {
@@ -128,7 +130,12 @@ function windowOf({ meter_id, given, as_of }: EntitlementTerms): EntitlementWind
   if (meter_id === null || given === null) return null;
   const { time_zone: timeZone, billing_alignment: alignment, anchor, start_at, usage_reset_period } = given;
   const since = microsOfText(start_at);
-  return entitlementWindow({ timeZone, alignment, anchor }, usage_reset_period, Math.max(microsOfText(as_of), since), since);
+  return entitlementWindow(
+    { timeZone, alignment, anchor },
+    usage_reset_period,
+    Math.max(microsOfText(as_of), since),
+    since,
+  );
 }
 
 function microsOfText(text: string): Micros {
