@@ -14,7 +14,10 @@ import { buildGuards } from './access/authenticate.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
 import { chargeRoutes } from './billing/charge-routes.ts';
+import { creditRoutes } from './billing/credit-routes.ts';
+import { entitlementRoutes } from './billing/entitlement-routes.ts';
 import { evaluateRoute } from './billing/evaluate-route.ts';
+import { feedRoutes } from './billing/feed-routes.ts';
 import { settingsRoutes } from './billing/settings-routes.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
 import { featureRoutes } from './catalog/feature-routes.ts';
@@ -166,6 +169,9 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   chargeRoutes(app, { database, guards });
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
+  creditRoutes(app, { database, guards });
+  entitlementRoutes(app, { database, guards, queue });
+  feedRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,
