@@ -13,6 +13,8 @@ import { apiKeyRoutes } from './access/api-key-routes.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
+import { subscriptionChangeRoutes } from './billing/subscription-change-routes.ts';
+import { subscriptionRoutes } from './billing/subscription-routes.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
 import { featureRoutes } from './catalog/feature-routes.ts';
 import { meterRoutes } from './catalog/meter-routes.ts';
@@ -160,6 +162,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   planRoutes(app, { database, guards });
   planFeatureRoutes(app, { database, guards });
   customerRoutes(app, { database, guards });
+  subscriptionRoutes(app, { database, guards });
+  subscriptionChangeRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,
