@@ -13,6 +13,9 @@ import { apiKeyRoutes } from './access/api-key-routes.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
+import { chargeRoutes } from './billing/charge-routes.ts';
+import { evaluateRoute } from './billing/evaluate-route.ts';
+import { settingsRoutes } from './billing/settings-routes.ts';
 import { subscriptionChangeRoutes } from './billing/subscription-change-routes.ts';
 import { subscriptionRoutes } from './billing/subscription-routes.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
@@ -162,6 +165,9 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   planRoutes(app, { database, guards });
   planFeatureRoutes(app, { database, guards });
   customerRoutes(app, { database, guards });
+  chargeRoutes(app, { database, guards });
+  evaluateRoute(app, { database, guards });
+  settingsRoutes(app, { database, guards });
   subscriptionRoutes(app, { database, guards });
   subscriptionChangeRoutes(app, { database, guards });
   trackRoutes(app, {
