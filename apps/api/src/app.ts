@@ -19,6 +19,8 @@ import { entitlementRoutes } from './billing/entitlement-routes.ts';
 import { evaluateRoute } from './billing/evaluate-route.ts';
 import { feedRoutes } from './billing/feed-routes.ts';
 import { settingsRoutes } from './billing/settings-routes.ts';
+import { subscriptionChangeRoutes } from './billing/subscription-change-routes.ts';
+import { subscriptionRoutes } from './billing/subscription-routes.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
 import { featureRoutes } from './catalog/feature-routes.ts';
 import { meterRoutes } from './catalog/meter-routes.ts';
@@ -172,6 +174,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   creditRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });
   feedRoutes(app, { database, guards });
+  subscriptionRoutes(app, { database, guards });
+  subscriptionChangeRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,

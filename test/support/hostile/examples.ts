@@ -20,11 +20,12 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
   const charges = await post(`plans/${plans}/charges`, usageCharge(meter.id));
   const customers = await post('customers', {});
   const credits = await post(`customers/${customers}/credits`, credit());
+  const subscriptions = await post('subscriptions', { customer_id: customers, plan_id: plans });
   // Only the form of it counts: no test here gets as far as looking for an event.
   const events = '0198c0de-0000-7000-8000-000000000000';
   const features = meter.featureId;
   return {
-    ids: { features, meters: meter.id, plans, charges, customers, credits, events, 'api-keys': apiKey },
+    ids: { features, meters: meter.id, plans, charges, customers, credits, subscriptions, events, 'api-keys': apiKey },
     meterToken: meter.token,
   };
 }
@@ -69,6 +70,18 @@ export const goodBodies: Record<string, (things: Things) => object> = {
   'post /api/v1/customers': () => ({ external_id: slug() }),
   'post /api/v1/customers/{id}/credits': credit,
   'patch /api/v1/customers/{id}': () => ({ name: 'Acme' }),
+  'post /api/v1/subscriptions': ({ ids }) => ({
+    customer_id: ids['customers'],
+    plan_id: ids['plans'],
+    external_id: slug(),
+    start_date: '2026-01-31',
+    billing_interval: 'month',
+    billing_alignment: 'calendar',
+    trial_end_date: '2026-02-28',
+  }),
+  'patch /api/v1/subscriptions/{id}': () => ({ pending_plan_id: null }),
+  'post /api/v1/subscriptions/{id}/cancel': () => ({ reason: 'Moved' }),
+  'post /api/v1/subscriptions/{id}/change': ({ ids }) => ({ plan_id: ids['plans'], when: 'period_end' }),
   'post /api/v1/sdk/track': event,
   'post /api/v1/sdk/track/batch': (things) => ({ events: [event(things)] }),
   'post /api/v1/widget/token': () => ({ customer_external_id: 'acme' }),
