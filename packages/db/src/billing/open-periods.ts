@@ -62,7 +62,11 @@ export async function bringUpToDate(
   await billOpened(transaction, organizationId, passages);
   return passages.flatMap(({ events, invoices }) => {
     const drafts = invoices.map((invoice) => {
-      return { cycle: invoice.cycle, type: 'invoice.created' as const, data: draftData(ids.get(invoice) ?? '', invoice) };
+      return {
+        cycle: invoice.cycle,
+        type: 'invoice.created' as const,
+        data: draftData(ids.get(invoice) ?? '', invoice),
+      };
     });
     // What a boundary does to the subscription comes before the draft of it.
     const told = [...events, ...drafts].sort((one, other) => one.cycle - other.cycle);
