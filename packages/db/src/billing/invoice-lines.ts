@@ -11,7 +11,10 @@ import { sql, type Selectable } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
+import type { ComputedLine } from './compute-lines.ts';
+import type { DueUsageQuestion } from './due-usage.ts';
 import { amountOf, lockInvoiceRow } from './invoices.ts';
+import { instantOf } from './schedules.ts';
 import type { LineKind } from './tables.ts';
 
 /** A row of invoice_lines, with what its due says of the charge. */
@@ -69,6 +72,18 @@ export type LineFields = Pick<
   | 'closing'
   | 'rating_version'
 >;
+
+/** A computed line, with what its due says of the charge. */
+export function fieldsOfComputed(line: ComputedLine): LineFields & UsageOfLine {
+  const { due } = line;
+  return {
+    ...line,
+    terms: due?.terms ?? null,
+    meter_id: due?.meter_id ?? null,
+    customer_external_id: due?.customer_external_id ?? null,
+    aggregation_type: due?.aggregation ?? null,
+  };
+}
 
 /** Puts a line into the form in which it is answered. */
 export function lineOf(line: LineFields, currency: string): InvoiceLine {
@@ -129,8 +144,8 @@ export function questionOfLine(organizationId: string, line: UsageOfLine): DueUs
     meterId: meter_id,
     customerExternalId: customer_external_id,
     aggregation: aggregation_type,
-    start: microsOfIso(period_start),
-    end: microsOfIso(period_end),
+    start: instantOf(period_start),
+    end: instantOf(period_end),
     closing: closing === null ? null : Number(closing),
   };
 }

@@ -10,7 +10,7 @@ import type { Queries } from '../page.ts';
 import { returnDraws } from './draws.ts';
 import { appendFeed } from './feed.ts';
 import { amountDueOf, amountOf, findInvoiceRow, invoiceOf, lockInvoiceRow, type Invoice, type InvoiceRow } from './invoices.ts';
-import { settlePastDue } from './past-due.ts';
+import { leavePastDue } from './past-due.ts';
 import type { InvoiceStatus } from './tables.ts';
 
 /** What became of a change. `not_open`: it has a status from which there is no way to the one that was asked for. */
@@ -100,8 +100,11 @@ async function changeInvoice(
       .returningAll()
       .executeTakeFirstOrThrow();
     const invoice = invoiceOf(changed);
-    await settlePastDue(transaction, organizationId, [changed.subscription_id]);
-    await appendFeed(transaction, organizationId, [{ type, actor, data: feedDataOf(invoice) }]);
+    const activated = await leavePastDue(transaction, organizationId, [changed.subscription_id]);
+    await appendFeed(transaction, organizationId, [
+      { type, actor, data: feedDataOf(invoice) },
+      ...activated.map((id) => ({ type: 'subscription.activated' as const, actor, data: { id, status: 'ACTIVE' } })),
+    ]);
     return { outcome: 'done', invoice };
   });
 }
@@ -114,4 +117,26 @@ async function lockSubscription(transaction: Queries, organizationId: string, id
     .where('id', '=', id)
     .forUpdate()
     .execute();
+}
+
+/** What the feed says of an invoice. */
+function feedDataOf(invoice: Invoice): Record<string, unknown> {
+  return {
+    id: invoice.id,
+    invoice_number: invoice.invoice_number,
+    kind: invoice.kind,
+    status: invoice.status,
+    subscription_id: invoice.subscription_id,
+    customer_id: invoice.customer_id,
+    cycle: invoice.cycle,
+    currency: invoice.currency,
+    total: invoice.total,
+    credits_applied: invoice.credits_applied,
+    amount_paid: invoice.amount_paid,
+    amount_due: invoice.amount_due,
+    due_date: invoice.due_date,
+    paid_at: invoice.paid_at,
+    reference: invoice.reference,
+    note: invoice.note,
+  };
 }

@@ -4,21 +4,13 @@ import type { Database } from '../database.ts';
 import type { Page, PageOf, Queries } from '../page.ts';
 import { sql } from 'kysely';
 import { computeInvoices, type ComputedInvoice } from './compute-lines.ts';
-import { lineOf, listLineRows, type InvoiceLine } from './invoice-lines.ts';
+import { fieldsOfComputed, lineOf, listLineRows, type InvoiceLine } from './invoice-lines.ts';
+import { inSnapshot } from './snapshot.ts';
 import { findInvoiceRow, invoiceOf, listInvoiceRows, type Invoice, type InvoiceFilter, type InvoiceRow } from './invoices.ts';
 
 /** An invoice as it is answered, with its lines. */
 export interface InvoiceWithLines extends Invoice {
   lines: InvoiceLine[];
-}
-
-/** One snapshot of all that is recorded, for as many statements as it takes. */
-export async function inSnapshot<Result>(database: Database, read: (snapshot: Queries) => Promise<Result>): Promise<Result> {
-  return await database.kysely
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(read);
 }
 
 /** A page of invoices, without lines. All drafts on it are computed together, as of one moment. */
@@ -53,7 +45,7 @@ export async function readInvoice(
     const { drafts, at } = await computeDrafts(snapshot, organizationId, [row]);
     const draft = drafts.get(id);
     if (draft !== undefined) {
-      return { ...invoiceOf(row, { totals: draft, at }), lines: draft.lines.map((line) => lineOf(line, row.currency)) };
+      return { ...invoiceOf(row, { totals: draft, at }), lines: draft.lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)) };
     }
     const lines = await listLineRows(snapshot, organizationId, [id]);
     return { ...invoiceOf(row), lines: lines.map((line) => lineOf(line, row.currency)) };
@@ -70,5 +62,5 @@ async function computeDrafts(
   if (drafts.length === 0) return { drafts: new Map(), at: '' };
   const computed = await computeInvoices(snapshot, organizationId, drafts, null);
   const { rows: times } = await sql<{ at: string }>`SELECT billing_now() AS at`.execute(snapshot);
-  return { drafts: new Map(computed.map((each) => [each.invoice.id, each])), at: times[0]?.at ?? '' };
+  return { drafts: new Map(computed.map((each) => [each.id, each])), at: times[0]?.at ?? '' };
 }

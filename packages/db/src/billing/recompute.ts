@@ -13,6 +13,7 @@ import type { Queries } from '../page.ts';
 import { readDueUsage, type DueUsage, type UsageSource } from './due-usage.ts';
 import { lineOf, listLineRows, questionOfLine, type InvoiceLine, type LineRow } from './invoice-lines.ts';
 import { amountOf, type InvoiceRow } from './invoices.ts';
+import { inSnapshot } from './snapshot.ts';
 
 /** The lines of an invoice, and their sum. */
 interface LineSet {
@@ -41,8 +42,8 @@ export async function recomputeInvoices(
   invoiceIds: readonly string[],
   from: UsageSource = 'rollups',
 ): Promise<Recomputed[]> {
-  const snapshot = database.kysely.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  return await snapshot.execute(async (transaction) => {
+  if (invoiceIds.length === 0) return [];
+  return await inSnapshot(database, async (transaction) => {
     const invoices = await transaction
       .selectFrom('invoices')
       .selectAll()
