@@ -291,8 +291,7 @@ CREATE TABLE late_events (
   CONSTRAINT late_events_pkey PRIMARY KEY (organization_id, meter_id, customer_external_id, "timestamp", event_id)
 );
 -- What a subscription has not settled yet.
-CREATE INDEX late_events_organization_id_meter_id_customer_external_id_closing_idx
-  ON late_events (organization_id, meter_id, customer_external_id, closing);
+CREATE INDEX late_events_closing_idx ON late_events (organization_id, meter_id, customer_external_id, closing);
 
 -- Which of so many locks keeps the closings of an organization apart from what is recorded of it.
 CREATE FUNCTION closing_slot(organization_id uuid) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
