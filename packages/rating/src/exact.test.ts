@@ -26,12 +26,27 @@ describe('section 20: an exact amount has no exponent and no trailing zeros, or 
     expect(formatExact(parseExact(text))).toBe(written);
   });
 
-  test.each(['', '-', '.5', '1.', '1e3', '+1', ' 1', '1 ', '1/0', '0/0', '1/-2', '1.5/2', '1/2/3', 'NaN', '0x10', '1,5', '1\n'])(
-    '%j is no exact number and throws',
-    (text) => {
-      expect(() => parseExact(text)).toThrow('not a decimal or a fraction');
-    },
-  );
+  test.each([
+    '',
+    '-',
+    '.5',
+    '1.',
+    '1e3',
+    '+1',
+    ' 1',
+    '1 ',
+    '1/0',
+    '0/0',
+    '1/-2',
+    '1.5/2',
+    '1/2/3',
+    'NaN',
+    '0x10',
+    '1,5',
+    '1\n',
+  ])('%j is no exact number and throws', (text) => {
+    expect(() => parseExact(text)).toThrow('not a decimal or a fraction');
+  });
 
   test('every fraction is read back as it was written, in lowest terms', () => {
     fc.assert(

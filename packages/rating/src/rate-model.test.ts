@@ -26,7 +26,10 @@ const bounds = fc
       : { minimum_amount: a, maximum_amount: b },
   );
 const tiers = fc
-  .tuple(fc.uniqueArray(quantity, { maxLength: 6, selector: (text) => scaled(text) }), fc.array(fc.tuple(price, price), { minLength: 7, maxLength: 7 }))
+  .tuple(
+    fc.uniqueArray(quantity, { maxLength: 6, selector: (text) => scaled(text) }),
+    fc.array(fc.tuple(price, price), { minLength: 7, maxLength: 7 }),
+  )
   .map(([ends, prices]) =>
     [...ends.filter((end) => scaled(end) > 0n).sort((a, b) => (scaled(a) < scaled(b) ? -1 : 1)), null].map(
       (up_to, at): Tier => ({ up_to, unit_price: prices[at]?.[0] ?? '0', flat_fee: prices[at]?.[1] ?? '0' }),
@@ -40,12 +43,31 @@ const usageTerms: fc.Arbitrary<UsageTerms> = fc
     fc.record({ type, model: model('per_unit'), unit_price: price, included_units: maybe(quantity) }),
     fc.record({ type, model: model('graduated'), tiers }),
     fc.record({ type, model: model('volume'), tiers }),
-    fc.record({ type, model: model('package'), unit_price: price, package_size: size, included_units: maybe(quantity) }),
-    fc.record({ type, model: model('percentage'), rate: price, fixed_amount: maybe(price), included_units: maybe(quantity) }),
+    fc.record({
+      type,
+      model: model('package'),
+      unit_price: price,
+      package_size: size,
+      included_units: maybe(quantity),
+    }),
+    fc.record({
+      type,
+      model: model('percentage'),
+      rate: price,
+      fixed_amount: maybe(price),
+      included_units: maybe(quantity),
+    }),
   )
   .chain((terms) => bounds.map((both) => ({ ...terms, ...both })));
 const terms: fc.Arbitrary<ChargeTerms> = fc.oneof(
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('FIXED' as const), timing: fc.constant('in_advance' as const), unit_price: price }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('FIXED' as const),
+      timing: fc.constant('in_advance' as const),
+      unit_price: price,
+    }),
+  },
   { weight: 9, arbitrary: usageTerms },
 );
 const days: fc.Arbitrary<Days | null> = maybe(
@@ -154,11 +176,16 @@ function unitByUnit(of: UsageTerms, units: number, events: number): number {
 test('invariant 11: small whole numbers come to what pricing unit by unit says', () => {
   const small = fc.integer({ min: 0, max: 60 }).map(String);
   const rows = fc
-    .tuple(fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 4 }), fc.array(small, { minLength: 10, maxLength: 10 }))
+    .tuple(
+      fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 4 }),
+      fc.array(small, { minLength: 10, maxLength: 10 }),
+    )
     .map(([ends, prices]) =>
-      [...ends.sort((a, b) => a - b).map(String), null].map(
-        (up_to, at): Tier => ({ up_to, unit_price: prices[at] ?? '0', flat_fee: prices[at + 5] ?? '0' }),
-      ),
+      [...ends.sort((a, b) => a - b).map(String), null].map((up_to, at): Tier => ({
+        up_to,
+        unit_price: prices[at] ?? '0',
+        flat_fee: prices[at + 5] ?? '0',
+      })),
     );
   const hundreds = fc.integer({ min: 0, max: 4 }).map((percent) => String(percent * 100));
   const smallTerms: fc.Arbitrary<UsageTerms> = fc
@@ -166,10 +193,24 @@ test('invariant 11: small whole numbers come to what pricing unit by unit says',
       fc.record({ type, model: model('per_unit'), unit_price: small, included_units: maybe(small) }),
       fc.record({ type, model: model('graduated'), tiers: rows }),
       fc.record({ type, model: model('volume'), tiers: rows }),
-      fc.record({ type, model: model('package'), unit_price: small, package_size: fc.integer({ min: 1, max: 9 }).map(String), included_units: maybe(small) }),
-      fc.record({ type, model: model('percentage'), rate: hundreds, fixed_amount: maybe(small), included_units: maybe(small) }),
+      fc.record({
+        type,
+        model: model('package'),
+        unit_price: small,
+        package_size: fc.integer({ min: 1, max: 9 }).map(String),
+        included_units: maybe(small),
+      }),
+      fc.record({
+        type,
+        model: model('percentage'),
+        rate: hundreds,
+        fixed_amount: maybe(small),
+        included_units: maybe(small),
+      }),
     )
-    .chain((of) => fc.constantFrom(null, '150').map((minimum_amount) => ({ ...of, minimum_amount, maximum_amount: '900' })));
+    .chain((of) =>
+      fc.constantFrom(null, '150').map((minimum_amount) => ({ ...of, minimum_amount, maximum_amount: '900' })),
+    );
   fc.assert(
     fc.property(smallTerms, fc.integer({ min: 0, max: 80 }), fc.integer({ min: 0, max: 9 }), (of, units, events) => {
       const { exact } = rate(of, { quantity: String(units), eventCount: BigInt(events) }, null);

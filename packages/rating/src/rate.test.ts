@@ -5,7 +5,10 @@ import { type Days, rate } from './rate.ts';
 
 const NO_BOUNDS = { minimum_amount: null, maximum_amount: null };
 
-function perUnit(unit_price: string, rest: { included_units?: string; minimum_amount?: string; maximum_amount?: string } = {}) {
+function perUnit(
+  unit_price: string,
+  rest: { included_units?: string; minimum_amount?: string; maximum_amount?: string } = {},
+) {
   return { type: 'USAGE', model: 'per_unit', unit_price, included_units: null, ...NO_BOUNDS, ...rest } as const;
 }
 
@@ -62,13 +65,42 @@ describe('section 3, graduated: each tier prices its part, up_to belongs to its 
     // 100 × 0.10 = 10: nothing is in the second tier, so its flat fee is not due
     ['100', '10', [['100', '100', '10']]],
     // 10 + 1 × 0.05 + 5 = 15.05
-    ['101', '15.05', [['100', '100', '10'], ['1000', '1', '5.05']]],
+    [
+      '101',
+      '15.05',
+      [
+        ['100', '100', '10'],
+        ['1000', '1', '5.05'],
+      ],
+    ],
     // 10 + 0.5 × 0.05 + 5 = 15.025: a part of a unit is in the tier
-    ['100.5', '15.025', [['100', '100', '10'], ['1000', '0.5', '5.025']]],
+    [
+      '100.5',
+      '15.025',
+      [
+        ['100', '100', '10'],
+        ['1000', '0.5', '5.025'],
+      ],
+    ],
     // 10 + 900 × 0.05 + 5 = 60
-    ['1000', '60', [['100', '100', '10'], ['1000', '900', '50']]],
+    [
+      '1000',
+      '60',
+      [
+        ['100', '100', '10'],
+        ['1000', '900', '50'],
+      ],
+    ],
     // 60 + 1000 × 0.01 + 2.5 = 72.5
-    ['2000', '72.5', [['100', '100', '10'], ['1000', '900', '50'], [null, '1000', '12.5']]],
+    [
+      '2000',
+      '72.5',
+      [
+        ['100', '100', '10'],
+        ['1000', '900', '50'],
+        [null, '1000', '12.5'],
+      ],
+    ],
   ])('a quantity of %s is %s', (quantity, exact, parts) => {
     expect(comesTo(terms, quantity)).toBe(exact);
     expect(detailOf(terms, quantity)).toEqual(
@@ -152,7 +184,10 @@ describe('section 3: minimum and maximum bound the exact amount, before rounding
   });
 
   test('zero usage costs nothing but a minimum_amount, in every model', () => {
-    const flat = [['10', '1', '99'], [null, '1', '99']] as const;
+    const flat = [
+      ['10', '1', '99'],
+      [null, '1', '99'],
+    ] as const;
     const models = [
       perUnit('1'),
       tiered('graduated', [...flat[0]], [...flat[1]]),

@@ -36,7 +36,14 @@ describe('section 8: amount = round(what the due comes to now) − what was bill
 const USAGE = { type: 'USAGE', minimum_amount: null, maximum_amount: null } as const;
 const TERMS: ChargeTerms[] = [
   { ...USAGE, model: 'per_unit', unit_price: '0.00333', included_units: '2' },
-  { ...USAGE, model: 'per_unit', unit_price: '0.1', included_units: null, minimum_amount: '1', maximum_amount: '7.005' },
+  {
+    ...USAGE,
+    model: 'per_unit',
+    unit_price: '0.1',
+    included_units: null,
+    minimum_amount: '1',
+    maximum_amount: '7.005',
+  },
   {
     ...USAGE,
     model: 'volume',
@@ -51,24 +58,33 @@ const TERMS: ChargeTerms[] = [
 
 test('invariant 8: late events in any order, split over any number of lines: the same sum as one line that saw them all', () => {
   // Each change adds events of this many tenths, or voids them; after each group of changes a line is made.
-  const changes = fc.array(fc.array(fc.integer({ min: -50, max: 200 }), { maxLength: 4 }), { minLength: 1, maxLength: 8 });
+  const changes = fc.array(fc.array(fc.integer({ min: -50, max: 200 }), { maxLength: 4 }), {
+    minLength: 1,
+    maxLength: 8,
+  });
   const share = fc.constantFrom(null, { inForce: 9, inPeriod: 31 });
   fc.assert(
-    fc.property(fc.constantFrom(...TERMS), changes, fc.integer({ min: 0, max: 3 }), share, (terms, groups, digits, days) => {
-      let [tenths, events, billed, last]: [number, bigint, Amount, Amount] = [0, 0n, 0n, 0n];
-      for (const group of groups) {
-        for (const change of group) {
-          tenths = Math.max(0, tenths + change);
-          events += 1n;
+    fc.property(
+      fc.constantFrom(...TERMS),
+      changes,
+      fc.integer({ min: 0, max: 3 }),
+      share,
+      (terms, groups, digits, days) => {
+        let [tenths, events, billed, last]: [number, bigint, Amount, Amount] = [0, 0n, 0n, 0n];
+        for (const group of groups) {
+          for (const change of group) {
+            tenths = Math.max(0, tenths + change);
+            events += 1n;
+          }
+          const { exact } = rate(terms, { quantity: (tenths / 10).toFixed(1), eventCount: events }, days);
+          const line = settle(exact, billed, digits);
+          billed += line.amount;
+          last = line.comesTo;
         }
-        const { exact } = rate(terms, { quantity: (tenths / 10).toFixed(1), eventCount: events }, days);
-        const line = settle(exact, billed, digits);
-        billed += line.amount;
-        last = line.comesTo;
-      }
-      const all = rate(terms, { quantity: (tenths / 10).toFixed(1), eventCount: events }, days);
-      expect(billed).toBe(round(all.exact, digits));
-      expect(last).toBe(billed);
-    }),
+        const all = rate(terms, { quantity: (tenths / 10).toFixed(1), eventCount: events }, days);
+        expect(billed).toBe(round(all.exact, digits));
+        expect(last).toBe(billed);
+      },
+    ),
   );
 });

@@ -14,7 +14,9 @@ const YEAR_MAX = 2199;
 function problemOf(text: string): string | undefined {
   const read = parseInstant(DATE.test(text) ? `${text}T00:00Z` : text);
   if ('problem' in read) {
-    return DATE.test(text) ? 'is not a date of the calendar' : `must be a date such as 2026-01-31, or a time: it ${read.problem}`;
+    return DATE.test(text)
+      ? 'is not a date of the calendar'
+      : `must be a date such as 2026-01-31, or a time: it ${read.problem}`;
   }
   const year = Number(text.slice(0, 4));
   return year < YEAR_MIN || year > YEAR_MAX ? `must be in the years ${YEAR_MIN} to ${YEAR_MAX}` : undefined;

@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { findInvoiceRow } from '@weir/db/billing/invoices';
 import { readInvoice, readInvoices } from '@weir/db/billing/read-invoices';
 import { recomputeInvoices } from '@weir/db/billing/recompute';
+import { findSubscriptionRow } from '@weir/db/billing/upcoming';
 import { findTimeZone } from '@weir/db/organizations';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
@@ -89,7 +90,9 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
       const { status, from, to, ...page } = request.query;
       const { organizationId } = request.caller;
       const subscriptionId = request.params.id;
-      if (!(await isSubscription(db, organizationId, subscriptionId))) throw new Refusal('not_found', NO_SUCH_THING);
+      if ((await findSubscriptionRow(db, organizationId, subscriptionId)) === undefined) {
+        throw new Refusal('not_found', NO_SUCH_THING);
+      }
       const filter = { subscriptionId, status, ...(await between(organizationId, { from, to })) };
       return answerPage(await readInvoices(database, organizationId, filter, page), page);
     },

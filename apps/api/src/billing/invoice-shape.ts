@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { time } from '../http/fields.ts';
 import { meterUsage } from '../usage/usage-answer.ts';
 
-const amount = z.string().meta({ description: 'A decimal with exactly the digits of the currency.', examples: ['12.30'] });
+const amount = z
+  .string()
+  .meta({ description: 'A decimal with exactly the digits of the currency.', examples: ['12.30'] });
 
 export const INVOICE_STATUSES = ['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'] as const;
 
@@ -41,22 +43,42 @@ const invoiceFields = z.object({
   computed_at: time.nullable().meta({ description: 'When a draft was computed; null once it is finalized.' }),
 });
 
-export const lineFields = z.object({
+const decimal = z.string().nullable().optional();
+
+const copiedCharge = z
+  .object({
+    type: z.enum(['FIXED', 'USAGE']),
+    display_name: z.string(),
+    meter_id: z.uuid().nullable(),
+    timing: z.enum(['in_advance', 'in_arrears']).optional(),
+    model: z.enum(['per_unit', 'graduated', 'volume', 'package', 'percentage']).optional(),
+    unit_price: z.string().optional(),
+    tiers: z.array(z.object({ up_to: z.string().nullable(), unit_price: z.string(), flat_fee: z.string() })).optional(),
+    package_size: z.string().optional(),
+    rate: z.string().optional(),
+    fixed_amount: decimal,
+    included_units: decimal,
+    minimum_amount: decimal,
+    maximum_amount: decimal,
+  })
+  .meta({ description: 'The charge as it was when the period was opened. Null for an ADJUSTMENT.' });
+
+const lineFields = z.object({
   id: z.uuid(),
   kind: z.enum(['FIXED', 'USAGE', 'LATE_USAGE', 'ADJUSTMENT']),
   description: z.string(),
   charge_id: z.uuid().nullable(),
-  charge: z
-    .record(z.string(), z.unknown())
-    .nullable()
-    .meta({ description: 'The charge as it was when the period was opened. Null for an ADJUSTMENT.' }),
+  charge: copiedCharge.nullable(),
   cycle: z.int().nullable().meta({ description: 'The period that it is for, counted.' }),
   period_start: time.nullable(),
   period_end: time.nullable(),
   days: z
     .string()
     .nullable()
-    .meta({ description: 'Local dates in force, of those of the whole period; null where it is whole.', examples: ['22/31'] }),
+    .meta({
+      description: 'Local dates in force, of those of the whole period; null where it is whole.',
+      examples: ['22/31'],
+    }),
   quantity: z.string().nullable().meta({ description: 'What the meter reads, an exact decimal.' }),
   event_count: z.int().nullable(),
   detail: z.unknown().meta({ description: 'By tier or package, before minimum and maximum; else null.' }),

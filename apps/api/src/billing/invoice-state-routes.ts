@@ -8,6 +8,7 @@ import {
   type ChangeOutcome,
   type InvoiceOfActor,
 } from '@weir/db/billing/invoice-states';
+import { findInvoiceRow } from '@weir/db/billing/invoices';
 import { readInvoice, type InvoiceWithLines } from '@weir/db/billing/read-invoices';
 import type { InvoiceStatus } from '@weir/db/billing/tables';
 import type { Database } from '@weir/db/database';
@@ -29,10 +30,9 @@ const noteBody = z.strictObject({ note }).nullish();
 
 const payBody = z
   .strictObject({
-    paid_at: dateOrInstant
-      .nullable()
-      .default(null)
-      .meta({ description: 'An instant, or a date in the time zone of the subscription. Not in the future. Default: now.' }),
+    paid_at: dateOrInstant.nullable().default(null).meta({
+      description: 'An instant, or a date in the time zone of the subscription. Not in the future. Default: now.',
+    }),
     reference: text(1, 255)
       .nullable()
       .default(null)
@@ -160,4 +160,24 @@ async function changed(database: Database, which: InvoiceOfActor, change: Change
         change.status === 'PAID' ? { reference: change.reference } : {},
       );
   }
+}
+
+const NO_DRAFT = 'The invoice is finalized already, and its amounts do not change any more.';
+
+async function finalize(database: Database, which: InvoiceOfActor): Promise<InvoiceWithLines> {
+  const { organizationId, id, actor } = which;
+  const before = await findInvoiceRow(database.kysely, organizationId, id);
+  if (before === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  if (before.status !== 'DRAFT') throw new Refusal('invoice_not_draft', NO_DRAFT);
+  const { finalized, earlierDraft } = await finalizeInvoices(database, organizationId, [id], { actor, now: true });
+  if (earlierDraft.includes(id)) {
+    throw new Refusal('earlier_draft', 'An earlier invoice of the subscription is a draft: finalize that one first.');
+  }
+  // Somebody else was first, or it came to no line and is no more.
+  if (!finalized.includes(id)) {
+    const after = await getInvoice(database, which);
+    if (after.status !== 'DRAFT') throw new Refusal('invoice_not_draft', NO_DRAFT);
+    throw new Error('a draft was asked to be finalized, and nothing became of it');
+  }
+  return await getInvoice(database, which);
 }

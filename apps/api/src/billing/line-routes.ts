@@ -11,7 +11,8 @@ import { minorDigits } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
-import { GROUPINGS, planningWindow } from '@weir/shared/window';
+import { GROUPINGS, planningWindow, type Grouping } from '@weir/shared/window';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, countOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -19,6 +20,7 @@ import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { receipt, receiptOf } from '../usage/event-routes.ts';
 import { writingUsage } from '../usage/usage-answer.ts';
+import { amountInBody, amountOfBody } from './amount-in-body.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceLine, lineUsage } from './invoice-shape.ts';
 
@@ -31,7 +33,10 @@ const readProblems = ['unauthenticated', 'rate_limited', 'unavailable', 'not_fou
 
 const adjustment = z.strictObject({
   description: text(1, 255),
-  amount: z.string(),
+  amount: amountInBody.meta({
+    description:
+      'May be below zero, and is not 0. A JSON number or a decimal string, with at most the digits of the currency.',
+  }),
 });
 
 const FINALIZED = 'Finalized invoices do not change: add the line to the next draft.';
@@ -60,7 +65,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
       const { id } = request.params;
       const invoice = await findInvoiceRow(db, organizationId, id);
       if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const amount = amountOfText(request.body.amount, minorDigits(invoice.currency));
+      const amount = amountOfBody(request, minorDigits(invoice.currency));
       const { description } = request.body;
       const added = await insertAdjustmentLine(database, organizationId, id, { description, amount });
       switch (added.outcome) {
@@ -122,18 +127,8 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
       },
     },
     async (request, reply) => {
-      const { organizationId } = request.caller;
-      const { group_by: grouping } = request.query;
-      const { line, question, timeZone } = await getLine(organizationId, request.params);
-      const meter = question === undefined ? undefined : await findMeter(db, organizationId, question.meterId);
-      if (question === undefined || meter === undefined || question.start >= question.end) return nothingBehind(line);
-      const period = { start_date: isoOf(question.start), end_date: isoOf(question.end), timezone: timeZone };
-      const window = await inTurns(turns, planningWindow({ ...period, group_by: grouping }, 0));
-      if ('problem' in window) throw invalidFields([window.problem]);
-      request.pay(window.periods.length);
-      const read = await readDueBuckets(db, question, window);
-      const json = await inTurns(turns, writingUsage(meter, { window, grouping }, read));
-      return reply.type('application/json; charset=utf-8').send(json);
+      const found = await getLine(request.caller.organizationId, request.params);
+      return await sendLineUsage(request, reply, found, request.query.group_by);
     },
   );
 
@@ -177,6 +172,26 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
     },
   );
 
+  async function sendLineUsage(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { line, question, timeZone }: FoundLine,
+    grouping: Grouping,
+  ): Promise<FastifyReply> {
+    const meter = question === undefined ? undefined : await findMeter(db, question.organizationId, question.meterId);
+    if (question === undefined || meter === undefined || question.start >= question.end) {
+      const { period_start, period_end } = line;
+      return reply.send({ ...NOTHING_BEHIND, period_start, period_end } satisfies z.output<typeof lineUsage>);
+    }
+    const period = { start_date: isoOf(question.start), end_date: isoOf(question.end), timezone: timeZone };
+    const window = await inTurns(turns, planningWindow({ ...period, group_by: grouping }, 0));
+    if ('problem' in window) throw invalidFields([window.problem]);
+    request.pay(window.periods.length);
+    const read = await readDueBuckets(db, question, window);
+    const json = await inTurns(turns, writingUsage(meter, { window, grouping }, read));
+    return reply.type('application/json; charset=utf-8').send(json);
+  }
+
   async function getLine(organizationId: string, { id, line_id }: { id: string; line_id: string }): Promise<FoundLine> {
     const found = await findLine(database, organizationId, id, line_id);
     if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
@@ -185,16 +200,12 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
 }
 
 /** The usage of a line that has none: of a fixed price, of what an admin added, of a period that was over when it began. */
-function nothingBehind({ period_start, period_end }: FoundLine['line']): z.output<typeof lineUsage> {
-  return {
-    meter_id: null,
-    aggregation_type: null,
-    unit: null,
-    total_usage: null,
-    event_count: 0,
-    unique_customers: 0,
-    period_start,
-    period_end,
-    grouped_data: [],
-  };
-}
+const NOTHING_BEHIND = {
+  meter_id: null,
+  aggregation_type: null,
+  unit: null,
+  total_usage: null,
+  event_count: 0,
+  unique_customers: 0,
+  grouped_data: [],
+};

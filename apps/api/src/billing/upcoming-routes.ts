@@ -91,7 +91,9 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
     },
     async (request, reply) => {
       const { organizationId, userId } = request.caller;
-      const settled = await settleSubscription(database, organizationId, request.params.id, { actor: `user:${userId}` });
+      const settled = await settleSubscription(database, organizationId, request.params.id, {
+        actor: `user:${userId}`,
+      });
       switch (settled.outcome) {
         case 'settled': {
           const invoice = await readInvoice(database, organizationId, settled.invoiceId);
@@ -108,7 +110,10 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
             'The subscription has not ended: what comes late is on its next invoice.',
           );
         case 'earlier_draft':
-          throw new Refusal('earlier_draft', 'The final invoice is a draft, and takes what comes late: finalize it first.');
+          throw new Refusal(
+            'earlier_draft',
+            'The final invoice is a draft, and takes what comes late: finalize it first.',
+          );
       }
     },
   );

@@ -67,5 +67,7 @@ export async function computeInvoices(
   closing: number | null,
   upcoming: readonly DueRow[] = [],
 ): Promise<ComputedInvoice[]> {
-  throw new Error(`not built: ${String(transaction)} ${organizationId} ${invoices.length} ${closing} ${upcoming.length}`);
+  throw new Error(
+    `not built: ${String(transaction)} ${organizationId} ${invoices.length} ${closing} ${upcoming.length}`,
+  );
 }

@@ -64,7 +64,7 @@ async function findChangesSince(
     .where('subscription_id', '=', subscription_id)
     .where('cycle', '=', cycle)
     .where('charge_id', '=', charge_id)
-    .where('closing', '<', before)
+    .where('closing', '<', String(before))
     .executeTakeFirstOrThrow();
   return from === null ? undefined : { from: Number(from), before };
 }

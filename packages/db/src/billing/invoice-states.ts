@@ -9,7 +9,15 @@ import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { returnDraws } from './draws.ts';
 import { appendFeed } from './feed.ts';
-import { amountDueOf, amountOf, findInvoiceRow, invoiceOf, lockInvoiceRow, type Invoice, type InvoiceRow } from './invoices.ts';
+import {
+  amountDueOf,
+  amountOf,
+  findInvoiceRow,
+  invoiceOf,
+  lockInvoiceRow,
+  type Invoice,
+  type InvoiceRow,
+} from './invoices.ts';
 import { leavePastDue } from './past-due.ts';
 import type { InvoiceStatus } from './tables.ts';
 
@@ -54,7 +62,11 @@ export async function payInvoice(database: Database, which: InvoiceOfActor, paym
 }
 
 /** Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. */
-export async function voidInvoice(database: Database, which: InvoiceOfActor, note: string | null): Promise<ChangeOutcome> {
+export async function voidInvoice(
+  database: Database,
+  which: InvoiceOfActor,
+  note: string | null,
+): Promise<ChangeOutcome> {
   return await changeInvoice(database, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.voided', async (transaction, row) => {
     await returnDraws(transaction, which.organizationId, row.id);
     return { status: 'VOID', ...(note !== null && { note }) };

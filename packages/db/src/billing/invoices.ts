@@ -49,7 +49,10 @@ export interface Totals {
 }
 
 /** What is still to be paid: nothing of an invoice that is void, or whose total is below zero. */
-export function amountDueOf(row: Pick<InvoiceRow, 'status' | 'currency' | 'credits_applied' | 'amount_paid'>, total: Amount): Amount {
+export function amountDueOf(
+  row: Pick<InvoiceRow, 'status' | 'currency' | 'credits_applied' | 'amount_paid'>,
+  total: Amount,
+): Amount {
   const digits = minorDigits(row.currency);
   if (row.status === 'VOID' || total < 0n) return 0n;
   return total - amountOf(row.credits_applied, digits) - amountOf(row.amount_paid, digits);
@@ -124,11 +127,7 @@ export async function listInvoiceRows(
 }
 
 /** One invoice of an organization. */
-export async function findInvoiceRow(
-  db: Queries,
-  organizationId: string,
-  id: string,
-): Promise<InvoiceRow | undefined> {
+export async function findInvoiceRow(db: Queries, organizationId: string, id: string): Promise<InvoiceRow | undefined> {
   return await db
     .selectFrom('invoices')
     .selectAll()

@@ -62,7 +62,11 @@ export async function bringUpToDate(
   await billOpened(transaction, organizationId, passages);
   return passages.flatMap(({ events, invoices }) => {
     const drafts = invoices.map((invoice) => {
-      return { cycle: invoice.cycle, type: 'invoice.created' as const, data: draftData(ids.get(invoice) ?? '', invoice) };
+      return {
+        cycle: invoice.cycle,
+        type: 'invoice.created' as const,
+        data: draftData(ids.get(invoice) ?? '', invoice),
+      };
     });
     // What a boundary does to the subscription comes before the draft of it.
     const told = [...events, ...drafts].sort((one, other) => one.cycle - other.cycle);
@@ -93,7 +97,7 @@ async function readSubscriptions(transaction: Queries, organizationId: string, i
 }
 
 /** The plans that these subscriptions are on, or go over to. */
-async function readPlans(
+export async function readPlans(
   transaction: Queries,
   organizationId: string,
   rows: readonly SubscriptionRow[],

@@ -6,7 +6,14 @@ import { sql } from 'kysely';
 import { computeInvoices, type ComputedInvoice } from './compute-lines.ts';
 import { fieldsOfComputed, lineOf, listLineRows, type InvoiceLine } from './invoice-lines.ts';
 import { inSnapshot } from './snapshot.ts';
-import { findInvoiceRow, invoiceOf, listInvoiceRows, type Invoice, type InvoiceFilter, type InvoiceRow } from './invoices.ts';
+import {
+  findInvoiceRow,
+  invoiceOf,
+  listInvoiceRows,
+  type Invoice,
+  type InvoiceFilter,
+  type InvoiceRow,
+} from './invoices.ts';
 
 /** An invoice as it is answered, with its lines. */
 export interface InvoiceWithLines extends Invoice {
@@ -45,7 +52,10 @@ export async function readInvoice(
     const { drafts, at } = await computeDrafts(snapshot, organizationId, [row]);
     const draft = drafts.get(id);
     if (draft !== undefined) {
-      return { ...invoiceOf(row, { totals: draft, at }), lines: draft.lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)) };
+      return {
+        ...invoiceOf(row, { totals: draft, at }),
+        lines: draft.lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)),
+      };
     }
     const lines = await listLineRows(snapshot, organizationId, [id]);
     return { ...invoiceOf(row), lines: lines.map((line) => lineOf(line, row.currency)) };

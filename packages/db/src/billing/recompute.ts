@@ -52,7 +52,11 @@ export async function recomputeInvoices(
       .where('status', '<>', 'DRAFT')
       .orderBy('id')
       .execute();
-    const lines = await listLineRows(transaction, organizationId, invoices.map(({ id }) => id));
+    const lines = await listLineRows(
+      transaction,
+      organizationId,
+      invoices.map(({ id }) => id),
+    );
     const usage = await readUsageOfLines(transaction, organizationId, lines, from);
     const before = await readBilledBefore(transaction, organizationId, lines);
     return invoices.map((invoice) => {
@@ -155,7 +159,11 @@ async function readUsageOfLines(
     const question = questionOfLine(organizationId, line);
     return question === undefined ? [] : [{ id: line.id, question }];
   });
-  const read = await readDueUsage(db, asked.map(({ question }) => question), from);
+  const read = await readDueUsage(
+    db,
+    asked.map(({ question }) => question),
+    from,
+  );
   return new Map(asked.flatMap(({ id }, index) => (read[index] === undefined ? [] : [[id, read[index]]])));
 }
 

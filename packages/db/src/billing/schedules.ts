@@ -32,7 +32,6 @@ export function instantOf(text: string): Micros {
   return microsOf(instant);
 }
 
-
 /** By what the boundaries of a subscription are counted. */
 export function scheduleOf(row: Anchored): Schedule {
   return {

@@ -39,7 +39,12 @@ export async function listPeriods(
   const { now, pending_interval, ...row } = found;
   const opened = await db
     .selectFrom('subscription_periods')
-    .select(['cycle', 'period_start', 'period_end', sql<string | null>`days_in_force || '/' || days_in_period`.as('days')])
+    .select([
+      'cycle',
+      'period_start',
+      'period_end',
+      sql<string | null>`days_in_force || '/' || days_in_period`.as('days'),
+    ])
     .where('organization_id', '=', organizationId)
     .where('subscription_id', '=', id)
     .orderBy('cycle')

@@ -183,7 +183,8 @@ export async function lockParties(
   organizationId: string,
   { customer, planId }: { customer: { id: string } | { external_id: string }; planId: string },
 ): Promise<Parties> {
-  const [column, value] = 'id' in customer ? (['id', customer.id] as const) : (['external_id', customer.external_id] as const);
+  const [column, value] =
+    'id' in customer ? (['id', customer.id] as const) : (['external_id', customer.external_id] as const);
   const { now, time_zone: zone } = await transaction
     .selectFrom('organizations')
     .select('time_zone')

@@ -114,7 +114,11 @@ async function duesOf(
     .selectFrom('charges')
     .select(['id', 'display_name', 'terms'])
     .where('organization_id', '=', organizationId)
-    .where('id', 'in', inAdvance.map(({ id }) => id))
+    .where(
+      'id',
+      'in',
+      inAdvance.map(({ id }) => id),
+    )
     .execute();
   return rows.map((charge) => ({
     organization_id: organizationId,
@@ -199,7 +203,7 @@ async function pricedInTrial(db: Queries, organizationId: string, row: Subscript
   return rows;
 }
 
-async function findSubscriptionRow(
+export async function findSubscriptionRow(
   db: Queries,
   organizationId: string,
   id: string,
