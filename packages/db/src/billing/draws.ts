@@ -4,13 +4,13 @@
 // A grant is changed by whoever holds its row, and rows are locked in the order of their ids: so many invoices of one
 // customer can be finalized at once, and none draws what another has drawn.
 
-import { minorDigits } from '@weir/rating/currencies';
 import { type DrawableGrant, planDraws } from '@weir/rating/draws';
-import { formatAmount, parseAmount, type Amount } from '@weir/rating/money';
+import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
 import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../page.ts';
+import { amountOf, amountText } from './stored-amounts.ts';
 
 /** An invoice that is being finalized, and what is to be paid of it before credits. */
 export interface DrawingInvoice {
@@ -43,7 +43,7 @@ export async function drawCredits(
       const grant = own.find(({ id }) => id === grantId);
       if (grant !== undefined) grant.remaining -= amount;
       drawn.set(invoiceId, (drawn.get(invoiceId) ?? 0n) + amount);
-      const text = formatAmount(amount, minorDigits(currency));
+      const text = amountText(amount, currency);
       return { id: newId(), grant_id: grantId, invoice_id: invoiceId, amount: text };
     });
   });
@@ -172,7 +172,7 @@ export async function grantForNegative(
   const { id: invoice_id, customerId: customer_id, currency } = invoice;
   if (invoice.amount >= 0n) throw new Error(`invoice ${invoice_id} is not below zero`);
   const id = newId();
-  const amount = formatAmount(-invoice.amount, minorDigits(currency));
+  const amount = amountText(-invoice.amount, currency);
   await transaction
     .insertInto('credit_grants')
     .values({
@@ -194,12 +194,6 @@ async function clock(db: Queries): Promise<string> {
   const [row] = rows;
   if (row === undefined) throw new Error('Postgres returned no time');
   return row.now;
-}
-
-function amountOf(text: string, currency: string): Amount {
-  const amount = parseAmount(text, minorDigits(currency));
-  if (amount === undefined) throw new Error(`not an amount of ${currency}: ${text.slice(0, 40)}`);
-  return amount;
 }
 
 function microsOfText(text: string): Micros {
