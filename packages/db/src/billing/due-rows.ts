@@ -232,7 +232,7 @@ function uniqueParts(parameters: Parameters, questions: readonly DueUsageQuestio
        SELECT day, value_hash, quarters FROM ${VALUES}
        WHERE ${own(DUE)} AND day >= ${BEGINNING.day('stretch.since')} AND day < stretch.before OFFSET 0) AS found
      LEFT JOIN late_masks USING (n, day)
-     WHERE quarters & ${mask} & coalesce(~late_masks.mask, ~B'0'::bit(96)) <> B'0'::bit(96)`;
+     WHERE quarters & (${mask}) & coalesce(~late_masks.mask, ~B'0'::bit(96)) <> B'0'::bit(96)`;
   const lateQuarters = `SELECT n, due.aggregation, found.* FROM late_quarters JOIN due USING (n) CROSS JOIN LATERAL (
       SELECT ${VALUE_OF_EVENT} FROM events WHERE ${inStream(DUE, 'due.customer_external_id')}
         AND "timestamp" >= greatest(late_quarters.at, due.since)
