@@ -1,7 +1,16 @@
 // Customers of the organization. A record is not needed for tracking: usage is recorded under the external_id, which a
 // record only gives a name and an address to.
 
-import { deleteCustomer, findCustomer, insertCustomer, listCustomers, updateCustomer } from '@weir/db/customers';
+import {
+  deleteCustomer,
+  findCustomer,
+  insertCustomer,
+  isSubscribed,
+  listCustomers,
+  lockExternalId,
+  updateCustomer,
+} from '@weir/db/customers';
+import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { metadata } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
@@ -20,6 +29,7 @@ import {
   pageSchema,
   readCodes,
   time,
+  timeZone,
 } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -43,6 +53,11 @@ const customerFields = {
   metadata: metadata.meta({
     description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it.',
   }),
+  time_zone: timeZone.nullable().meta({
+    description:
+      'A time zone of the IANA database, in which subscriptions that are made from then on are billed. Null: that of the ' +
+      'organization.',
+  }),
 };
 
 const customerBody = z.strictObject(customerFields).partial();
@@ -61,6 +76,7 @@ const customerAnswer = z
     billing_address_country: z.string().nullable(),
     billing_address_postal_code: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
+    time_zone: z.string().nullable(),
     created_at: time,
   })
   .meta({ id: 'Customer' });
@@ -149,22 +165,24 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         summary: 'Change a customer',
         description:
           'Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that ' +
-          'is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end.',
+          'is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. ' +
+          'While the customer has a subscription that is not canceled its external_id cannot change.',
         security: session,
         params: idInPath,
         body: customerChanges,
         response: {
           200: customerAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken', 'customer_in_use'),
         },
       },
     },
     async (request) => {
       checkMetadata(request.json);
       const { caller, params, body } = request;
-      const customer = await db
-        .transaction()
-        .execute((transaction) => updateCustomer(transaction, caller.organizationId, params.id, body));
+      const customer = await db.transaction().execute(async (transaction) => {
+        await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
+        return await updateCustomer(transaction, caller.organizationId, params.id, body);
+      });
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       return customer;
     },
@@ -177,10 +195,12 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       schema: {
         tags: ['Catalog'],
         summary: 'Delete a customer',
-        description: 'The record only. Usage stays, under the external_id.',
+        description:
+          'The record only. Usage stays, under the external_id. A customer with a subscription, an invoice or a credit is ' +
+          'not deleted.',
         security: session,
         params: idInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'customer_in_use') },
       },
     },
     async (request, reply) => {
@@ -191,6 +211,22 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       if (!deleted) throw new Refusal('not_found', NO_SUCH_THING);
       return reply.code(204).send(null);
     },
+  );
+}
+
+/** Events name a customer by its external_id, so it stays while a subscription bills them. */
+async function checkExternalId(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+  externalId: string | undefined,
+): Promise<void> {
+  if (externalId === undefined) return;
+  const former = await lockExternalId(transaction, organizationId, id);
+  if (former === undefined || former === externalId || !(await isSubscribed(transaction, organizationId, id))) return;
+  throw new Refusal(
+    'customer_in_use',
+    'The customer has a subscription, which bills the events with its external_id: cancel it first, or keep the external_id.',
   );
 }
 

@@ -325,7 +325,10 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
       const key = whole.slice(0, KEY_CHARACTERS_MAX);
       return {
         path: path === '' ? key : `${path}.${key}`,
-        message: 'is not a field of this request: check its spelling',
+        // Where it says more than what zod says of every object, the schema says it.
+        message: issue.message.startsWith('Unrecognized key')
+          ? 'is not a field of this request: check its spelling'
+          : issue.message,
       };
     });
   }
