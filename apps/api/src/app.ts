@@ -18,7 +18,9 @@ import { invoiceStateRoutes } from './billing/invoice-state-routes.ts';
 import { lineRoutes } from './billing/line-routes.ts';
 import { upcomingRoutes } from './billing/upcoming-routes.ts';
 import { chargeRoutes } from './billing/charge-routes.ts';
+import { creditRoutes } from './billing/credit-routes.ts';
 import { evaluateRoute } from './billing/evaluate-route.ts';
+import { feedRoutes } from './billing/feed-routes.ts';
 import { settingsRoutes } from './billing/settings-routes.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
 import { featureRoutes } from './catalog/feature-routes.ts';
@@ -170,6 +172,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   chargeRoutes(app, { database, guards });
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
+  creditRoutes(app, { database, guards });
+  feedRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,
