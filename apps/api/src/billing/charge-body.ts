@@ -71,18 +71,6 @@ function kind<Shape extends z.ZodRawShape>(name: string, shape: Shape) {
   });
 }
 
-interface Bounded {
-  minimum_amount: string | null;
-  maximum_amount: string | null;
-}
-
-function isBounded({ minimum_amount, maximum_amount }: Bounded): boolean {
-  if (minimum_amount === null || maximum_amount === null) return true;
-  return compare(parseExact(minimum_amount), parseExact(maximum_amount)) <= 0;
-}
-
-const BOUNDED = { path: ['minimum_amount'], error: 'must not be above maximum_amount' };
-
 /** A charge with the fields that say what it is called and which meter it is of, where there are such. */
 function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll: All, ofUsage: Usage) {
   const usage = { ...ofAll, ...ofUsage, type: z.literal('USAGE') };
@@ -95,12 +83,9 @@ function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll:
         unit_price: unitPrice,
         included_units: includedUnits,
         ...bounds,
-      }).refine(isBounded, BOUNDED),
-      kind('a graduated charge', { ...usage, model: z.literal('graduated'), tiers, ...bounds }).refine(
-        isBounded,
-        BOUNDED,
-      ),
-      kind('a volume charge', { ...usage, model: z.literal('volume'), tiers, ...bounds }).refine(isBounded, BOUNDED),
+      }),
+      kind('a graduated charge', { ...usage, model: z.literal('graduated'), tiers, ...bounds }),
+      kind('a volume charge', { ...usage, model: z.literal('volume'), tiers, ...bounds }),
       kind('a package charge', {
         ...usage,
         model: z.literal('package'),
@@ -108,7 +93,7 @@ function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll:
         package_size: units({ isAbove0: true, description: 'A package that was begun is paid.' }),
         included_units: includedUnits,
         ...bounds,
-      }).refine(isBounded, BOUNDED),
+      }),
       kind('a percentage charge', {
         ...usage,
         model: z.literal('percentage'),
@@ -116,7 +101,7 @@ function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll:
         fixed_amount: price('For each event.').nullable().default(null),
         included_units: includedUnits,
         ...bounds,
-      }).refine(isBounded, BOUNDED),
+      }),
     ],
     { error: `must be one of ${MODELS.join(', ')}` },
   );
@@ -132,18 +117,28 @@ function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll:
 const name = displayName.meta({ description: 'What the lines of invoices are called.' });
 const meterId = idOf('must be the id of a meter');
 
+function isBounded(charge: ChargeTerms): boolean {
+  if (charge.type === 'FIXED') return true;
+  const { minimum_amount, maximum_amount } = charge;
+  if (minimum_amount === null || maximum_amount === null) return true;
+  return compare(parseExact(minimum_amount), parseExact(maximum_amount)) <= 0;
+}
+
+const BOUNDED = { path: ['minimum_amount'], error: 'must not be above maximum_amount' };
+
 /** A charge for a plan. */
-export const chargeBody = chargeOf({ display_name: name }, { meter_id: meterId });
+export const chargeBody = chargeOf({ display_name: name }, { meter_id: meterId }).refine(isBounded, BOUNDED);
 
 /** A charge that is only tried out: it needs no name and no meter. */
-export const triedCharge = chargeOf({ display_name: name.optional() }, { meter_id: meterId.optional() });
+export const triedCharge = chargeOf({ display_name: name.optional() }, { meter_id: meterId.optional() }).refine(
+  isBounded,
+  BOUNDED,
+);
 
-type SentCharge = z.output<typeof chargeBody> | z.output<typeof triedCharge>;
-
-/** The terms of a charge that was sent, the meter that it prices, and its name. */
-export function partsOfCharge<Sent extends SentCharge>(sent: Sent) {
-  const { display_name, ...rest } = sent;
-  if (rest.type === 'FIXED') return { display_name, meter_id: null, terms: rest satisfies ChargeTerms };
-  const { meter_id, ...terms } = rest;
-  return { display_name, meter_id, terms: terms satisfies ChargeTerms };
+/** The terms of a charge that was sent: all of it but its name and its meter. */
+export function termsOf(sent: z.output<typeof chargeBody> | z.output<typeof triedCharge>): ChargeTerms {
+  const { display_name: _name, ...charge } = sent;
+  if (charge.type === 'FIXED') return charge;
+  const { meter_id: _meter, ...terms } = charge;
+  return terms;
 }

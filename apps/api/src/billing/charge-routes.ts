@@ -8,13 +8,12 @@ import { lockPlanAlone, type Plan } from '@weir/db/plans';
 import type { ChargeType } from '@weir/db/billing/tables';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
-import { z } from 'zod';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { adminCodes, bodyCodes, changesOf, displayName, idInPath, idOf, oneOf } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
-import { CHARGE_DECIMALS, chargeBody, partsOfCharge } from './charge-body.ts';
+import { CHARGE_DECIMALS, chargeBody, termsOf } from './charge-body.ts';
 
 export const NO_SUCH_METER = 'Your organization has no meter with this meter_id: see GET /api/v1/meters.';
 
@@ -60,7 +59,9 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
     async (request, reply) => {
       const { organizationId: organization_id } = request.caller;
       const { id: planId } = request.params;
-      const { display_name, meter_id, terms } = partsOfCharge(request.body);
+      const { body } = request;
+      const meter_id = body.type === 'USAGE' ? body.meter_id : null;
+      const terms = termsOf(body);
       const charge = await db.transaction().execute(async (transaction) => {
         const plan = await lockPlanAlone(transaction, organization_id, planId);
         if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
@@ -72,7 +73,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
           organization_id,
           id: newId(),
           plan_id: planId,
-          display_name,
+          display_name: body.display_name,
           meter_id,
           terms,
         });

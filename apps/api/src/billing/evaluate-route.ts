@@ -13,7 +13,7 @@ import { decimal } from '../http/decimals.ts';
 import { adminCodes, bodyCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { CHARGE_DECIMALS, partsOfCharge, triedCharge } from './charge-body.ts';
+import { CHARGE_DECIMALS, termsOf, triedCharge } from './charge-body.ts';
 import { NO_SUCH_METER } from './charge-routes.ts';
 
 const QUANTITY_DIGITS_MAX = 64;
@@ -83,9 +83,8 @@ export function evaluateRoute(app: App, { database, guards }: CatalogDeps): void
     },
     async (request) => {
       const { currency, charge, quantity, event_count, days_in_force, days_in_period } = request.body;
-      const { meter_id, terms } = partsOfCharge(charge);
-      if (typeof meter_id === 'string') {
-        const meter = await findMeter(database.kysely, request.caller.organizationId, meter_id);
+      if (charge.type === 'USAGE' && charge.meter_id !== undefined) {
+        const meter = await findMeter(database.kysely, request.caller.organizationId, charge.meter_id);
         if (meter === undefined) throw new Refusal('not_found', NO_SUCH_METER);
       }
       const days =
@@ -93,7 +92,7 @@ export function evaluateRoute(app: App, { database, guards }: CatalogDeps): void
           ? null
           : { inForce: days_in_force, inPeriod: days_in_period };
       const digits = minorDigits(currency);
-      const { exact, detail } = rate(terms, { quantity, eventCount: BigInt(event_count) }, days);
+      const { exact, detail } = rate(termsOf(charge), { quantity, eventCount: BigInt(event_count) }, days);
       const { exactAmount, amount } = settle(exact, 0n, digits);
       return { exact_amount: exactAmount, amount: formatAmount(amount, digits), detail };
     },

@@ -22,7 +22,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
  * a staged event and the ids in an answer are compared to the letter.
  */
 export function idOf(message?: string) {
-  return z.uuid(message).toLowerCase();
+  return z.uuid({ error: ({ input }) => (input === undefined ? undefined : message) }).toLowerCase();
 }
 
 /** A zone of the IANA database. An offset is none: it knows no daylight saving. */
