@@ -38,8 +38,7 @@ beforeEach(async () => {
   await billing.moveTo('2025-02-01T00:10:00Z', subscription);
 });
 
-const use = (quantity: number, at: string) =>
-  billing.track([{ meter, customer: customer.external_id, quantity, at }]);
+const use = (quantity: number, at: string) => billing.track([{ meter, customer: customer.external_id, quantity, at }]);
 
 async function draft() {
   const [first] = await billing.drafts(subscription);
@@ -336,7 +335,11 @@ describe('an invoice that is not paid', () => {
       amount_due: '10.00',
     });
     expectProblem(await billing.request('POST', `/invoices/${id}/uncollectible`), 409, 'invoice_not_open');
-    expect(await billing.post(`/invoices/${id}/pay`)).toMatchObject({ status: 'PAID', note: 'gone', amount_due: '0.00' });
+    expect(await billing.post(`/invoices/${id}/pay`)).toMatchObject({
+      status: 'PAID',
+      note: 'gone',
+      amount_due: '0.00',
+    });
     const types = (await feedOf(id)).map(({ type }) => type);
     expect(types.slice(-2)).toEqual(['invoice.uncollectible', 'invoice.paid']);
   });

@@ -31,7 +31,9 @@ export interface Invoicing {
   customer(fields?: object): Promise<{ id: string; external_id: string }>;
   subscribe(plan: string, customer: string, fields?: object): Promise<{ id: string }>;
   /** Reports usage of a customer, and waits until it is recorded. */
-  track(events: { meter: PricedMeter; customer: string; quantity: number; at: string; metadata?: object }[]): Promise<void>;
+  track(
+    events: { meter: PricedMeter; customer: string; quantity: number; at: string; metadata?: object }[],
+  ): Promise<void>;
   /** Lets billing stand at an instant, and opens what has begun by then. */
   moveTo(at: string, ...subscriptions: string[]): Promise<void>;
   /** The drafts of a subscription, earliest first. */
@@ -55,8 +57,7 @@ export async function startInvoicing(weir: Weir): Promise<Invoicing> {
   const request: Invoicing['request'] = (method, path, body) =>
     weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
   const get: Invoicing['get'] = async (path, status = 200) => bodyOf(await request('GET', path), status);
-  const post: Invoicing['post'] = async (path, body, status = 200) =>
-    bodyOf(await request('POST', path, body), status);
+  const post: Invoicing['post'] = async (path, body, status = 200) => bodyOf(await request('POST', path, body), status);
   const slug = () => randomBytes(6).toString('hex');
 
   const drafts: Invoicing['drafts'] = async (subscription) => {

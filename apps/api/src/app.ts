@@ -22,6 +22,8 @@ import { creditRoutes } from './billing/credit-routes.ts';
 import { evaluateRoute } from './billing/evaluate-route.ts';
 import { feedRoutes } from './billing/feed-routes.ts';
 import { settingsRoutes } from './billing/settings-routes.ts';
+import { subscriptionChangeRoutes } from './billing/subscription-change-routes.ts';
+import { subscriptionRoutes } from './billing/subscription-routes.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
 import { featureRoutes } from './catalog/feature-routes.ts';
 import { meterRoutes } from './catalog/meter-routes.ts';
@@ -174,6 +176,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   settingsRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
   feedRoutes(app, { database, guards });
+  subscriptionRoutes(app, { database, guards });
+  subscriptionChangeRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,
