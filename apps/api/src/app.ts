@@ -19,6 +19,7 @@ import { lineRoutes } from './billing/line-routes.ts';
 import { upcomingRoutes } from './billing/upcoming-routes.ts';
 import { chargeRoutes } from './billing/charge-routes.ts';
 import { creditRoutes } from './billing/credit-routes.ts';
+import { entitlementRoutes } from './billing/entitlement-routes.ts';
 import { evaluateRoute } from './billing/evaluate-route.ts';
 import { feedRoutes } from './billing/feed-routes.ts';
 import { settingsRoutes } from './billing/settings-routes.ts';
@@ -175,6 +176,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
+  entitlementRoutes(app, { database, guards, queue });
   feedRoutes(app, { database, guards });
   subscriptionRoutes(app, { database, guards });
   subscriptionChangeRoutes(app, { database, guards });
