@@ -180,11 +180,6 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   creditRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });
   feedRoutes(app, { database, guards });
-  creditRoutes(app, { database, guards });
-  entitlementRoutes(app, { database, guards, queue });
-  feedRoutes(app, { database, guards });
-  subscriptionRoutes(app, { database, guards });
-  subscriptionChangeRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,
