@@ -13,6 +13,10 @@ import { apiKeyRoutes } from './access/api-key-routes.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
+import { invoiceRoutes } from './billing/invoice-routes.ts';
+import { invoiceStateRoutes } from './billing/invoice-state-routes.ts';
+import { lineRoutes } from './billing/line-routes.ts';
+import { upcomingRoutes } from './billing/upcoming-routes.ts';
 import { chargeRoutes } from './billing/charge-routes.ts';
 import { creditRoutes } from './billing/credit-routes.ts';
 import { entitlementRoutes } from './billing/entitlement-routes.ts';
@@ -171,11 +175,11 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   chargeRoutes(app, { database, guards });
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
+  subscriptionRoutes(app, { database, guards });
+  subscriptionChangeRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });
   feedRoutes(app, { database, guards });
-  subscriptionRoutes(app, { database, guards });
-  subscriptionChangeRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,
@@ -186,6 +190,10 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     bodyBytesMax: settings.BODY_BYTES_MAX,
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
+  invoiceRoutes(app, { database, guards });
+  invoiceStateRoutes(app, { database, guards });
+  lineRoutes(app, { database, guards, turns });
+  upcomingRoutes(app, { database, guards });
   eventRoutes(app, { guards, database, queue, ingest });
   usageRoutes(app, { database, guards, turns });
   widgetRoutes(app, { database, guards, turns });

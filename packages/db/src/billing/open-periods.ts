@@ -97,7 +97,7 @@ async function readSubscriptions(transaction: Queries, organizationId: string, i
 }
 
 /** The plans that these subscriptions are on, or go over to. */
-async function readPlans(
+export async function readPlans(
   transaction: Queries,
   organizationId: string,
   rows: readonly SubscriptionRow[],
