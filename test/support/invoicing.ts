@@ -44,7 +44,9 @@ export interface Invoicing {
   close(): Promise<void>;
 }
 
+/** Billing stands at the end of 2024 at first, so that what a test makes before its subscriptions is there when these begin. */
 export async function startInvoicing(weir: Weir): Promise<Invoicing> {
+  await setBillingTime(weir.pool, '2024-12-31T00:00:00Z');
   const admin = await signUp(weir);
   const apiKey = await admin.createKey();
   const database = openDatabase(weir.databaseUrl, {

@@ -4,6 +4,7 @@
 
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
+import { instantInZone } from '@weir/shared/date-or-instant';
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
@@ -36,29 +37,35 @@ export interface InvoiceOfActor {
 
 /** A payment of all that is due. */
 export interface Payment {
-  /** Null: now. */
+  /** An instant, or a date, which is its first instant in the zone of the subscription; null: now. */
   paidAt: string | null;
   reference: string | null;
 }
 
 /** Marks an invoice paid, OPEN or UNCOLLECTIBLE as it may be. `paid_in_future` where Postgres's clock is before `paidAt`. */
 export async function payInvoice(database: Database, which: InvoiceOfActor, payment: Payment): Promise<ChangeOutcome> {
-  return await changeInvoice(database, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.paid', async (transaction, row) => {
-    const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
+  return await changeInvoice(
+    database,
+    which,
+    ['OPEN', 'UNCOLLECTIBLE'],
+    'invoice.paid',
+    async (transaction, row, timeZone) => {
+      const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
       SELECT at AS paid_at, at > now AS is_ahead
-      FROM (SELECT coalesce(${payment.paidAt}::timestamptz, billing_now()) AS at, billing_now() AS now) AS times`.execute(
-      transaction,
-    );
-    if (rows[0]?.is_ahead !== false) return 'paid_in_future';
-    const digits = minorDigits(row.currency);
-    const due = amountDueOf(row, amountOf(row.total, digits));
-    return {
-      status: 'PAID',
-      amount_paid: formatAmount(amountOf(row.amount_paid, digits) + due, digits),
-      paid_at: rows[0].paid_at,
-      reference: payment.reference,
-    };
-  });
+      FROM (SELECT coalesce(${payment.paidAt === null ? null : instantInZone(payment.paidAt, timeZone)}::timestamptz, billing_now()) AS at, billing_now() AS now) AS times`.execute(
+        transaction,
+      );
+      if (rows[0]?.is_ahead !== false) return 'paid_in_future';
+      const digits = minorDigits(row.currency);
+      const due = amountDueOf(row, amountOf(row.total, digits));
+      return {
+        status: 'PAID',
+        amount_paid: formatAmount(amountOf(row.amount_paid, digits) + due, digits),
+        paid_at: rows[0].paid_at,
+        reference: payment.reference,
+      };
+    },
+  );
 }
 
 /** Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. */
@@ -93,16 +100,16 @@ async function changeInvoice(
   { organizationId, id, actor }: InvoiceOfActor,
   from: readonly InvoiceStatus[],
   type: StateEvent,
-  change: (transaction: Queries, row: InvoiceRow) => Promise<Changes | 'paid_in_future'>,
+  change: (transaction: Queries, row: InvoiceRow, timeZone: string) => Promise<Changes | 'paid_in_future'>,
 ): Promise<ChangeOutcome> {
   return await database.kysely.transaction().execute(async (transaction) => {
     const found = await findInvoiceRow(transaction, organizationId, id);
     if (found === undefined) return { outcome: 'not_found' };
-    await lockSubscription(transaction, organizationId, found.subscription_id);
+    const timeZone = await lockSubscription(transaction, organizationId, found.subscription_id);
     const row = await lockInvoiceRow(transaction, organizationId, id);
     if (row === undefined) return { outcome: 'not_found' };
     if (!from.includes(row.status)) return { outcome: 'not_open', status: row.status, reference: row.reference };
-    const changes = await change(transaction, row);
+    const changes = await change(transaction, row, timeZone);
     if (changes === 'paid_in_future') return { outcome: changes };
     const changed = await transaction
       .updateTable('invoices')
@@ -121,14 +128,16 @@ async function changeInvoice(
   });
 }
 
-async function lockSubscription(transaction: Queries, organizationId: string, id: string): Promise<void> {
-  await transaction
+/** Holds a subscription until this transaction ends, and returns its time zone. */
+async function lockSubscription(transaction: Queries, organizationId: string, id: string): Promise<string> {
+  const { time_zone } = await transaction
     .selectFrom('subscriptions')
-    .select('id')
+    .select('time_zone')
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .forUpdate()
-    .execute();
+    .executeTakeFirstOrThrow();
+  return time_zone;
 }
 
 /** What the feed says of an invoice. */
