@@ -110,6 +110,8 @@ describe('dates that a zone left out are found', () => {
     ['Pacific/Kwajalein', '1993-08-01', '1993-08-31', ['1993-08-21']],
     ['Pacific/Kiritimati', '1994-12-01', '1995-01-31', ['1994-12-31']],
     ['America/Sao_Paulo', '2018-01-01', '2018-12-31', []],
+    // Clocks were set from 23:00 to midnight: the 30th was short, and there.
+    ['America/Nuuk', '2024-03-01', '2024-04-30', []],
     ['UTC', '2000-01-01', '2026-12-31', []],
   ])('in %s from %s to %s', (zone, first, last, left) => {
     expect(datesLeftOut(zone, first, last)).toEqual(left);

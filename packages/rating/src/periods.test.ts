@@ -1,7 +1,7 @@
 import { isoOf, microsOf, parseInstant, type Micros } from '@weir/shared/instant';
 import { describe, expect, test } from 'vitest';
 import { dateOf } from './local-date.ts';
-import { boundary, cycleAt, periodAt, type Interval, type Schedule } from './periods.ts';
+import { boundary, cycleAt, dateOfStep, type Interval, periodAt, type Schedule, stepOfDate } from './periods.ts';
 
 function at(text: string): Micros {
   const instant = parseInstant(text);
@@ -114,6 +114,26 @@ describe('a date that the zone left out is nobody’s period', () => {
       '2012-01-29T10:00:00.000Z',
     ]);
   });
+});
+
+test('steps lead back from the anchor as they lead on', () => {
+  const calendar = {
+    timeZone: 'Pacific/Apia',
+    interval: 'day',
+    alignment: 'anniversary',
+    anchor: '2012-01-01',
+  } as const;
+  const dates = ['2011-12-28', '2011-12-29', '2011-12-31', '2012-01-01', '2012-01-02'];
+  expect([-3, -2, -1, 0, 1].map((steps) => dateOfStep(calendar, steps))).toEqual(dates);
+  expect(dates.map((date) => stepOfDate(calendar, date))).toEqual([-3, -2, -1, 0, 1]);
+  const monthly = { ...calendar, interval: 'month', anchor: '2026-01-31' } as const;
+  expect([-2, -1, 0, 1].map((steps) => dateOfStep(monthly, steps))).toEqual([
+    '2025-11-30',
+    '2025-12-31',
+    '2026-01-31',
+    '2026-02-28',
+  ]);
+  expect(stepOfDate(monthly, '2025-12-30')).toBe(-2);
 });
 
 test('a new anchor counts on from its own cycle', () => {

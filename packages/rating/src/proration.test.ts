@@ -109,6 +109,13 @@ describe('section 7: the date of a change belongs to the new plan', () => {
   });
 });
 
+test('what lies outside of the period is cut off', () => {
+  const schedule = scheduleFrom(at('2026-01-10T15:00:00Z'), 'month');
+  expect(days(schedule, 1, { from: '2026-01-20T00:00:00Z', cancelledAt: '2026-02-12T00:00:00Z' })).toBe('3/28');
+  expect(days(schedule, 1, { from: '2026-03-01T00:00:00Z', cancelledAt: '2026-04-12T00:00:00Z' })).toBe('9/28');
+  expect(days(schedule, 1, { from: '2026-01-20T00:00:00Z', changedAt: '2026-01-25T00:00:00Z' })).toBe('0/28');
+});
+
 test('section 7: day plans are never prorated: a date that has begun is due', () => {
   for (const alignment of ['anniversary', 'calendar'] as const) {
     const schedule = scheduleFrom(at('2026-01-10T15:00:00Z'), 'day', alignment);
