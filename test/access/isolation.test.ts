@@ -2,6 +2,7 @@
 // does not exist, and no list, count or uniqueness gives it away.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
 
 let weir: Weir;
@@ -11,7 +12,10 @@ let strangersKey: string;
 let strangersWidget: string;
 
 /** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
-type Ids = Record<'apiKey' | 'feature' | 'meter' | 'token' | 'plan' | 'customer' | 'event' | 'rejected', string>;
+type Ids = Record<
+  'apiKey' | 'feature' | 'meter' | 'token' | 'plan' | 'charge' | 'customer' | 'event' | 'rejected',
+  string
+>;
 let owners: Ids;
 let strangers: Ids;
 const nobodys: Ids = {
@@ -20,6 +24,7 @@ const nobodys: Ids = {
   meter: '01890000-0000-7000-8000-000000000003',
   token: 'mtr_000000000000000000000000',
   plan: '01890000-0000-7000-8000-000000000004',
+  charge: '01890000-0000-7000-8000-000000000008',
   customer: '01890000-0000-7000-8000-000000000005',
   event: '01890000-0000-7000-8000-000000000006',
   rejected: '01890000-0000-7000-8000-000000000007',
@@ -35,7 +40,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   const plan = await create('/plans', {
     name: 'Pro',
     lookup_id: 'pro',
-    type: 'FIXED',
+    type: 'HYBRID',
     billing_interval: 'month',
     currency: 'USD',
   });
@@ -51,6 +56,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     meter: meter.id,
     token: meter.token,
     plan: plan.id,
+    charge: (await create(`/plans/${plan.id}/charges`, fixedCharge('10'))).id,
     customer: (await create('/customers', { external_id: 'shared-name', name: 'Secret' })).id,
     event: await track({ user_id: 'ada' }),
     rejected: await track({}),
@@ -103,6 +109,27 @@ const operations: Row[] = [
   ],
   ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ plan, feature }) => `/plans/${plan}/features/${feature}`],
   ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ feature }) => `/plans/${strangers.plan}/features/${feature}`],
+  ['POST /api/v1/plans/{id}/charges', ({ plan }) => `/plans/${plan}/charges`, () => usageCharge(strangers.meter)],
+  [
+    'POST /api/v1/plans/{id}/charges',
+    () => `/plans/${strangers.plan}/charges`,
+    ({ meter }) => usageCharge(meter, { unit_price: 1 }),
+  ],
+  [
+    'PATCH /api/v1/plans/{id}/charges/{charge_id}',
+    ({ plan, charge }) => `/plans/${plan}/charges/${charge}`,
+    () => ({ status: 'INACTIVE' }),
+  ],
+  [
+    'PATCH /api/v1/plans/{id}/charges/{charge_id}',
+    ({ charge }) => `/plans/${strangers.plan}/charges/${charge}`,
+    () => ({ display_name: 'Mine' }),
+  ],
+  [
+    'POST /api/v1/charges/evaluate',
+    () => '/charges/evaluate',
+    ({ meter }) => ({ currency: 'USD', charge: usageCharge(meter) }),
+  ],
   ['GET /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
   ['PATCH /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`, () => ({ name: 'Mine' })],
   ['DELETE /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
@@ -147,6 +174,8 @@ const namesNothing = [
   'POST /api/v1/features',
   'POST /api/v1/plans',
   'POST /api/v1/customers',
+  'GET /api/v1/billing/settings',
+  'PATCH /api/v1/billing/settings',
   // Its customer is the organization's own, whatever its name: test/usage/widget.test.ts.
   'POST /api/v1/widget/token',
 ];
@@ -247,6 +276,7 @@ describe('after all these attempts', () => {
     expect(await get(`/plans/${owners.plan}`)).toMatchObject({
       is_active: true,
       features: [{ feature_id: owners.feature }],
+      charges: [{ id: owners.charge, display_name: 'Base fee', status: 'ACTIVE' }],
     });
     expect(await get(`/customers/${owners.customer}`)).toMatchObject({ name: 'Secret' });
     expect(await get(`/events/${owners.rejected}`)).toMatchObject({ status: 'rejected' });

@@ -84,6 +84,21 @@ export async function findCustomer(db: Queries, organizationId: string, id: stri
     .executeTakeFirst();
 }
 
+/** The id of the customer that has an external_id. */
+export async function findCustomerId(
+  db: Queries,
+  organizationId: string,
+  externalId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('customers')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst();
+  return row?.id;
+}
+
 /**
  * Changes what is given, of which there must be at least one thing, and returns the customer if there is such a one. With
  * another external_id the widget tokens of the old and of the new one end: whoever holds one may not be who it means now.

@@ -4,12 +4,14 @@
 import {
   deleteCustomer,
   findCustomer,
+  findCustomerId,
   insertCustomer,
   isSubscribed,
   listCustomers,
   lockExternalId,
   updateCustomer,
 } from '@weir/db/customers';
+import { violatedConstraint } from '@weir/db/database';
 import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { metadata } from '@weir/shared/event';
@@ -109,7 +111,10 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       const id = newId();
       const { external_id = id, ...fields } = request.body;
       const organization_id = request.caller.organizationId;
-      return reply.code(201).send(await insertCustomer(db, { ...fields, organization_id, id, external_id }));
+      const customer = await insertCustomer(db, { ...fields, organization_id, id, external_id }).catch(
+        (error: unknown) => tellWhoHas(db, organization_id, external_id, error),
+      );
+      return reply.code(201).send(customer);
     },
   );
 
@@ -179,10 +184,13 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
     async (request) => {
       checkMetadata(request.json);
       const { caller, params, body } = request;
-      const customer = await db.transaction().execute(async (transaction) => {
-        await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
-        return await updateCustomer(transaction, caller.organizationId, params.id, body);
-      });
+      const customer = await db
+        .transaction()
+        .execute(async (transaction) => {
+          await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
+          return await updateCustomer(transaction, caller.organizationId, params.id, body);
+        })
+        .catch((error: unknown) => tellWhoHas(db, caller.organizationId, body.external_id, error));
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       return customer;
     },
@@ -227,6 +235,23 @@ async function checkExternalId(
   throw new Refusal(
     'customer_in_use',
     'The customer has a subscription, which bills the events with its external_id: cancel it first, or keep the external_id.',
+  );
+}
+
+/** Throws the error, and where it says that an external_id is taken, a refusal with the id of the customer that has it. */
+async function tellWhoHas(
+  db: Queries,
+  organizationId: string,
+  externalId: string | undefined,
+  error: unknown,
+): Promise<never> {
+  const isTaken = violatedConstraint(error) === 'customers_organization_id_external_id_key';
+  const id = isTaken && externalId !== undefined ? await findCustomerId(db, organizationId, externalId) : undefined;
+  if (id === undefined) throw error;
+  throw new Refusal(
+    'external_id_taken',
+    'Another customer of your organization, whose id is here, has this external_id: choose another one, or change that customer.',
+    { id },
   );
 }
 
