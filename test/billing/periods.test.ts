@@ -218,7 +218,10 @@ describe('at a boundary', () => {
 
   test('a meter whose charge ended is free from there on', async () => {
     const meter = await billing.admin.createMeter('SUM');
-    const { customer_id, plan_id } = await subscribe({ start_date: '2024-05-01' }, { charges: [billing.usage(meter.id)] });
+    const { customer_id, plan_id } = await subscribe(
+      { start_date: '2024-05-01' },
+      { charges: [billing.usage(meter.id)] },
+    );
     const [old] = await billing.rows('SELECT id FROM charges WHERE plan_id = $1', plan_id);
     await billing.endCharge(String(old?.['id']));
     const body = { customer_id, plan_id: await billing.plan({}, [billing.usage(meter.id)]) };
@@ -302,7 +305,10 @@ describe('the list of periods', () => {
   });
 
   test('says the same of a period before it is opened and after', async () => {
-    const { id } = await subscribe({ start_date: '2024-01-31', billing_alignment: 'calendar' }, { zone: 'Asia/Beirut' });
+    const { id } = await subscribe(
+      { start_date: '2024-01-31', billing_alignment: 'calendar' },
+      { zone: 'Asia/Beirut' },
+    );
     const before = await periodsOf(id, 24);
     await billing.at('2026-05-15T00:00:00.000Z');
     expect(await periodsOf(id, 0)).toEqual(before);

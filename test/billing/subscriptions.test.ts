@@ -272,7 +272,9 @@ describe('the list', () => {
     const [first, second, third] = made;
     await billing.post(`/subscriptions/${second.id}/cancel`, { cancel_at_period_end: false });
     const list = async (query: string) =>
-      (await billing.get(`/subscriptions?customer_id=${customer_id}&${query}`)).data.map(({ id }: { id: string }) => id);
+      (await billing.get(`/subscriptions?customer_id=${customer_id}&${query}`)).data.map(
+        ({ id }: { id: string }) => id,
+      );
     expect(await list('')).toEqual([third.id, second.id, first.id]);
     expect(await list('page=2&page_size=2')).toEqual([first.id]);
     expect(await list(`plan_id=${plan_id}`)).toEqual([third.id, first.id]);

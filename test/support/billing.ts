@@ -36,13 +36,16 @@ export interface Billing {
   rows(sql: string, ...values: unknown[]): Promise<Record<string, unknown>[]>;
   invoices(subscriptionId: string): Promise<Record<string, unknown>[]>;
   dues(subscriptionId: string): Promise<Record<string, unknown>[]>;
-  /** The types of the feed, oldest first. */
-  feed(): Promise<string[]>;
+  /** The types of what the feed tells, oldest first; of one subscription where that is given. */
+  feed(subscriptionId?: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export const FIXED: TestCharge = { terms: { type: 'FIXED', timing: 'in_advance', unit_price: '31' }, name: 'Base' };
-export const IN_ARREARS: TestCharge = { terms: { type: 'FIXED', timing: 'in_arrears', unit_price: '10' }, name: 'Seat' };
+export const IN_ARREARS: TestCharge = {
+  terms: { type: 'FIXED', timing: 'in_arrears', unit_price: '10' },
+  name: 'Seat',
+};
 
 export async function startBilling(at: string): Promise<Billing> {
   const weir = await startWeir({ withWorker: false });
@@ -119,8 +122,14 @@ export async function startBilling(at: string): Promise<Billing> {
          FROM dues WHERE subscription_id = $1 ORDER BY cycle, display_name`,
         id,
       ),
-    feed: async () =>
-      (await rows('SELECT type FROM billing_events ORDER BY sequence')).map(({ type }) => String(type)),
+    feed: async (id) => {
+      const told = await rows(
+        `SELECT type FROM billing_events
+         WHERE $1::text IS NULL OR $1 IN (data ->> 'id', data ->> 'subscription_id') ORDER BY sequence`,
+        id ?? null,
+      );
+      return told.map(({ type }) => String(type));
+    },
     async close() {
       await database.close();
       await weir.close();
