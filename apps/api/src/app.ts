@@ -175,11 +175,11 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   chargeRoutes(app, { database, guards });
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
+  subscriptionRoutes(app, { database, guards });
+  subscriptionChangeRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });
   feedRoutes(app, { database, guards });
-  subscriptionRoutes(app, { database, guards });
-  subscriptionChangeRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,

@@ -1,18 +1,16 @@
 // Late changes of subscriptions that have ended: no invoice of theirs is to come, so these are put on one of kind ADJUSTMENT.
 
 import { newId } from '@weir/shared/ids';
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
-import type { Tables } from '../schema.ts';
 import { closeUntil } from './closing.ts';
 import { computeInvoices, type ComputedLine } from './compute-lines.ts';
 import { readClosing } from './finalize.ts';
+import type { InvoiceRow } from './invoices.ts';
 import { findLateDues } from './late-events.ts';
+import type { SubscriptionRow } from './schedules.ts';
 import { invoiceData, writeFinalized } from './write-finalized.ts';
-
-type SubscriptionRow = Selectable<Tables['subscriptions']>;
-type InvoiceRow = Selectable<Tables['invoices']>;
 
 /** What settling a subscription that has ended came to. */
 export type Settlement =

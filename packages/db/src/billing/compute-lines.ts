@@ -2,11 +2,10 @@
 // nothing else. Reads and changes nothing. Next: finalize.ts writes down what this computes.
 
 import { minorDigits } from '@weir/rating/currencies';
-import { formatAmount, parseAmount, type Amount } from '@weir/rating/money';
+import { formatAmount, type Amount } from '@weir/rating/money';
 import { rate, RATING_VERSION, type Days, type RatedDetail } from '@weir/rating/rate';
 import { settle } from '@weir/rating/settle';
 import { hash128 } from '@weir/shared/hash';
-import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
@@ -14,6 +13,8 @@ import { readDueUsage, type DueUsage } from './due-usage.ts';
 import { findDues, type DueRow, type SubscriptionCycle } from './dues.ts';
 import { groupBy } from './group-by.ts';
 import { findLateDues } from './late-events.ts';
+import { amountOf } from './invoices.ts';
+import { instantOf } from './schedules.ts';
 import type { LineKind } from './tables.ts';
 
 /** What is asked of an invoice: a row of invoices has all of it, and a preview makes it up with any id. */
@@ -221,13 +222,6 @@ async function readUsage(
   );
 }
 
-/** An instant of Postgres as a number. */
-export function instantOf(text: string): Micros {
-  const instant = parseInstant(text);
-  if ('problem' in instant) throw new Error(`Postgres gave ${text} for an instant`);
-  return microsOf(instant);
-}
-
 function computeInvoice(
   invoice: InvoiceToCompute,
   parts: readonly DueOfInvoice[],
@@ -301,12 +295,6 @@ function settleDue(due: DueRow, usage: DueUsage | undefined, digits: number): Se
 
 function daysOf({ days_in_force: inForce, days_in_period: inPeriod }: DueRow): Days | null {
   return inForce === null || inPeriod === null ? null : { inForce, inPeriod };
-}
-
-function amountOf(text: string, digits: number): Amount {
-  const amount = parseAmount(text, digits);
-  if (amount === undefined) throw new Error(`an amount has more than ${digits} digits after the point: ${text}`);
-  return amount;
 }
 
 /** A UUIDv8 (RFC 9562, section 5.8): an invoice has one line for each due. */

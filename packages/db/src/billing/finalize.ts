@@ -3,15 +3,14 @@
 // A worker that dies leaves all of a chunk or nothing, and a job that comes twice finds nothing. Next: write-finalized.ts.
 
 import type { Micros } from '@weir/shared/instant';
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
-import type { Tables } from '../schema.ts';
 import { closeUntil } from './closing.ts';
-import { computeInvoices, instantOf } from './compute-lines.ts';
+import { computeInvoices } from './compute-lines.ts';
+import type { InvoiceRow } from './invoices.ts';
+import { instantOf } from './schedules.ts';
 import { writeFinalized, type LockedInvoice } from './write-finalized.ts';
-
-type InvoiceRow = Selectable<Tables['invoices']>;
 
 /** What became of invoices that were to be finalized; one in none of the lists was no draft, not due, or in other hands. */
 export interface Finalized {
@@ -145,7 +144,8 @@ async function leaveLater(
       AND id <> ALL (${locked.map(({ id }) => id)}::uuid[])
     GROUP BY subscription_id`.execute(transaction);
   const earliest = new Map(rows.map(({ subscription_id, cycle }) => [subscription_id, cycle]));
-  const isLater = ({ subscription_id, cycle }: InvoiceRow) => (cycle ?? 0) > (earliest.get(subscription_id) ?? Infinity);
+  const isLater = ({ subscription_id, cycle }: InvoiceRow) =>
+    (cycle ?? 0) > (earliest.get(subscription_id) ?? Infinity);
   return { ready: locked.filter((row) => !isLater(row)), earlierDraft: locked.filter(isLater) };
 }
 

@@ -5,7 +5,7 @@ import { addDays, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { isoOf } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../page.ts';
-import { instantOf } from './compute-lines.ts';
+import { instantOf } from './schedules.ts';
 
 /** What invoices get in the moment that they are finalized. */
 export interface Issue {

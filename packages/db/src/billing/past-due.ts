@@ -1,14 +1,13 @@
 // Invoices that are open past their due date, and the subscriptions that they are of.
 
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
-import type { Tables } from '../schema.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
+import type { InvoiceRow } from './invoices.ts';
+import { subscriptionData } from './pass-boundaries.ts';
+import type { SubscriptionRow } from './schedules.ts';
 import { invoiceData } from './write-finalized.ts';
-
-type InvoiceRow = Selectable<Tables['invoices']>;
-type SubscriptionRow = Selectable<Tables['subscriptions']>;
 
 /**
  * Marks open invoices that are past due by now, those of these that nobody has in hand, and their subscriptions. Returns how many
@@ -41,7 +40,7 @@ export async function markPastDue(
     const actor = 'weir';
     await appendFeed(transaction, organizationId, [
       ...invoices.map((row): NewFeedEvent => ({ type: 'invoice.past_due', actor, data: invoiceData(row) })),
-      ...behind.map((row): NewFeedEvent => ({ type: 'subscription.past_due', actor, data: subscriptionFacts(row) })),
+      ...behind.map((row): NewFeedEvent => ({ type: 'subscription.past_due', actor, data: subscriptionData(row) })),
     ]);
     return invoices.length;
   });
@@ -49,26 +48,21 @@ export async function markPastDue(
 
 /**
  * Makes those of these subscriptions ACTIVE again that were PAST_DUE and have no open invoice past its due date any more: to be called
- * once an invoice was paid, voided or given up. Expects their rows locked. Returns what is to be appended to the feed.
+ * once an invoice was paid, voided or given up. Expects their rows locked, before those of the invoices. Returns the ids of those
+ * that became ACTIVE, for the feed.
  */
-export async function settlePastDue(
+export async function leavePastDue(
   transaction: Queries,
   organizationId: string,
   subscriptionIds: readonly string[],
-  actor: string,
-): Promise<NewFeedEvent[]> {
-  const { rows } = await sql<SubscriptionRow>`
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
     UPDATE subscriptions SET status = 'ACTIVE'
     WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) AND status = 'PAST_DUE'
       AND NOT EXISTS (
         SELECT FROM invoices
         WHERE invoices.organization_id = subscriptions.organization_id AND invoices.subscription_id = subscriptions.id
           AND invoices.status = 'OPEN' AND invoices.is_past_due)
-    RETURNING *`.execute(transaction);
-  return rows.map((row) => ({ type: 'subscription.activated', actor, data: subscriptionFacts(row) }));
-}
-
-function subscriptionFacts(row: SubscriptionRow): Record<string, unknown> {
-  const { id, external_id, customer_id, plan_id, status, cycle, current_period_start, current_period_end } = row;
-  return { id, external_id, customer_id, plan_id, status, cycle, current_period_start, current_period_end };
+    RETURNING id`.execute(transaction);
+  return rows.map(({ id }) => id);
 }

@@ -112,6 +112,22 @@ export async function readRunState(db: Queries): Promise<RunState> {
   return { draftsDue: Number(row?.drafts ?? 0), oldestSeconds: row?.seconds ?? 0 };
 }
 
+/** How many drafts whose grace is over end at an instant (ISO 8601), but for those that have waited for long. */
+export interface DueDrafts {
+  organization_id: string;
+  period_end: string;
+  drafts: number;
+}
+
+/** Those that may wait for events. */
+export async function countDueDrafts(db: Queries): Promise<DueDrafts[]> {
+  const { rows } = await sql<DueDrafts>`
+    SELECT organization_id, period_end, count(*)::integer AS drafts FROM invoices
+    WHERE run_at <= billing_now() AND finalizes_at > billing_now() - make_interval(hours => ${WAITS_HOURS_MAX})
+    GROUP BY organization_id, period_end`.execute(db);
+  return rows;
+}
+
 /**
  * Brings those of some subscriptions up to date whose boundary is past and which nobody else has in hand: all of them, or where it
  * throws none.
@@ -128,10 +144,6 @@ export async function openDueSubscriptions(
       ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
     const ids = rows.map(({ id }) => id);
     if (ids.length === 0) return 0;
-    await sql`
-      UPDATE subscriptions SET run_error = NULL
-      WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND run_error IS NOT NULL
-      `.execute(transaction);
     await openPeriods(transaction, organizationId, ids);
     return ids.length;
   });
@@ -162,11 +174,16 @@ export async function postponeDraft(db: Queries, organizationId: string, id: str
     `.execute(db);
 }
 
-/** Has the run leave drafts alone for some minutes that wait for an earlier one. */
+/** Has the run leave drafts alone for some minutes that wait for an earlier one which is not due itself. */
 export async function postponeLater(db: Queries, organizationId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     UPDATE invoices SET run_at = billing_now() + make_interval(mins => ${RETRY_MINUTES})
     WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND status = 'DRAFT'
-      AND run_at <= billing_now()`.execute(db);
+      AND run_at <= billing_now() AND NOT EXISTS (
+        SELECT FROM invoices earlier
+        WHERE earlier.organization_id = invoices.organization_id AND earlier.subscription_id = invoices.subscription_id
+          AND earlier.cycle < invoices.cycle AND earlier.status = 'DRAFT' AND earlier.run_at <= billing_now())`.execute(
+    db,
+  );
 }

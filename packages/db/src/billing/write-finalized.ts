@@ -2,17 +2,15 @@
 // numbers, and the feed last. The order is that of the locks in all of billing.
 
 import { minorDigits } from '@weir/rating/currencies';
-import { formatAmount, parseAmount, type Amount } from '@weir/rating/money';
-import { sql, type Selectable } from 'kysely';
+import { formatAmount, type Amount } from '@weir/rating/money';
+import { sql } from 'kysely';
 import type { Queries } from '../page.ts';
-import type { Tables } from '../schema.ts';
 import type { ComputedInvoice, ComputedLine } from './compute-lines.ts';
 import { drawCredits, grantForNegative } from './draws.ts';
 import { updateDues, type SettledDue } from './dues.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
 import { takeNumbers, type Issue } from './invoice-numbers.ts';
-
-type InvoiceRow = Selectable<Tables['invoices']>;
+import { amountOf, invoiceOf, type InvoiceRow } from './invoices.ts';
 
 /** A draft whose row is locked, and what it comes to. Its lines are not empty. */
 export interface LockedInvoice {
@@ -90,12 +88,6 @@ function settledDues({ row, computed }: LockedInvoice): SettledDue[] {
     const billed = formatAmount(amountOf(billed_before, digits) + amountOf(amount, digits), digits);
     return [{ subscription_id: due.subscription_id, cycle: due.cycle, charge_id: due.charge_id, billed }];
   });
-}
-
-function amountOf(text: string, digits: number): Amount {
-  const amount = parseAmount(text, digits);
-  if (amount === undefined) throw new Error(`an amount has more than ${digits} digits after the point: ${text}`);
-  return amount;
 }
 
 /** All that was late before this closing is settled by now. */
@@ -187,27 +179,13 @@ function finalizedEvents(row: InvoiceRow, actor: string, grant: Record<string, u
 
 /** What the feed says of an invoice. */
 export function invoiceData(row: InvoiceRow): Record<string, unknown> {
-  const digits = minorDigits(row.currency);
-  const left =
-    amountOf(row.total ?? '0', digits) -
-    amountOf(row.credits_applied ?? '0', digits) -
-    amountOf(row.amount_paid ?? '0', digits);
+  const { id, invoice_number, kind, status, subscription_id, customer_id, cycle, currency, ...invoice } =
+    invoiceOf(row);
+  const { period_start, period_end, issue_date, due_date, paid_at, reference, note } = invoice;
+  const { total, credits_applied, amount_paid, amount_due } = invoice;
   return {
-    id: row.id,
-    invoice_number: row.invoice_number,
-    kind: row.kind,
-    status: row.status,
-    subscription_id: row.subscription_id,
-    customer_id: row.customer_id,
-    cycle: row.cycle,
-    currency: row.currency,
-    period_start: row.period_start,
-    period_end: row.period_end,
-    issue_date: row.issue_date,
-    due_date: row.due_date,
-    total: row.total,
-    credits_applied: row.credits_applied,
-    amount_paid: row.amount_paid,
-    amount_due: formatAmount(left > 0n && row.status !== 'VOID' ? left : 0n, digits),
+    ...{ id, invoice_number, kind, status, subscription_id, customer_id, cycle, currency },
+    ...{ total, credits_applied, amount_paid, amount_due },
+    ...{ period_start, period_end, issue_date, due_date, paid_at, reference, note },
   };
 }
