@@ -4,7 +4,7 @@ import type { Database } from '@weir/db/database';
 import { findInvoiceRow } from '@weir/db/billing/invoices';
 import { readInvoice, readInvoices } from '@weir/db/billing/read-invoices';
 import { recomputeInvoices } from '@weir/db/billing/recompute';
-import { findSubscriptionRow } from '@weir/db/billing/upcoming';
+import { findSubscription } from '@weir/db/billing/subscriptions';
 import { findTimeZone } from '@weir/db/organizations';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
@@ -91,7 +91,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
       const { status, from, to, ...page } = request.query;
       const { organizationId } = request.caller;
       const subscriptionId = request.params.id;
-      if ((await findSubscriptionRow(db, organizationId, subscriptionId)) === undefined) {
+      if ((await findSubscription(db, organizationId, subscriptionId)) === undefined) {
         throw new Refusal('not_found', NO_SUCH_THING);
       }
       const filter = { subscriptionId, status, ...(await between(organizationId, { from, to })) };

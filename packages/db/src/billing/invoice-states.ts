@@ -9,23 +9,17 @@ import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { returnDraws } from './draws.ts';
-import { appendFeed } from './feed.ts';
-import {
-  amountDueOf,
-  amountOf,
-  findInvoiceRow,
-  invoiceOf,
-  lockInvoiceRow,
-  type Invoice,
-  type InvoiceRow,
-} from './invoices.ts';
+import { appendFeed, type NewFeedEvent } from './feed.ts';
+import { amountDueOf, amountOf, findInvoiceRow, lockInvoiceRow, type InvoiceRow } from './invoices.ts';
+import { subscriptionData } from './pass-boundaries.ts';
 import { leavePastDue } from './past-due.ts';
+import { lockSubscription } from './subscriptions.ts';
 import type { InvoiceStatus } from './tables.ts';
+import { invoiceData } from './write-finalized.ts';
 
 /** What became of a change. `not_open`: it has a status from which there is no way to the one that was asked for. */
 export type ChangeOutcome =
-  | { outcome: 'done'; invoice: Invoice }
-  | { outcome: 'not_found' | 'paid_in_future' }
+  | { outcome: 'done' | 'not_found' | 'paid_in_future' }
   | { outcome: 'not_open'; status: InvoiceStatus; reference: string | null };
 
 /** Which invoice, and who changes it: `user:` and an id. */
@@ -105,11 +99,11 @@ async function changeInvoice(
   return await database.kysely.transaction().execute(async (transaction) => {
     const found = await findInvoiceRow(transaction, organizationId, id);
     if (found === undefined) return { outcome: 'not_found' };
-    const timeZone = await lockSubscription(transaction, organizationId, found.subscription_id);
+    const subscription = await lockSubscription(transaction, organizationId, found.subscription_id);
     const row = await lockInvoiceRow(transaction, organizationId, id);
-    if (row === undefined) return { outcome: 'not_found' };
+    if (subscription === undefined || row === undefined) return { outcome: 'not_found' };
     if (!from.includes(row.status)) return { outcome: 'not_open', status: row.status, reference: row.reference };
-    const changes = await change(transaction, row, timeZone);
+    const changes = await change(transaction, row, subscription.time_zone);
     if (changes === 'paid_in_future') return { outcome: changes };
     const changed = await transaction
       .updateTable('invoices')
@@ -118,46 +112,13 @@ async function changeInvoice(
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const invoice = invoiceOf(changed);
-    const activated = await leavePastDue(transaction, organizationId, [changed.subscription_id]);
-    await appendFeed(transaction, organizationId, [
-      { type, actor, data: feedDataOf(invoice) },
-      ...activated.map((id) => ({ type: 'subscription.activated' as const, actor, data: { id, status: 'ACTIVE' } })),
-    ]);
-    return { outcome: 'done', invoice };
+    const activated = await leavePastDue(transaction, organizationId, [subscription.id]);
+    const events: NewFeedEvent[] = [{ type, actor, data: invoiceData(changed) }];
+    if (activated.length > 0) {
+      const data = subscriptionData({ ...subscription, status: 'ACTIVE' });
+      events.push({ type: 'subscription.activated', actor, data });
+    }
+    await appendFeed(transaction, organizationId, events);
+    return { outcome: 'done' };
   });
-}
-
-/** Holds a subscription until this transaction ends, and returns its time zone. */
-async function lockSubscription(transaction: Queries, organizationId: string, id: string): Promise<string> {
-  const { time_zone } = await transaction
-    .selectFrom('subscriptions')
-    .select('time_zone')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
-  return time_zone;
-}
-
-/** What the feed says of an invoice. */
-function feedDataOf(invoice: Invoice): Record<string, unknown> {
-  return {
-    id: invoice.id,
-    invoice_number: invoice.invoice_number,
-    kind: invoice.kind,
-    status: invoice.status,
-    subscription_id: invoice.subscription_id,
-    customer_id: invoice.customer_id,
-    cycle: invoice.cycle,
-    currency: invoice.currency,
-    total: invoice.total,
-    credits_applied: invoice.credits_applied,
-    amount_paid: invoice.amount_paid,
-    amount_due: invoice.amount_due,
-    due_date: invoice.due_date,
-    paid_at: invoice.paid_at,
-    reference: invoice.reference,
-    note: invoice.note,
-  };
 }
