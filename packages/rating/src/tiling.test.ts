@@ -17,7 +17,7 @@ interface Change {
   at: Micros;
 }
 
-/** One zone for each way in which clocks went, and one change for each way in which a clock was set at an instant. */
+/** One zone for each way in which clocks went, and one change for each local time from which a clock was set, and by how much. */
 function whatDiffers(): { zones: string[]; changes: Change[] } {
   const zones = new Map<string, string>();
   const changes = new Map<string, Change>();
@@ -25,7 +25,7 @@ function whatDiffers(): { zones: string[]; changes: Change[] } {
     const spans = [...offsetSpans(timeZone, FROM, TO)];
     zones.set(spans.map(({ from, offset }) => `${from} ${offset}`).join(','), timeZone);
     spans.reduce((before, { from, offset }) => {
-      if (before !== offset && from >= FROM) changes.set(`${from} ${before} ${offset}`, { timeZone, at: from });
+      if (before !== offset && from >= FROM) changes.set(`${from + before} ${offset - before}`, { timeZone, at: from });
       return offset;
     }, Number.NaN);
   }
@@ -48,49 +48,55 @@ function midnight(timeZone: string, date: Temporal.PlainDate): Micros {
   return date.toZonedDateTime({ timeZone }).epochMilliseconds * 1000;
 }
 
-/** Each end is the next start and later than its own, and both ends of a period are in it. */
-function expectTiles(schedule: Schedule, cycles: number): void {
+/** The periods that are not as they should be: each end is the next start and later than its own, and both ends are found. */
+function misplaced(schedule: Schedule, cycles: number): string[] {
+  const wrong: string[] = [];
   let before = schedule.firstInstant;
   for (let cycle = 0; cycle < cycles; cycle++) {
     const { start, end } = periodAt(schedule, cycle);
     const found =
       start === before && end > start && cycleAt(schedule, start) === cycle && cycleAt(schedule, end - 1) === cycle;
-    if (!found) expect.fail(`${JSON.stringify(schedule)}: period ${cycle} is ${start} to ${end} after ${before}`);
+    if (!found) wrong.push(`${JSON.stringify(schedule)}: period ${cycle} is ${start} to ${end} after ${before}`);
     before = end;
   }
+  return wrong;
 }
 
 test('there are zones and changes to look at', () => {
   expect(zones.length).toBeGreaterThan(80);
-  expect(changes.length).toBeGreaterThan(800);
+  expect(changes.length).toBeGreaterThan(400);
 });
 
 test('invariant 7: months and years tile the time since 2000 in every zone, and begin where Temporal says', () => {
+  const wrong: string[] = [];
   for (const timeZone of zones) {
     const anchor = Temporal.PlainDate.from('2000-01-31');
     const schedule = scheduleFrom(timeZone, midnight(timeZone, anchor) + HALF_HOUR, 'month', 'anniversary');
     for (let months = 1; months <= 324; months++) {
       const expected = midnight(timeZone, anchor.add({ months }));
-      if (boundary(schedule, months) !== expected) expect.fail(`${timeZone}: ${months} months`);
+      if (boundary(schedule, months) !== expected) wrong.push(`${timeZone}: ${months} months`);
     }
-    expectTiles(scheduleFrom(timeZone, FROM + HALF_HOUR, 'month', 'calendar'), 40);
+    wrong.push(...misplaced(scheduleFrom(timeZone, FROM + HALF_HOUR, 'month', 'calendar'), 40));
     const leapDay = midnight(timeZone, Temporal.PlainDate.from('2000-02-29'));
-    expectTiles(scheduleFrom(timeZone, leapDay, 'year', 'anniversary'), 27);
-    expectTiles(scheduleFrom(timeZone, FROM, 'year', 'calendar'), 27);
+    wrong.push(...misplaced(scheduleFrom(timeZone, leapDay, 'year', 'anniversary'), 27));
+    wrong.push(...misplaced(scheduleFrom(timeZone, FROM, 'year', 'calendar'), 27));
   }
-}, 60_000);
+  expect(wrong).toEqual([]);
+}, 120_000);
 
 test('invariant 7: around every change of a clock days, weeks and months tile the time, whenever they were begun', () => {
+  const wrong: string[] = [];
   for (const [index, { timeZone, at }] of changes.entries()) {
     const [one, other] = index % 2 === 0 ? (['week', 'month'] as const) : (['month', 'week'] as const);
-    expectTiles(scheduleFrom(timeZone, at - ((index * 7) % 96) * HALF_HOUR - 1, 'day', 'calendar'), 4);
+    wrong.push(...misplaced(scheduleFrom(timeZone, at - ((index * 7) % 96) * HALF_HOUR - 1, 'day', 'calendar'), 4));
     // Begun at the change itself, and in the hour after it, which may be lived again.
-    expectTiles(scheduleFrom(timeZone, at, 'day', 'anniversary'), 2);
-    expectTiles(scheduleFrom(timeZone, at + (index % 3) * HALF_HOUR, one, 'anniversary'), 2);
-    expectTiles(scheduleFrom(timeZone, at + HALF_HOUR, other, 'calendar'), 2);
+    wrong.push(...misplaced(scheduleFrom(timeZone, at, 'day', 'anniversary'), 2));
+    wrong.push(...misplaced(scheduleFrom(timeZone, at + (index % 3) * HALF_HOUR, one, 'anniversary'), 2));
+    wrong.push(...misplaced(scheduleFrom(timeZone, at + HALF_HOUR, other, 'calendar'), 2));
     // A boundary on the date of the change, whatever its time.
     const anchor = Temporal.PlainDate.from(dateOf(timeZone, at)).subtract({ weeks: 1 });
     const weekly = scheduleFrom(timeZone, midnight(timeZone, anchor), 'week', 'anniversary');
-    if (boundary(weekly, 1) !== midnight(timeZone, anchor.add({ weeks: 1 }))) expect.fail(`${timeZone} at ${at}`);
+    if (boundary(weekly, 1) !== midnight(timeZone, anchor.add({ weeks: 1 }))) wrong.push(`${timeZone} at ${at}`);
   }
-}, 60_000);
+  expect(wrong).toEqual([]);
+}, 120_000);

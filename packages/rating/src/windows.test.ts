@@ -17,8 +17,8 @@ function windowAt(
     timeZone = 'UTC',
     anchor = '2026-01-31',
     since = '2000-01-01T00:00:00Z',
-    alignment = 'anniversary' as Schedule['alignment'],
-  } = {},
+    alignment = 'anniversary',
+  }: { timeZone?: string; anchor?: string; since?: string; alignment?: Schedule['alignment'] } = {},
 ): string {
   const { start, end } = entitlementWindow({ timeZone, anchor, alignment }, reset, at(now), at(since));
   return `${isoOf(start).slice(0, 16)} ${end === null ? 'never' : isoOf(end).slice(0, 16)}`;
