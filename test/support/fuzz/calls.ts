@@ -33,12 +33,14 @@ const MEANINGS: Meanings = {
   feature_id: ids('features'),
   customer_id: ids('customers'),
   meter_id: ids('meters'),
+  plan_id: ids('plans'),
   cursor: ids('events'),
   timestamp: fc
     .date({ min: new Date('2000-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),
   start_date: fc.constantFrom('2026-01-01', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45'),
   end_date: fc.constantFrom('2026-02-02', '2026-03-29', '2026-04-01T00:00:00-03:30'),
+  trial_end_date: fc.constantFrom('2026-02-28', '2027-12-31T23:59:59.999999+14:00', null),
   time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
   timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
   // Of decimals the document tells how long they may be, and of some that one is not above another.

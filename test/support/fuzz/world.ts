@@ -128,6 +128,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     } else if (kind === 'customers') poolOf(kind).push(await post('customers', {}));
     else if (kind === 'api-keys') poolOf(kind).push(await post('api-keys', { name: 'x', scopes: ['usage.read'] }));
     else if (kind === 'events') poolOf(kind).push(await rejectedEvent());
+    else if (kind === 'subscriptions') await createSubscription();
     else if (kind.startsWith('planned-')) await createPlanned();
     else if (kind.startsWith('priced-')) await createPriced();
     else {
@@ -148,6 +149,13 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     await post(`plans/${plan}/features`, { feature_id: feature });
     poolOf('planned-plan').push(plan);
     poolOf('planned-feature').push(feature);
+  }
+  /** A customer on a plan, which then has a price. */
+  async function createSubscription(): Promise<void> {
+    await createPriced();
+    await create('customers');
+    const [plan_id, customer_id] = [poolOf('priced-plan').at(-1), poolOf('customers').at(-1)];
+    poolOf('subscriptions').push(await post('subscriptions', { customer_id, plan_id }));
   }
   /** A charge of a plan. */
   async function createPriced(): Promise<void> {

@@ -19,11 +19,12 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
   const plans = await post('plans', plan());
   const charges = await post(`plans/${plans}/charges`, usageCharge(meter.id));
   const customers = await post('customers', {});
+  const subscriptions = await post('subscriptions', { customer_id: customers, plan_id: plans });
   // Only the form of it counts: no test here gets as far as looking for an event.
   const events = '0198c0de-0000-7000-8000-000000000000';
   const features = meter.featureId;
   return {
-    ids: { features, meters: meter.id, plans, charges, customers, events, 'api-keys': apiKey },
+    ids: { features, meters: meter.id, plans, charges, customers, subscriptions, events, 'api-keys': apiKey },
     meterToken: meter.token,
   };
 }
@@ -66,6 +67,18 @@ export const goodBodies: Record<string, (things: Things) => object> = {
   'patch /api/v1/billing/settings': () => ({ invoice_grace_hours: 1 }),
   'post /api/v1/customers': () => ({ external_id: slug() }),
   'patch /api/v1/customers/{id}': () => ({ name: 'Acme' }),
+  'post /api/v1/subscriptions': ({ ids }) => ({
+    customer_id: ids['customers'],
+    plan_id: ids['plans'],
+    external_id: slug(),
+    start_date: '2026-01-31',
+    billing_interval: 'month',
+    billing_alignment: 'calendar',
+    trial_end_date: '2026-02-28',
+  }),
+  'patch /api/v1/subscriptions/{id}': () => ({ pending_plan_id: null }),
+  'post /api/v1/subscriptions/{id}/cancel': () => ({ reason: 'Moved' }),
+  'post /api/v1/subscriptions/{id}/change': ({ ids }) => ({ plan_id: ids['plans'], when: 'period_end' }),
   'post /api/v1/sdk/track': event,
   'post /api/v1/sdk/track/batch': (things) => ({ events: [event(things)] }),
   'post /api/v1/widget/token': () => ({ customer_external_id: 'acme' }),

@@ -83,7 +83,7 @@ export const periodsQuery = z.strictObject({
   count: z
     .unknown()
     .refine(
-      (value) => typeof value === 'string' && /^\d{1,2}$/.test(value) && Number(value) <= 24,
+      (value) => typeof value === 'string' && /^(0|[1-9]\d?)$/.test(value) && Number(value) <= 24,
       'must be a whole number from 0 to 24',
     )
     .meta({ type: 'integer', minimum: 0, maximum: 24 })
