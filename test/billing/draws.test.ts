@@ -367,10 +367,10 @@ test('many at once, drawing, giving back, granting and voiding, leave no grant b
   await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(worker)));
   expect(await unbalanced()).toEqual([]);
   const { rows } = await weir.pool.query<{ invoice_id: string; drawn: string; returned: string }>(
-    `SELECT invoice_id, (sum(amount) FILTER (WHERE kind = 'DRAW') * 100)::bigint::text AS drawn,
-       (coalesce(sum(amount) FILTER (WHERE kind = 'RETURN'), 0) * 100)::bigint::text AS returned
-     FROM credit_entries JOIN credit_grants AS grants ON grants.id = grant_id
-     WHERE credit_entries.invoice_id IS NOT NULL AND grants.customer_id = ANY ($1) GROUP BY invoice_id`,
+    `SELECT entries.invoice_id, (sum(entries.amount) FILTER (WHERE kind = 'DRAW') * 100)::bigint::text AS drawn,
+       (coalesce(sum(entries.amount) FILTER (WHERE kind = 'RETURN'), 0) * 100)::bigint::text AS returned
+     FROM credit_entries AS entries JOIN credit_grants AS grants ON grants.id = grant_id
+     WHERE entries.invoice_id IS NOT NULL AND grants.customer_id = ANY ($1) GROUP BY entries.invoice_id`,
     [customers.map(({ id }) => id)],
   );
   const drawn = new Map(rows.map((row) => [row.invoice_id, BigInt(row.drawn)]));

@@ -25,7 +25,7 @@ export interface SubscriptionFields {
 /** Inserts a monthly subscription, and returns its id. */
 export async function insertSubscriptionRow(rows: Rows, fields: SubscriptionFields): Promise<string> {
   const id = newId();
-  const { startAt = '2026-01-15T10:00:00Z', anchor = startAt.slice(0, 10) } = fields;
+  const { startAt = '2023-01-15T10:00:00Z', anchor = startAt.slice(0, 10) } = fields;
   await rows.query(
     `INSERT INTO subscriptions (organization_id, id, customer_id, customer_external_id, plan_id, status, time_zone, currency,
        billing_interval, billing_alignment, start_at, anchor, anchor_at, cycle, current_period_start, current_period_end, ended_at)
