@@ -13,7 +13,18 @@ let strangersWidget: string;
 
 /** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
 type Ids = Record<
-  'apiKey' | 'feature' | 'meter' | 'token' | 'plan' | 'charge' | 'customer' | 'subscription' | 'event' | 'rejected',
+  | 'apiKey'
+  | 'feature'
+  | 'meter'
+  | 'token'
+  | 'plan'
+  | 'charge'
+  | 'customer'
+  | 'subscription'
+  | 'invoice'
+  | 'line'
+  | 'event'
+  | 'rejected',
   string
 >;
 let owners: Ids;
@@ -27,6 +38,8 @@ const nobodys: Ids = {
   charge: '01890000-0000-7000-8000-000000000008',
   customer: '01890000-0000-7000-8000-000000000005',
   subscription: '01890000-0000-7000-8000-000000000009',
+  invoice: '01890000-0000-7000-8000-00000000000a',
+  line: '01890000-0000-8000-8000-00000000000b',
   event: '01890000-0000-7000-8000-000000000006',
   rejected: '01890000-0000-7000-8000-000000000007',
 };
@@ -54,6 +67,10 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   const charge = await create(`/plans/${plan.id}/charges`, fixedCharge('10'));
   const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
   const subscribed = { customer_id: customer.id, plan_id: plan.id, external_id: 'shared-subscription' };
+  const subscription = await create('/subscriptions', subscribed);
+  const { body: drafts } = await weir.request('GET', `/api/v1/subscriptions/${subscription.id}/invoices`, { session });
+  const finalize = `/api/v1/invoices/${drafts.data[0].id}/finalize`;
+  const { body: invoice } = await weir.request('POST', finalize, { session });
   return {
     apiKey: (await create('/api-keys', { name: 'Key', scopes: ['usage.read'] })).id,
     feature: meter.featureId,
@@ -62,7 +79,9 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     plan: plan.id,
     charge: charge.id,
     customer: customer.id,
-    subscription: (await create('/subscriptions', subscribed)).id,
+    subscription: subscription.id,
+    invoice: invoice.id,
+    line: invoice.lines[0].id,
     event: await track({ user_id: 'ada' }),
     rejected: await track({}),
   };
@@ -171,6 +190,41 @@ const operations: Row[] = [
   ['PATCH /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`, () => ({ name: 'Mine' })],
   ['DELETE /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
   ['GET /api/v1/customers/{id}/usage', ({ customer }) => `/customers/${customer}/usage`],
+  ['GET /api/v1/subscriptions/{id}/invoices', ({ subscription }) => `/subscriptions/${subscription}/invoices`],
+  ['GET /api/v1/subscriptions/{id}/usage', ({ subscription }) => `/subscriptions/${subscription}/usage`],
+  [
+    'POST /api/v1/subscriptions/{id}/preview-invoice',
+    ({ subscription }) => `/subscriptions/${subscription}/preview-invoice`,
+  ],
+  ['POST /api/v1/subscriptions/{id}/settle', ({ subscription }) => `/subscriptions/${subscription}/settle`],
+  ['GET /api/v1/invoices/{id}', ({ invoice }) => `/invoices/${invoice}`],
+  ['POST /api/v1/invoices/{id}/recompute', ({ invoice }) => `/invoices/${invoice}/recompute`, () => ({})],
+  ['POST /api/v1/invoices/{id}/finalize', ({ invoice }) => `/invoices/${invoice}/finalize`],
+  ['POST /api/v1/invoices/{id}/pay', ({ invoice }) => `/invoices/${invoice}/pay`, () => ({ reference: 'mine' })],
+  ['POST /api/v1/invoices/{id}/void', ({ invoice }) => `/invoices/${invoice}/void`, () => ({})],
+  ['POST /api/v1/invoices/{id}/uncollectible', ({ invoice }) => `/invoices/${invoice}/uncollectible`, () => ({})],
+  [
+    'POST /api/v1/invoices/{id}/lines',
+    ({ invoice }) => `/invoices/${invoice}/lines`,
+    () => ({ description: 'Mine', amount: -1 }),
+  ],
+  ['DELETE /api/v1/invoices/{id}/lines/{line_id}', ({ invoice, line }) => `/invoices/${invoice}/lines/${line}`],
+  [
+    'GET /api/v1/invoices/{id}/lines/{line_id}/usage',
+    ({ invoice, line }) => `/invoices/${invoice}/lines/${line}/usage`,
+  ],
+  [
+    'GET /api/v1/invoices/{id}/lines/{line_id}/usage',
+    ({ line }) => `/invoices/${strangers.invoice}/lines/${line}/usage`,
+  ],
+  [
+    'GET /api/v1/invoices/{id}/lines/{line_id}/events',
+    ({ invoice, line, event }) => `/invoices/${invoice}/lines/${line}/events?cursor=${event}`,
+  ],
+  [
+    'GET /api/v1/invoices/{id}/lines/{line_id}/events',
+    ({ line }) => `/invoices/${strangers.invoice}/lines/${line}/events`,
+  ],
   ['GET /api/v1/events/{id}', ({ event }) => `/events/${event}`],
   ['GET /api/v1/events/{id}', ({ rejected }) => `/events/${rejected}`],
   ['POST /api/v1/events/{id}/replay', ({ rejected }) => `/events/${rejected}/replay`, () => ({})],
@@ -201,6 +255,9 @@ const lists: Row[] = [
   ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],
   ['GET /api/v1/events', () => '/events?customer_external_id=shared-name'],
   ['GET /api/v1/events', ({ event }) => `/events?cursor=${event}`],
+  ['GET /api/v1/invoices', () => '/invoices'],
+  ['GET /api/v1/invoices', ({ customer }) => `/invoices?customer_id=${customer}`],
+  ['GET /api/v1/invoices', ({ subscription }) => `/invoices?subscription_id=${subscription}&status=OPEN`],
   ['GET /api/v1/widget/usage', () => '/widget/usage'],
 ];
 
@@ -254,6 +311,9 @@ test('every operation of the API is here, with every parameter and field that na
     'status',
     'type',
     'count',
+    'from',
+    'to',
+    'changes',
   ];
   const ownNames = ['is_active', 'lookup_id', 'external_id'];
   const missing: string[] = [];
@@ -337,6 +397,7 @@ describe('after all these attempts', () => {
       external_id: 'shared-subscription',
     });
     expect(await get(`/events/${owners.rejected}`)).toMatchObject({ status: 'rejected' });
+    expect(await get(`/invoices/${owners.invoice}`)).toMatchObject({ status: 'OPEN', note: null, total: '10.00' });
     const keys = await get('/api-keys');
     expect(keys.data.map(({ id }: { id: string }) => id)).toContain(owners.apiKey);
   });
@@ -346,7 +407,16 @@ describe('after all these attempts', () => {
       [owners, owner.session],
       [strangers, stranger.session],
     ] as const) {
-      for (const path of ['/api-keys', '/features', '/meters', '/plans', '/customers', '/subscriptions', '/events'])
+      for (const path of [
+        '/api-keys',
+        '/features',
+        '/meters',
+        '/plans',
+        '/customers',
+        '/subscriptions',
+        '/invoices',
+        '/events',
+      ])
         expect((await get(path, session)).data.length, path).toBeGreaterThan(0);
       expect((await get(`/meters/${ids.meter}/usage?customer_external_id=shared-name`, session)).total_usage).toBe('1');
     }
