@@ -2,7 +2,7 @@
 // does not exist, and no list, count or uniqueness gives it away.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
+import { fixedCharge, insertSubscriptionRow, usageCharge } from '../support/billing-fixture.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
 
 let weir: Weir;
@@ -15,6 +15,7 @@ let strangersWidget: string;
 type Ids = Record<
   | 'apiKey'
   | 'feature'
+  | 'lookupKey'
   | 'meter'
   | 'token'
   | 'plan'
@@ -23,6 +24,7 @@ type Ids = Record<
   | 'subscription'
   | 'invoice'
   | 'line'
+  | 'credit'
   | 'event'
   | 'rejected',
   string
@@ -32,6 +34,7 @@ let strangers: Ids;
 const nobodys: Ids = {
   apiKey: '01890000-0000-7000-8000-000000000001',
   feature: '01890000-0000-7000-8000-000000000002',
+  lookupKey: 'no-such-feature',
   meter: '01890000-0000-7000-8000-000000000003',
   token: 'mtr_000000000000000000000000',
   plan: '01890000-0000-7000-8000-000000000004',
@@ -40,11 +43,12 @@ const nobodys: Ids = {
   subscription: '01890000-0000-7000-8000-000000000009',
   invoice: '01890000-0000-7000-8000-00000000000a',
   line: '01890000-0000-8000-8000-00000000000b',
+  credit: '01890000-0000-7000-8000-00000000000c',
   event: '01890000-0000-7000-8000-000000000006',
   rejected: '01890000-0000-7000-8000-000000000007',
 };
 
-async function furnish({ session, createMeter, createKey }: Organization): Promise<Ids> {
+async function furnish({ id, session, createMeter, createKey }: Organization): Promise<Ids> {
   const create = async (path: string, body: object) => {
     const answer = await weir.request('POST', `/api/v1${path}`, { session, body });
     expect(answer.status).toBe(201);
@@ -59,6 +63,8 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     currency: 'USD',
   });
   await create(`/plans/${plan.id}/features`, { feature_id: meter.featureId });
+  const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
+  await insertSubscriptionRow(weir.pool, id, { planId: plan.id, customer });
   const apiKey = await createKey();
   const track = async (metadata: object) => {
     const body = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
@@ -74,6 +80,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   return {
     apiKey: (await create('/api-keys', { name: 'Key', scopes: ['usage.read'] })).id,
     feature: meter.featureId,
+    lookupKey: (await weir.request('GET', `/api/v1/features/${meter.featureId}`, { session })).body.lookup_key,
     meter: meter.id,
     token: meter.token,
     plan: plan.id,
@@ -82,6 +89,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     subscription: subscription.id,
     invoice: invoice.id,
     line: invoice.lines[0].id,
+    credit: (await create(`/customers/${customer.id}/credits`, { amount: '5.00', currency: 'USD' })).id,
     event: await track({ user_id: 'ada' }),
     rejected: await track({}),
   };
@@ -225,6 +233,22 @@ const operations: Row[] = [
     'GET /api/v1/invoices/{id}/lines/{line_id}/events',
     ({ line }) => `/invoices/${strangers.invoice}/lines/${line}/events`,
   ],
+  [
+    'POST /api/v1/customers/{id}/credits',
+    ({ customer }) => `/customers/${customer}/credits`,
+    () => ({ amount: '1.00', currency: 'USD' }),
+  ],
+  ['GET /api/v1/customers/{id}/credits', ({ customer }) => `/customers/${customer}/credits`],
+  ['POST /api/v1/credits/{id}/void', ({ credit }) => `/credits/${credit}/void`],
+  ['GET /api/v1/customers/{id}/entitlements', ({ customer }) => `/customers/${customer}/entitlements`],
+  [
+    'GET /api/v1/customers/{id}/entitlements',
+    ({ lookupKey }) => `/customers/${strangers.customer}/entitlements?feature=${lookupKey}&quantity=1`,
+  ],
+  [
+    'GET /api/v1/entitlements',
+    ({ lookupKey }) => `/entitlements?customer_external_id=shared-name&feature=${lookupKey}&quantity=1`,
+  ],
   ['GET /api/v1/events/{id}', ({ event }) => `/events/${event}`],
   ['GET /api/v1/events/{id}', ({ rejected }) => `/events/${rejected}`],
   ['POST /api/v1/events/{id}/replay', ({ rejected }) => `/events/${rejected}/replay`, () => ({})],
@@ -251,6 +275,9 @@ const lists: Row[] = [
   ['GET /api/v1/subscriptions', () => '/subscriptions'],
   ['GET /api/v1/subscriptions', ({ customer }) => `/subscriptions?customer_id=${customer}`],
   ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
+  ['GET /api/v1/billing-events', () => '/billing-events'],
+  ['GET /api/v1/billing-events', () => '/billing-events?after=1'],
+  ['GET /api/v1/entitlements', () => '/entitlements?customer_external_id=shared-name'],
   ['GET /api/v1/events', () => '/events'],
   ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],
   ['GET /api/v1/events', () => '/events?customer_external_id=shared-name'],
@@ -279,7 +306,10 @@ const namesNothing = [
 
 /** An answer without what differs between any two. */
 function comparable({ status, body }: Answer) {
-  return { status, body: typeof body === 'object' ? { ...body, request_id: '' } : body };
+  const { as_of: _, ...rest } = typeof body === 'object' ? body : {};
+  if (typeof body !== 'object') return { status, body };
+  const data = Array.isArray(rest.data) ? rest.data.map((each: object) => ({ ...each, as_of: '' })) : rest.data;
+  return { status, body: { ...rest, data, request_id: '' } };
 }
 
 function credentialsFor(operation: string) {

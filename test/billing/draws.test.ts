@@ -5,7 +5,8 @@ import { drawCredits, grantForNegative, returnDraws } from '@weir/db/billing/dra
 import { openDatabase, type Database } from '@weir/db/database';
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertDraftRow, insertSubscriptionRow } from '../support/billing-rows.ts';
+import { insertSubscriptionRow } from '../support/billing-fixture.ts';
+import { insertDraftRow } from '../support/billing-rows.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
 
@@ -51,11 +52,9 @@ interface Customer {
 
 async function newCustomer(currency = 'USD'): Promise<Customer> {
   const id = await post('/customers', {});
-  const subscriptionId = await insertSubscriptionRow(weir.pool, {
-    organizationId: admin.id,
-    customerId: id,
-    customerExternalId: id,
+  const subscriptionId = await insertSubscriptionRow(weir.pool, admin.id, {
     planId,
+    customer: { id, external_id: id },
     currency,
   });
   const draft = () => insertDraftRow(weir.pool, { organizationId: admin.id, subscriptionId, customerId: id, currency });

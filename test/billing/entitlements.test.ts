@@ -1,7 +1,8 @@
 // What a customer may use: each reason, the windows of limits, and that it is exact and fresh.
 
+import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertSubscriptionRow, type SubscriptionFields } from '../support/billing-rows.ts';
+import { insertSubscriptionRow } from '../support/billing-fixture.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
@@ -53,7 +54,7 @@ const include = (planId: string, feature: Feature, terms: object = {}) =>
 interface Customer {
   id: string;
   externalId: string;
-  subscribe(planId: string, fields?: Partial<SubscriptionFields>): Promise<string>;
+  subscribe(planId: string, fields?: object): Promise<string>;
   use(feature: Feature, quantity: number, fields?: object): Promise<void>;
   ask(feature?: Feature | string, quantity?: string): Promise<Answer>;
 }
@@ -65,12 +66,13 @@ async function newCustomer(): Promise<Customer> {
     id,
     externalId,
     subscribe: (planId, fields) =>
-      insertSubscriptionRow(weir.pool, {
-        organizationId: admin.id,
-        customerId: id,
-        customerExternalId: externalId,
+      insertSubscriptionRow(weir.pool, admin.id, {
         planId,
-        startAt: '2023-01-15T10:00:00Z',
+        customer: { id, external_id: externalId },
+        start_at: '2023-01-15T10:00:00Z',
+        anchor: '2023-01-15',
+        // Later ones are newer, as they are when the API makes them.
+        id: newId(),
         ...fields,
       }),
     async use({ token }, quantity, fields) {
@@ -91,7 +93,7 @@ const ask = (externalId: string, feature?: Feature | string, quantity?: string):
 };
 
 /** A customer subscribed to a plan with one metered feature. */
-async function metered(terms: object, aggregation = 'SUM', fields: Partial<SubscriptionFields> = {}) {
+async function metered(terms: object, aggregation = 'SUM', fields: object = {}) {
   const [plan, feature, customer] = [await newPlan(), await newFeature(aggregation), await newCustomer()];
   await include(plan, feature, terms);
   const subscription = await customer.subscribe(plan, fields);
@@ -272,13 +274,13 @@ describe('a subscription', () => {
   });
 
   test('that is CANCELED gives none', async () => {
-    const fields = { status: 'CANCELED' as const, endedAt: '2023-02-15T00:00:00Z' };
+    const fields = { status: 'CANCELED', ended_at: '2023-02-15T00:00:00Z' };
     const { customer, feature } = await metered({}, 'SUM', fields);
     expect((await customer.ask(feature)).body.reason).toBe('no_subscription');
   });
 
   test('gives its features up to its end, exclusive, also before the run has seen that', async () => {
-    const { customer, feature } = await metered({}, 'SUM', { endedAt: '2100-01-01T00:00:00Z' });
+    const { customer, feature } = await metered({}, 'SUM', { ended_at: '2100-01-01T00:00:00Z' });
     try {
       await setBillingTime(weir.pool, '2099-12-31T23:59:59.999999Z');
       expect((await customer.ask(feature)).body.reason).toBe('ok');
@@ -298,7 +300,7 @@ describe('a subscription', () => {
     await customer.subscribe(newer);
     await customer.subscribe(without);
     expect((await customer.ask(feature)).body).toMatchObject({ limit: '5' });
-    await customer.subscribe(newer, { status: 'CANCELED', endedAt: '2023-02-15T00:00:00Z' });
+    await customer.subscribe(newer, { status: 'CANCELED', ended_at: '2023-02-15T00:00:00Z' });
     expect((await customer.ask(feature)).body).toMatchObject({ limit: '5' });
   });
 
@@ -329,7 +331,7 @@ describe('the window of a limit', () => {
     // It does not begin before the subscription does, in the middle of a day.
     ['year', '2023-01-31T10:00:00.000Z', '2024-01-30T23:00:00.000Z'],
   ])('with a reset by %s is counted from the anchor, in the zone: from %s to %s', async (reset, start, end) => {
-    const fields = { timeZone: 'Europe/Berlin', startAt: '2023-01-31T10:00:00Z', anchor: '2023-01-31' };
+    const fields = { time_zone: 'Europe/Berlin', start_at: '2023-01-31T10:00:00Z', anchor: '2023-01-31' };
     const { customer, feature } = await metered({ usage_limit: 10, usage_reset_period: reset }, 'SUM', fields);
     const before = new Date(Date.parse(start) - 1).toISOString();
     for (const timestamp of [before, start]) await customer.use(feature, 1, at(timestamp));
@@ -344,7 +346,7 @@ describe('the window of a limit', () => {
   });
 
   test('follows the calendar where the periods do', async () => {
-    const fields = { alignment: 'calendar' as const, startAt: '2023-01-31T10:00:00Z' };
+    const fields = { billing_alignment: 'calendar', start_at: '2023-01-31T10:00:00Z', anchor: '2023-01-31' };
     const { customer, feature } = await metered({ usage_reset_period: 'month' }, 'SUM', fields);
     try {
       await setBillingTime(weir.pool, '2023-03-30T09:30:00Z');
@@ -471,11 +473,10 @@ describe('what is not recorded yet', () => {
     const plan = await post('/plans', terms);
     await post(`/plans/${plan.id}/features`, { feature_id: made.id, usage_limit: 10 });
     const customer = await post('/customers', { external_id: 'acme' });
-    await insertSubscriptionRow(idle.pool, {
-      organizationId: organization.id,
-      customerId: customer.id,
-      customerExternalId: 'acme',
+    await insertSubscriptionRow(idle.pool, organization.id, {
       planId: plan.id,
+      customer,
+      start_at: '2023-01-15T10:00:00Z',
     });
     feature = { token: made.meter_token, lookupKey: made.lookup_key };
   });

@@ -42,6 +42,7 @@ const RULES: { operation: string; path: string; rule: string }[] = [
     ['billing_interval', 'it is that of the plan'],
     ['trial_end_date', 'a trial does not end before the start, or a hundred years later'],
   ].map(([path = '', rule = '']) => ({ operation: 'post /api/v1/subscriptions', path, rule })),
+  { operation: 'post /api/v1/customers/{id}/credits', path: 'amount', rule: 'a currency has so many digits' },
   { operation: 'post /api/v1/api-keys', path: 'scopes', rule: 'a key has each scope once' },
 ];
 
