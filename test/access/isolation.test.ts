@@ -2,7 +2,7 @@
 // does not exist, and no list, count or uniqueness gives it away.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fixedCharge, insertSubscriptionRow, usageCharge } from '../support/billing-fixture.ts';
+import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
 
 let weir: Weir;
@@ -48,7 +48,7 @@ const nobodys: Ids = {
   rejected: '01890000-0000-7000-8000-000000000007',
 };
 
-async function furnish({ id, session, createMeter, createKey }: Organization): Promise<Ids> {
+async function furnish({ session, createMeter, createKey }: Organization): Promise<Ids> {
   const create = async (path: string, body: object) => {
     const answer = await weir.request('POST', `/api/v1${path}`, { session, body });
     expect(answer.status).toBe(201);
@@ -64,14 +64,12 @@ async function furnish({ id, session, createMeter, createKey }: Organization): P
   });
   await create(`/plans/${plan.id}/features`, { feature_id: meter.featureId });
   const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
-  await insertSubscriptionRow(weir.pool, id, { planId: plan.id, customer });
   const apiKey = await createKey();
   const track = async (metadata: object) => {
     const body = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
     return (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body.id;
   };
   const charge = await create(`/plans/${plan.id}/charges`, fixedCharge('10'));
-  const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
   const subscribed = { customer_id: customer.id, plan_id: plan.id, external_id: 'shared-subscription' };
   const subscription = await create('/subscriptions', subscribed);
   const { body: drafts } = await weir.request('GET', `/api/v1/subscriptions/${subscription.id}/invoices`, { session });
