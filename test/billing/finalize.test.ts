@@ -197,6 +197,7 @@ test('an invoice that comes to no line is not made', () =>
       [subscription],
     );
     expect(rows.length).toBeLessThanOrEqual(1);
+    expect(await invoicesOf(made)).toMatchObject([{ cycle: 0 }, { cycle: 1, status: 'DRAFT', total: '0.00' }]);
     await finalizeAt('2026-01-31T13:00:00Z', made);
     expect(await invoicesOf(made)).toMatchObject([{ cycle: 0 }]);
     const { rows: numbers } = await weir.pool.query(
@@ -206,17 +207,26 @@ test('an invoice that comes to no line is not made', () =>
     expect(numbers).toEqual([{ last_number: '1' }]);
   }, 'fixed'));
 
-test('an invoice of a later cycle waits for those of earlier ones', () =>
+test('an invoice of a later cycle waits for those of earlier ones, and gets a later number', () =>
   withScene(async (made) => {
-    const { billing, run } = made;
-    await billing.moveTo('2026-02-01T00:00:00Z');
-    for (const job of await run.find()) if (job.task === 'open') await run.perform({ ...job });
+    const { billing, subscription } = made;
+    await billing.moveTo('2026-02-01T00:00:00Z', subscription);
     const [first, second] = await invoicesOf(made);
-    await weir.pool.query(`UPDATE invoices SET status = 'DRAFT', run_at = $2 WHERE id = $1 AND status = 'DRAFT'`, [
-      first.id,
-      '2026-03-01T00:00:00Z',
+    const options = { actor: 'weir', now: true };
+    expect(await finalizeInvoices(billing.database, billing.admin.id, [second.id], options)).toEqual({
+      finalized: [],
+      deleted: [],
+      earlierDraft: [second.id],
+    });
+    const ids = [second.id, first.id];
+    expect(await finalizeInvoices(billing.database, billing.admin.id, ids, options)).toMatchObject({
+      finalized: [first.id, second.id],
+      earlierDraft: [],
+    });
+    expect(await invoicesOf(made)).toMatchObject([
+      { cycle: 0, invoice_number: 'INV-2026-000001' },
+      { cycle: 1, invoice_number: 'INV-2026-000002' },
     ]);
-    expect([first.status, second.status]).toEqual(['OPEN', 'DRAFT']);
   }, 'fixed'));
 
 test('the year of a number is that of issue in the zone of the organization, and each year counts from 1', () =>

@@ -1,0 +1,405 @@
+// The run of billing, with its jobs done twice, at once, late, in pieces and not at all. Postgres decides, and every invoice is made once.
+
+import { settleSubscription } from '@weir/db/billing/adjustments';
+import { finalizeInvoices } from '@weir/db/billing/finalize';
+import { openBillingJobs } from '@weir/queue/billing-jobs';
+import { createLog } from '@weir/shared/log';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { setBillingTime } from '../support/billing-time.ts';
+import { openRun, readBillingRows, type BillingRun } from '../support/billing-run.ts';
+import { startWeir, until, type Weir } from '../support/harness.ts';
+import { openTestDatabase } from '../support/reconcile-fixture.ts';
+import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+
+let weir: Weir;
+let billing: Invoicing;
+let run: BillingRun;
+let meter: PricedMeter;
+let plan: string;
+
+beforeAll(async () => {
+  weir = await startWeir();
+});
+afterAll(() => weir.close());
+
+beforeEach(async () => {
+  billing = await startInvoicing(weir);
+  run = openRun(weir, billing.database);
+  await billing.moveTo('2026-01-01T00:00:00Z');
+  meter = await billing.meter('SUM');
+  const charges = [
+    { type: 'FIXED', display_name: 'Base', unit_price: '31' },
+    { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '0.1' },
+  ];
+  plan = (await billing.plan(charges)).id;
+});
+afterEach(async () => {
+  await weir.pool.query('UPDATE subscriptions SET run_at = NULL');
+  await weir.pool.query('UPDATE invoices SET run_at = NULL, past_due_at = NULL');
+  await billing.close();
+});
+
+/** Customers from 1 January 2026 on, each with usage in that month. */
+async function subscribeMany(count: number): Promise<{ id: string; customer: { id: string; external_id: string } }[]> {
+  const made = [];
+  for (let index = 0; index < count; index += 1) {
+    const customer = await billing.customer();
+    const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
+    made.push({ id, customer });
+  }
+  const at = '2026-01-15T00:00:00Z';
+  await billing.track(made.map(({ customer }) => ({ meter, customer: customer.external_id, quantity: 10, at })));
+  return made;
+}
+
+interface NumberedInvoice {
+  subscription_id: string;
+  cycle: number | null;
+  status: string;
+  invoice_number: string | null;
+  run_error: string | null;
+}
+
+async function allInvoices(): Promise<NumberedInvoice[]> {
+  const { rows } = await weir.pool.query(
+    `SELECT subscription_id, cycle, status, invoice_number, run_error FROM invoices WHERE organization_id = $1
+     ORDER BY invoice_number NULLS LAST`,
+    [billing.admin.id],
+  );
+  return rows;
+}
+
+/** One invoice for each of these cycles of each subscription, numbered without a gap, cycle by cycle. */
+async function expectNumbered(subscriptions: number, cycles: number): Promise<void> {
+  const invoices = await allInvoices();
+  const expected = Array.from({ length: subscriptions * cycles }, (_, index) => {
+    return `INV-2026-${String(index + 1).padStart(6, '0')}`;
+  });
+  expect(invoices.map(({ invoice_number }) => invoice_number)).toEqual(expected);
+  const bySubscription = new Map<string, (number | null)[]>();
+  for (const { subscription_id, cycle } of invoices)
+    bySubscription.set(subscription_id, [...(bySubscription.get(subscription_id) ?? []), cycle]);
+  const inOrder = Array.from({ length: cycles }, (_, cycle) => cycle);
+  expect([...bySubscription.values()]).toEqual(Array.from({ length: subscriptions }, () => inOrder));
+  const { rows } = await weir.pool.query(
+    `SELECT bool_and(later) AS in_order FROM (
+       SELECT finalized_at >= lag(finalized_at, 1, finalized_at) OVER (ORDER BY invoice_number) AS later
+       FROM invoices WHERE organization_id = $1 AND invoice_number IS NOT NULL) AS each`,
+    [billing.admin.id],
+  );
+  expect(rows).toEqual([{ in_order: true }]);
+}
+
+test('a run that comes again, twice at once, and with each of its jobs three times changes nothing', async () => {
+  await subscribeMany(8);
+  for (const at of ['2026-01-01T01:00:00Z', '2026-02-01T00:00:00Z', '2026-02-01T01:00:00Z', '2026-03-01T02:00:00Z']) {
+    await billing.moveTo(at);
+    const jobs = await run.find();
+    expect(jobs.length).toBeGreaterThan(0);
+    // Each job three times, all of them at once, and some after each other.
+    await Promise.all([...jobs, ...jobs].map((job) => run.perform(job)));
+    await run.untilDone();
+    const after = await readBillingRows(weir);
+    for (const job of [...jobs].reverse()) await run.perform(job);
+    await Promise.all([run.once(), run.once()]);
+    expect(await readBillingRows(weir)).toEqual(after);
+  }
+  await expectNumbered(8, 3);
+  expect(run.failures()).toBe(0);
+}, 120_000);
+
+test('jobs that overlap and come in any order leave one invoice for each cycle', async () => {
+  await subscribeMany(12);
+  await billing.moveTo('2026-03-01T05:00:00Z');
+  await run.once();
+  await billing.moveTo('2026-03-01T05:00:00Z');
+  const { rows } = await weir.pool.query('SELECT id FROM invoices WHERE organization_id = $1', [billing.admin.id]);
+  const ids: string[] = rows.map(({ id }) => id);
+  const job = { task: 'finalize' as const, organizationId: billing.admin.id };
+  const slices = [ids.slice(0, 9), ids.slice(6, 20), ids.slice(3, 30), [...ids].reverse()];
+  await Promise.all(slices.map((slice) => run.perform({ ...job, ids: slice })));
+  await run.untilDone();
+  await expectNumbered(12, 3);
+}, 120_000);
+
+test('a run that is killed in the middle goes on: one invoice for each cycle, no number missing, none twice', async () => {
+  const made = await subscribeMany(10);
+  await billing.moveTo('2026-02-01T03:00:00Z', ...made.map(({ id }) => id));
+  const { rows } = await weir.pool.query(
+    'SELECT id FROM invoices WHERE organization_id = $1 ORDER BY cycle, subscription_id',
+    [billing.admin.id],
+  );
+  const ids: string[] = rows.map(({ id }) => id);
+  const database = openTestDatabase(weir);
+  const finalize = (some: string[]) => finalizeInvoices(database, billing.admin.id, some, { actor: 'weir', now: true });
+  await finalize(ids.slice(0, 3));
+  const before = await readBillingRows(weir);
+  // Whoever holds one of these rows stops it there: where it writes lines, where it takes numbers, and before the feed.
+  for (const [table, statement] of [
+    ['dues', 'SELECT FROM dues WHERE organization_id = $1 FOR UPDATE'],
+    ['invoice_numbers', 'SELECT FROM invoice_numbers WHERE organization_id = $1 FOR UPDATE'],
+    ['billing_feeds', 'SELECT FROM billing_feeds WHERE organization_id = $1 FOR UPDATE'],
+  ] as const) {
+    const holder = new pg.Client({ connectionString: weir.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query(statement, [billing.admin.id]);
+    const killed = finalize(ids.slice(3, 15)).then(
+      () => 'finalized',
+      () => 'killed',
+    );
+    await until(async () => {
+      const blocked = await weir.pool.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`,
+      );
+      for (const { pid } of blocked.rows) await weir.pool.query('SELECT pg_terminate_backend($1)', [pid]);
+      return blocked.rows.length > 0;
+    }, `the finalization waits at ${table}`);
+    expect(await killed).toBe('killed');
+    await holder.query('ROLLBACK');
+    await holder.end();
+    expect(await readBillingRows(weir)).toEqual(before);
+  }
+  await database.close();
+  await run.untilDone();
+  await expectNumbered(10, 2);
+}, 120_000);
+
+test('a draft that cannot be billed is left out, with the reason, and tried again; the others go on', async () => {
+  const made = await subscribeMany(9);
+  const bad = made[4];
+  await billing.moveTo('2026-01-01T01:00:00Z');
+  await run.untilDone();
+  const spoil = (price: string) =>
+    weir.pool.query(
+      `UPDATE dues SET terms = jsonb_set(terms, '{unit_price}', to_jsonb($2::text)) WHERE subscription_id = $1 AND meter_id IS NOT NULL`,
+      [bad?.id, price],
+    );
+  await spoil('many');
+  await billing.moveTo('2026-02-01T02:00:00Z');
+  await run.untilDone();
+  const drafts = (await allInvoices()).filter(({ status }) => status === 'DRAFT');
+  expect(drafts).toMatchObject([{ subscription_id: bad?.id, cycle: 1, run_error: expect.stringMatching(/many/) }]);
+  expect(run.failures()).toBe(1);
+  await spoil('0.1');
+  await run.untilDone();
+  expect((await allInvoices()).filter(({ status }) => status === 'DRAFT')).toHaveLength(1);
+  await billing.moveTo('2026-02-01T02:05:00Z');
+  await run.untilDone();
+  expect((await allInvoices()).filter(({ run_error }) => run_error !== null)).toEqual([]);
+  await expectNumbered(9, 2);
+}, 120_000);
+
+test('a subscription that cannot be opened is left out, with the reason, and tried again; the others go on', async () => {
+  const made = await subscribeMany(5);
+  const bad = made[1];
+  await weir.pool.query(`UPDATE subscriptions SET time_zone = 'Nowhere/Land' WHERE id = $1`, [bad?.id]);
+  await billing.moveTo('2026-02-01T00:00:00Z');
+  await run.untilDone();
+  const state = async () => {
+    const { rows } = await weir.pool.query(
+      'SELECT id, cycle, run_error FROM subscriptions WHERE organization_id = $1 ORDER BY cycle, id',
+      [billing.admin.id],
+    );
+    return rows;
+  };
+  const [left, ...others] = await state();
+  expect(left).toMatchObject({ id: bad?.id, cycle: 0, run_error: expect.stringMatching(/nowhere/i) });
+  expect(others.map(({ cycle }) => cycle)).toEqual([1, 1, 1, 1]);
+  await weir.pool.query(`UPDATE subscriptions SET time_zone = 'UTC' WHERE id = $1`, [bad?.id]);
+  await billing.moveTo('2026-02-01T00:05:00Z');
+  await run.untilDone();
+  expect((await state()).map(({ cycle, run_error }) => [cycle, run_error])).toEqual(
+    [0, 1, 2, 3, 4].map(() => [1, null]),
+  );
+}, 120_000);
+
+test('a subscription many boundaries behind is brought up to date in one pass, its invoices numbered in order', async () => {
+  await billing.moveTo('2026-06-15T00:00:00Z');
+  const customer = await billing.customer();
+  const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
+  await run.perform({ task: 'open', organizationId: billing.admin.id, ids: [id] });
+  await expectNumbered(1, 6);
+  expect(await run.find()).toEqual([]);
+});
+
+test('finalization waits while events that were accepted before the boundary are staged, for 24 h at most', async () => {
+  const alone = await startWeir({ withWorker: false });
+  const held = await startInvoicing(alone);
+  try {
+    const runOfIt = openRun(alone, held.database);
+    // Periods that end after what is staged was accepted.
+    const now = Date.now();
+    const at = (hours: number) => new Date(now + hours * 3_600_000).toISOString();
+    await held.moveTo(at(-2));
+    const calls = await held.meter('SUM');
+    const { id: monthly } = await held.plan(
+      [{ type: 'USAGE', display_name: 'Calls', meter_id: calls.id, unit_price: '1' }],
+      {
+        billing_interval: 'month',
+      },
+    );
+    const customer = await held.customer();
+    const { id } = await held.subscribe(monthly, customer.id);
+    const body = {
+      meter_token: calls.token,
+      customer_external_id: customer.external_id,
+      quantity: 5,
+      timestamp: at(-1),
+    };
+    await alone.request('POST', '/api/v1/sdk/track', { apiKey: await held.admin.createKey(), body });
+    const { rows } = await alone.pool.query('SELECT current_period_end FROM subscriptions WHERE id = $1', [id]);
+    const end = Date.parse(rows[0].current_period_end);
+    const first = async () =>
+      (await alone.pool.query('SELECT * FROM invoices WHERE subscription_id = $1 ORDER BY cycle', [id])).rows[0];
+    const finalizeDue = async (hours: number) => {
+      await held.moveTo(new Date(end + hours * 3_600_000).toISOString());
+      await runOfIt.once();
+    };
+    await finalizeDue(1.5);
+    await finalizeDue(2);
+    expect(await first()).toMatchObject({ status: 'DRAFT', cycle: 1 });
+    // Another organization has nothing that waits.
+    const other = await startInvoicing(alone);
+    await other.moveTo(new Date(end + 2 * 3_600_000).toISOString());
+    const fixed = await other.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1' }]);
+    const { id: free } = await other.subscribe(fixed.id, (await other.customer()).id);
+    await other.moveTo(new Date(end + 4 * 3_600_000).toISOString());
+    await runOfIt.once();
+    const freed = await alone.pool.query('SELECT status FROM invoices WHERE subscription_id = $1', [free]);
+    expect(freed.rows).toEqual([{ status: 'OPEN' }]);
+    await other.close();
+    await finalizeDue(24.9);
+    expect(await first()).toMatchObject({ status: 'DRAFT', cycle: 1 });
+    await finalizeDue(25);
+    expect(await first()).toMatchObject({ status: 'PAID', cycle: 1, total: '0.00' });
+    // The event comes late after all, and is on the next invoice.
+    await alone.startWorker();
+    await alone.drained();
+    await held.moveTo(new Date(end + 33 * 86_400_000).toISOString());
+    await runOfIt.untilDone();
+    const invoices = await held.get(`/subscriptions/${id}/invoices`);
+    const { lines } = await held.get(`/invoices/${invoices.data[0].id}`);
+    expect(lines.filter(({ kind }: { kind: string }) => kind === 'LATE_USAGE')).toMatchObject([
+      { cycle: 0, quantity: '5', amount: '5.00' },
+    ]);
+  } finally {
+    await held.close();
+    await alone.close();
+  }
+}, 120_000);
+
+test('an open invoice is past due once its due date has ended, its subscription with it, until it is paid', async () => {
+  const [subscribed] = await subscribeMany(1);
+  await billing.moveTo('2026-01-01T01:00:00Z');
+  await run.untilDone();
+  const status = async () => (await billing.get(`/subscriptions/${subscribed?.id}`)).status;
+  const pastDue = async () => {
+    const { rows } = await weir.pool.query('SELECT id FROM invoices WHERE organization_id = $1 AND is_past_due', [
+      billing.admin.id,
+    ]);
+    return rows.map(({ id }) => id);
+  };
+  await billing.moveTo('2026-01-31T23:59:59.999999Z');
+  await run.untilDone();
+  expect([await status(), await pastDue()]).toEqual(['ACTIVE', []]);
+  await billing.moveTo('2026-02-01T00:00:00Z');
+  await run.untilDone();
+  await run.once();
+  const [late] = await pastDue();
+  expect(await status()).toBe('PAST_DUE');
+  await billing.post(`/invoices/${late}/pay`, {});
+  expect([await status(), await pastDue()]).toEqual(['ACTIVE', []]);
+  const { data } = await billing.get('/billing-events?limit=1000');
+  const types = data.map(({ type }: { type: string }) => type);
+  const told = types.filter((type: string) => /past_due|paid|activated/.test(type));
+  expect(told.slice(-4)).toEqual([
+    'invoice.past_due',
+    'subscription.past_due',
+    'invoice.paid',
+    'subscription.activated',
+  ]);
+});
+
+test('late changes of a subscription that has ended are put on an ADJUSTMENT invoice, at most one a day', async () => {
+  const [subscribed] = await subscribeMany(1);
+  const customer = subscribed?.customer.external_id ?? '';
+  const id = subscribed?.id ?? '';
+  const { id: organization } = billing.admin;
+  const settle = () => settleSubscription(billing.database, organization, id, { actor: 'weir' });
+  expect(await settle()).toEqual({ outcome: 'subscription_not_ended' });
+  await billing.moveTo('2026-01-20T00:00:00Z');
+  await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  expect(await settle()).toEqual({ outcome: 'earlier_draft' });
+  await billing.moveTo('2026-01-20T01:00:00Z');
+  await run.untilDone();
+  expect(await settle()).toEqual({ outcome: 'nothing' });
+  const adjustments = async () => {
+    const { data } = await billing.get(`/subscriptions/${id}/invoices`);
+    return data.filter(({ kind }: { kind: string }) => kind === 'ADJUSTMENT');
+  };
+  // Billing stands still: without this the closing of a moment ago would be this one.
+  let seconds = 0;
+  const settleAll = async (at = '2026-01-20T02:00') => {
+    seconds += 1;
+    await billing.moveTo(`${at}:${String(seconds).padStart(2, '0')}Z`);
+    for (const job of await run.findSettling()) await run.perform(job);
+  };
+  const late = (quantity: number, day: number) =>
+    billing.track([{ meter, customer, quantity, at: `2026-01-${String(day).padStart(2, '0')}T00:00:00Z` }]);
+  // Less than half a cent comes to nothing: it waits.
+  await late(0.04, 2);
+  await settleAll();
+  expect(await adjustments()).toEqual([]);
+  await late(1, 3);
+  // What is after the end is of nobody.
+  await late(1_000, 21);
+  await settleAll();
+  const [first, ...others] = await adjustments();
+  expect(others).toEqual([]);
+  expect(first).toMatchObject({
+    status: 'OPEN',
+    cycle: null,
+    total: '0.10',
+    period_start: '2026-01-01T00:00:00.000Z',
+    period_end: '2026-01-20T00:00:00.000Z',
+  });
+  await late(2, 4);
+  await settleAll('2026-01-20T23:00');
+  expect(await adjustments()).toHaveLength(1);
+  await Promise.all([settleAll('2026-01-21T03:00'), settleAll('2026-01-21T03:00')]);
+  const [second] = await adjustments();
+  const { lines } = await billing.get(`/invoices/${second.id}`);
+  expect(lines).toMatchObject([
+    { kind: 'LATE_USAGE', quantity: '13.04', exact_amount: '1.304', billed_before: '1.10', amount: '0.20' },
+  ]);
+  expect(await adjustments()).toHaveLength(2);
+});
+
+test('a worker bills by itself: what is due is found, and each job is done', async () => {
+  const [subscribed] = await subscribeMany(1);
+  await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');
+  const worker = await weir.startWorker({ BILLING_INTERVAL_MS: '100' });
+  await until(
+    async () => (await allInvoices()).filter(({ status }) => status === 'OPEN').length === 3,
+    'all is billed',
+  );
+  await expectNumbered(1, 3);
+  // A hint opens what nobody has looked for yet, and coming twice it does nothing.
+  const jobs = openBillingJobs(weir.queue, createLog('test', 'silent'));
+  for (let hints = 0; hints < 3; hints += 1) jobs.wakeRun(billing.admin.id, subscribed?.id ?? '');
+  await jobs.close();
+  // The other worker takes jobs as well.
+  const count = async (name: string) => {
+    const texts = [worker.url, weir.workerUrl ?? ''].map(async (url) => (await fetch(`${url}/metrics`)).text());
+    const counts = (await Promise.all(texts)).map((text) =>
+      Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]),
+    );
+    return counts.reduce((sum, each) => sum + each, 0);
+  };
+  expect(await count('weir_finalized_invoices_total')).toBe(3);
+  expect(await count('weir_billing_failures_total')).toBe(0);
+  await worker.close();
+  await expectNumbered(1, 3);
+});
