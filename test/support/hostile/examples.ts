@@ -29,11 +29,9 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
   // Only the form of it counts: no test here gets as far as looking for an event.
   const events = '0198c0de-0000-7000-8000-000000000000';
   const features = meter.featureId;
+  const catalog = { features, meters: meter.id, plans, charges, customers, events, 'api-keys': apiKey };
   return {
-    ids: {
-      ...{ features, meters: meter.id, plans, charges, customers, events, 'api-keys': apiKey },
-      ...{ subscriptions, credits, invoices: invoice.id, lines },
-    },
+    ids: { ...catalog, subscriptions, credits, invoices: invoice.id, lines },
     meterToken: meter.token,
   };
 }
