@@ -2,8 +2,9 @@
 // does not exist, and no list, count or uniqueness gives it away.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
+import { fixedCharge } from '../support/billing-fixture.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { isolationTable, nobodys, type Ids } from '../support/isolation-table.ts';
 
 let weir: Weir;
 let owner: Organization;
@@ -11,38 +12,8 @@ let stranger: Organization;
 let strangersKey: string;
 let strangersWidget: string;
 
-/** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
-type Ids = Record<
-  | 'apiKey'
-  | 'feature'
-  | 'lookupKey'
-  | 'meter'
-  | 'token'
-  | 'plan'
-  | 'charge'
-  | 'customer'
-  | 'subscription'
-  | 'credit'
-  | 'event'
-  | 'rejected',
-  string
->;
 let owners: Ids;
 let strangers: Ids;
-const nobodys: Ids = {
-  apiKey: '01890000-0000-7000-8000-000000000001',
-  feature: '01890000-0000-7000-8000-000000000002',
-  lookupKey: 'no-such-feature',
-  meter: '01890000-0000-7000-8000-000000000003',
-  token: 'mtr_000000000000000000000000',
-  plan: '01890000-0000-7000-8000-000000000004',
-  charge: '01890000-0000-7000-8000-000000000008',
-  customer: '01890000-0000-7000-8000-000000000005',
-  credit: '01890000-0000-7000-8000-000000000009',
-  subscription: '01890000-0000-7000-8000-00000000000a',
-  event: '01890000-0000-7000-8000-000000000006',
-  rejected: '01890000-0000-7000-8000-000000000007',
-};
 
 async function furnish({ session, createMeter, createKey }: Organization): Promise<Ids> {
   const create = async (path: string, body: object) => {
@@ -59,14 +30,18 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     currency: 'USD',
   });
   await create(`/plans/${plan.id}/features`, { feature_id: meter.featureId });
+  const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
   const apiKey = await createKey();
   const track = async (metadata: object) => {
     const body = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
     return (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body.id;
   };
   const charge = await create(`/plans/${plan.id}/charges`, fixedCharge('10'));
-  const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
   const subscribed = { customer_id: customer.id, plan_id: plan.id, external_id: 'shared-subscription' };
+  const subscription = await create('/subscriptions', subscribed);
+  const { body: drafts } = await weir.request('GET', `/api/v1/subscriptions/${subscription.id}/invoices`, { session });
+  const finalize = `/api/v1/invoices/${drafts.data[0].id}/finalize`;
+  const { body: invoice } = await weir.request('POST', finalize, { session });
   return {
     apiKey: (await create('/api-keys', { name: 'Key', scopes: ['usage.read'] })).id,
     feature: meter.featureId,
@@ -76,8 +51,10 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     plan: plan.id,
     charge: charge.id,
     customer: customer.id,
+    subscription: subscription.id,
+    invoice: invoice.id,
+    line: invoice.lines[0].id,
     credit: (await create(`/customers/${customer.id}/credits`, { amount: '5.00', currency: 'USD' })).id,
-    subscription: (await create('/subscriptions', subscribed)).id,
     event: await track({ user_id: 'ada' }),
     rejected: await track({}),
   };
@@ -96,163 +73,7 @@ beforeAll(async () => {
 });
 afterAll(() => weir.close());
 
-type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
-
-// Everything that names a thing by its id, in the path, the query or the body.
-const operations: Row[] = [
-  ['DELETE /api/v1/api-keys/{id}', ({ apiKey }) => `/api-keys/${apiKey}`],
-  ['GET /api/v1/features/{id}', ({ feature }) => `/features/${feature}`],
-  ['PATCH /api/v1/features/{id}', ({ feature }) => `/features/${feature}`, () => ({ name: 'Mine' })],
-  ['PATCH /api/v1/features/{id}', ({ feature }) => `/features/${feature}`, () => ({ unit: 'mine' })],
-  ['DELETE /api/v1/features/{id}', ({ feature }) => `/features/${feature}`],
-  ['GET /api/v1/meters/{id}', ({ meter }) => `/meters/${meter}`],
-  ['PATCH /api/v1/meters/{id}', ({ meter }) => `/meters/${meter}`, () => ({ status: 'ARCHIVED' })],
-  ['GET /api/v1/meters/{id}/usage', ({ meter }) => `/meters/${meter}/usage`],
-  ['GET /api/v1/meters/{id}/customers', ({ meter }) => `/meters/${meter}/customers`],
-  ['GET /api/v1/meters/{id}/usage', ({ customer }) => `/meters/${strangers.meter}/usage?customer_id=${customer}`],
-  ['GET /api/v1/meters/{id}/usage', ({ meter }) => `/meters/${meter}/usage?customer_external_id=shared-name`],
-  ['GET /api/v1/usage', ({ token }) => `/usage?meter_token=${token}&customer_external_id=shared-name`],
-  ['GET /api/v1/usage', ({ customer }) => `/usage?meter_token=${strangers.token}&customer_id=${customer}`],
-  ['GET /api/v1/widget/meters/{id}/usage', ({ meter }) => `/widget/meters/${meter}/usage`],
-  ['GET /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
-  ['PATCH /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`, () => ({ is_active: false })],
-  ['DELETE /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
-  [
-    'POST /api/v1/plans/{id}/features',
-    ({ plan }) => `/plans/${plan}/features`,
-    () => ({ feature_id: strangers.feature }),
-  ],
-  [
-    'POST /api/v1/plans/{id}/features',
-    () => `/plans/${strangers.plan}/features`,
-    ({ feature }) => ({ feature_id: feature }),
-  ],
-  ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ plan, feature }) => `/plans/${plan}/features/${feature}`],
-  ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ feature }) => `/plans/${strangers.plan}/features/${feature}`],
-  ['POST /api/v1/plans/{id}/charges', ({ plan }) => `/plans/${plan}/charges`, () => usageCharge(strangers.meter)],
-  [
-    'POST /api/v1/plans/{id}/charges',
-    () => `/plans/${strangers.plan}/charges`,
-    ({ meter }) => usageCharge(meter, { unit_price: 1 }),
-  ],
-  [
-    'PATCH /api/v1/plans/{id}/charges/{charge_id}',
-    ({ plan, charge }) => `/plans/${plan}/charges/${charge}`,
-    () => ({ status: 'INACTIVE' }),
-  ],
-  [
-    'PATCH /api/v1/plans/{id}/charges/{charge_id}',
-    ({ charge }) => `/plans/${strangers.plan}/charges/${charge}`,
-    () => ({ display_name: 'Mine' }),
-  ],
-  [
-    'POST /api/v1/charges/evaluate',
-    () => '/charges/evaluate',
-    ({ meter }) => ({ currency: 'USD', charge: usageCharge(meter) }),
-  ],
-  [
-    'POST /api/v1/subscriptions',
-    () => '/subscriptions',
-    ({ customer }) => ({ customer_id: customer, plan_id: strangers.plan }),
-  ],
-  [
-    'POST /api/v1/subscriptions',
-    () => '/subscriptions',
-    ({ plan }) => ({ customer_external_id: 'shared-name', plan_id: plan }),
-  ],
-  ['GET /api/v1/subscriptions/{id}', ({ subscription }) => `/subscriptions/${subscription}`],
-  ['GET /api/v1/subscriptions/{id}/periods', ({ subscription }) => `/subscriptions/${subscription}/periods?count=2`],
-  [
-    'PATCH /api/v1/subscriptions/{id}',
-    ({ subscription }) => `/subscriptions/${subscription}`,
-    () => ({ pending_plan_id: null }),
-  ],
-  [
-    'POST /api/v1/subscriptions/{id}/cancel',
-    ({ subscription }) => `/subscriptions/${subscription}/cancel`,
-    () => ({ cancel_at_period_end: false }),
-  ],
-  [
-    'POST /api/v1/subscriptions/{id}/change',
-    ({ subscription }) => `/subscriptions/${subscription}/change`,
-    () => ({ plan_id: strangers.plan }),
-  ],
-  [
-    'POST /api/v1/subscriptions/{id}/change',
-    () => `/subscriptions/${strangers.subscription}/change`,
-    ({ plan }) => ({ plan_id: plan }),
-  ],
-  ['GET /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
-  ['PATCH /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`, () => ({ name: 'Mine' })],
-  ['DELETE /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
-  ['GET /api/v1/customers/{id}/usage', ({ customer }) => `/customers/${customer}/usage`],
-  [
-    'POST /api/v1/customers/{id}/credits',
-    ({ customer }) => `/customers/${customer}/credits`,
-    () => ({ amount: '1.00', currency: 'USD' }),
-  ],
-  ['GET /api/v1/customers/{id}/credits', ({ customer }) => `/customers/${customer}/credits`],
-  ['POST /api/v1/credits/{id}/void', ({ credit }) => `/credits/${credit}/void`],
-  ['GET /api/v1/customers/{id}/entitlements', ({ customer }) => `/customers/${customer}/entitlements`],
-  [
-    'GET /api/v1/customers/{id}/entitlements',
-    ({ lookupKey }) => `/customers/${strangers.customer}/entitlements?feature=${lookupKey}&quantity=1`,
-  ],
-  [
-    'GET /api/v1/entitlements',
-    ({ lookupKey }) => `/entitlements?customer_external_id=shared-name&feature=${lookupKey}&quantity=1`,
-  ],
-  ['GET /api/v1/events/{id}', ({ event }) => `/events/${event}`],
-  ['GET /api/v1/events/{id}', ({ rejected }) => `/events/${rejected}`],
-  ['POST /api/v1/events/{id}/replay', ({ rejected }) => `/events/${rejected}/replay`, () => ({})],
-  [
-    'POST /api/v1/sdk/track',
-    () => '/sdk/track',
-    ({ token }) => ({ meter_token: token, customer_external_id: 'shared-name', quantity: 1 }),
-  ],
-  [
-    'POST /api/v1/sdk/track/batch',
-    () => '/sdk/track/batch',
-    ({ token }) => ({ events: [{ meter_token: token, customer_external_id: 'shared-name', quantity: 1 }] }),
-  ],
-];
-
-// Everything that lists or adds up, with each of its filters. None of it tells whether another organization has the thing.
-const lists: Row[] = [
-  ['GET /api/v1/api-keys', () => '/api-keys'],
-  ['GET /api/v1/features', () => '/features'],
-  ['GET /api/v1/meters', () => '/meters'],
-  ['GET /api/v1/plans', () => '/plans'],
-  ['GET /api/v1/customers', () => '/customers'],
-  ['GET /api/v1/customers', () => '/customers?search=Secret'],
-  ['GET /api/v1/billing-events', () => '/billing-events'],
-  ['GET /api/v1/billing-events', () => '/billing-events?after=1'],
-  ['GET /api/v1/entitlements', () => '/entitlements?customer_external_id=shared-name'],
-  ['GET /api/v1/subscriptions', () => '/subscriptions'],
-  ['GET /api/v1/subscriptions', ({ customer }) => `/subscriptions?customer_id=${customer}`],
-  ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
-  ['GET /api/v1/events', () => '/events'],
-  ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],
-  ['GET /api/v1/events', () => '/events?customer_external_id=shared-name'],
-  ['GET /api/v1/events', ({ event }) => `/events?cursor=${event}`],
-  ['GET /api/v1/widget/usage', () => '/widget/usage'],
-];
-
-// What names nothing that could be another organization's, and answers nothing but what was sent and who sent it.
-const namesNothing = [
-  'POST /api/v1/auth/signup',
-  'POST /api/v1/auth/login',
-  'POST /api/v1/auth/logout',
-  'GET /api/v1/auth/me',
-  'POST /api/v1/api-keys',
-  'POST /api/v1/features',
-  'POST /api/v1/plans',
-  'POST /api/v1/customers',
-  'GET /api/v1/billing/settings',
-  'PATCH /api/v1/billing/settings',
-  // Its customer is the organization's own, whatever its name: test/usage/widget.test.ts.
-  'POST /api/v1/widget/token',
-];
+const { operations, lists, namesNothing } = isolationTable(() => strangers);
 
 /** An answer without what differs between any two. */
 function comparable({ status, body }: Answer) {
@@ -291,6 +112,9 @@ test('every operation of the API is here, with every parameter and field that na
     'status',
     'type',
     'count',
+    'from',
+    'to',
+    'changes',
   ];
   const ownNames = ['is_active', 'lookup_id', 'external_id'];
   const missing: string[] = [];
@@ -374,6 +198,7 @@ describe('after all these attempts', () => {
       external_id: 'shared-subscription',
     });
     expect(await get(`/events/${owners.rejected}`)).toMatchObject({ status: 'rejected' });
+    expect(await get(`/invoices/${owners.invoice}`)).toMatchObject({ status: 'OPEN', note: null, total: '10.00' });
     const keys = await get('/api-keys');
     expect(keys.data.map(({ id }: { id: string }) => id)).toContain(owners.apiKey);
   });
@@ -383,7 +208,16 @@ describe('after all these attempts', () => {
       [owners, owner.session],
       [strangers, stranger.session],
     ] as const) {
-      for (const path of ['/api-keys', '/features', '/meters', '/plans', '/customers', '/subscriptions', '/events'])
+      for (const path of [
+        '/api-keys',
+        '/features',
+        '/meters',
+        '/plans',
+        '/customers',
+        '/subscriptions',
+        '/invoices',
+        '/events',
+      ])
         expect((await get(path, session)).data.length, path).toBeGreaterThan(0);
       expect((await get(`/meters/${ids.meter}/usage?customer_external_id=shared-name`, session)).total_usage).toBe('1');
     }

@@ -37,12 +37,12 @@ const RULES: { operation: string; path: string; rule: string }[] = [
     path,
     rule: 'the days in force stand beside those of the period',
   })),
-  { operation: 'post /api/v1/customers/{id}/credits', path: 'amount', rule: 'a currency has so many digits' },
   ...[
     ['customer_id', 'a customer is named by one of its ids, and not by both'],
     ['billing_interval', 'it is that of the plan'],
     ['trial_end_date', 'a trial does not end before the start, or a hundred years later'],
   ].map(([path = '', rule = '']) => ({ operation: 'post /api/v1/subscriptions', path, rule })),
+  { operation: 'post /api/v1/customers/{id}/credits', path: 'amount', rule: 'a currency has so many digits' },
   { operation: 'post /api/v1/api-keys', path: 'scopes', rule: 'a key has each scope once' },
 ];
 

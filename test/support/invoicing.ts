@@ -44,7 +44,9 @@ export interface Invoicing {
   close(): Promise<void>;
 }
 
+/** Billing stands at the end of 2024 at first, so that what a test makes before its subscriptions is there when these begin. */
 export async function startInvoicing(weir: Weir): Promise<Invoicing> {
+  await setBillingTime(weir.pool, '2024-12-31T00:00:00Z');
   const admin = await signUp(weir);
   const apiKey = await admin.createKey();
   const database = openDatabase(weir.databaseUrl, {
@@ -127,4 +129,61 @@ export async function startInvoicing(weir: Weir): Promise<Invoicing> {
 function bodyOf(answer: Answer, status: number) {
   expect({ status: answer.status, body: answer.body }).toMatchObject({ status });
   return answer.body;
+}
+
+/** An organization with a customer who subscribes to a plan of 10.00 a month in advance and 0.015 for each unit used. */
+export interface Billed extends Invoicing {
+  ownMeter: PricedMeter;
+  ownPlan: { id: string; charges: string[] };
+  ownCustomer: { id: string; external_id: string };
+  subscription: string;
+  use(quantity: number, at: string): Promise<void>;
+  /** The earliest draft. */
+  draft(): Promise<{ id: string }>;
+  /** The invoice of cycle 0, which is OPEN over 10.00. */
+  open(): Promise<{ id: string; status: string }>;
+  /** What the feed says of a thing, oldest first. */
+  feedOf(id: string): Promise<{ type: string; actor: string; data: Record<string, unknown> }[]>;
+  /** The admin, as the feed says it. */
+  actor(): Promise<string>;
+}
+
+/** The subscription begins on 1 January 2025, and it is 00:10 of 1 February: cycle 0 is finalized, and cycle 1 a draft. */
+export async function startBilled(weir: Weir): Promise<Billed> {
+  const billing = await startInvoicing(weir);
+  const organization = billing.admin.id;
+  const ownMeter = await billing.meter('SUM');
+  const ownPlan = await billing.plan([
+    { type: 'FIXED', display_name: 'Base', unit_price: '10' },
+    { type: 'USAGE', display_name: 'Calls', meter_id: ownMeter.id, unit_price: '0.015' },
+  ]);
+  await billing.moveTo('2025-01-01T00:10:00Z');
+  const ownCustomer = await billing.customer({ name: 'Acme', billing_address_city: 'Oslo' });
+  const start = { start_date: '2025-01-01T00:00:00Z' };
+  const { id: subscription } = await billing.subscribe(ownPlan.id, ownCustomer.id, start);
+  await billing.finalizeAll(subscription);
+  await billing.moveTo('2025-02-01T00:10:00Z', subscription);
+  return {
+    ...billing,
+    ownMeter,
+    ownPlan,
+    ownCustomer,
+    subscription,
+    use: (quantity, at) => billing.track([{ meter: ownMeter, customer: ownCustomer.external_id, quantity, at }]),
+    async draft() {
+      const [first] = await billing.drafts(subscription);
+      if (first === undefined) throw new Error('there is no draft');
+      return first;
+    },
+    open: async () => (await billing.get(`/subscriptions/${subscription}/invoices?status=OPEN`)).data[0],
+    async feedOf(id) {
+      const feed = `SELECT type, actor, data FROM billing_events
+        WHERE organization_id = $1 AND data ->> 'id' = $2 ORDER BY sequence`;
+      return (await weir.pool.query(feed, [organization, id])).rows;
+    },
+    async actor() {
+      const { rows } = await weir.pool.query('SELECT id FROM users WHERE organization_id = $1', [organization]);
+      return `user:${rows[0].id}`;
+    },
+  };
 }

@@ -34,6 +34,7 @@ const MEANINGS: Meanings = {
   customer_id: ids('customers'),
   meter_id: ids('meters'),
   plan_id: ids('plans'),
+  subscription_id: ids('subscriptions'),
   cursor: ids('events'),
   timestamp: fc
     .date({ min: new Date('2000-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
@@ -63,6 +64,12 @@ const MEANINGS: Meanings = {
   'idempotency-key': fc.uuid(),
 };
 
+/** Which invoices something can be done to, beside those that are just there. */
+const draft = { id: fc.constant(idOf('draft-invoice', 0)) };
+const open = { id: fc.constant(idOf('open-invoice', 0)) };
+const lined = { id: fc.constant(idOf('lined-invoice', 0)), line_id: fc.constant(idOf('line', 0)) };
+const ends = fc.constantFrom('2026-01-31', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45');
+
 /** What the document says in words about the fields of one operation. */
 const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/auth/login': { email: fc.constant(idOf('email', 0)), password: fc.constant(idOf('password', 0)) },
@@ -79,6 +86,24 @@ const MEANINGS_OF: Record<string, Meanings> = {
     id: fc.constant(idOf('planned-plan', 0)),
     feature_id: fc.constant(idOf('planned-feature', 0)),
   },
+  'get /api/v1/invoices': { from: ends, to: ends },
+  'get /api/v1/subscriptions/{id}/invoices': { from: ends, to: ends },
+  'post /api/v1/invoices/{id}/finalize': draft,
+  'post /api/v1/invoices/{id}/lines': { ...draft, amount: decimals('1', '-2.5', '-1e-2', '123456789012345.67') },
+  'post /api/v1/invoices/{id}/pay': {
+    ...open,
+    paid_at: fc.constantFrom('2024-02-29', '2025-01-01T00:00:00+14:00', null),
+  },
+  'post /api/v1/invoices/{id}/void': open,
+  'post /api/v1/invoices/{id}/uncollectible': open,
+  'post /api/v1/invoices/{id}/recompute': open,
+  'get /api/v1/invoices/{id}/lines/{line_id}/usage': lined,
+  'get /api/v1/invoices/{id}/lines/{line_id}/events': lined,
+  'delete /api/v1/invoices/{id}/lines/{line_id}': {
+    id: fc.constant(idOf('adjusted-invoice', 0)),
+    line_id: fc.constant(idOf('adjustment', 0)),
+  },
+  'post /api/v1/subscriptions/{id}/settle': { id: fc.constant(idOf('ended-subscription', 0)) },
 };
 
 /** The credentials that open an operation, by what the document says of it; of the scopes of keys it tells in words. */

@@ -1,6 +1,6 @@
 // What exists while requests are made up, so that they can be about it: ids, tokens and credentials.
 
-import { usageCharge } from '../billing-fixture.ts';
+import { fixedCharge, usageCharge } from '../billing-fixture.ts';
 import { signUp, type Answer, type Organization, type RequestOptions, type Weir } from '../harness.ts';
 import type { Operation } from '../openapi-document.ts';
 import type { Call, Credential } from './calls.ts';
@@ -89,6 +89,9 @@ function encoded(value: Value): string {
 
 type PoolOf = (kind: string) => string[];
 
+/** Invoices in a state in which something can be done to them, and their lines. */
+const INVOICED = ['draft-invoice', 'open-invoice', 'lined-invoice', 'line', 'adjusted-invoice', 'adjustment'];
+
 /** What was made can be asked for, and what was deleted cannot. */
 function remember({ method, path }: Operation, call: Call, { status, body }: Answer, poolOf: PoolOf): void {
   const [, kind = ''] = /^\/api\/v1\/(?:sdk\/)?([a-z-]+)/.exec(path) ?? [];
@@ -97,6 +100,9 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
     for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
   } else if (path.includes('/charges/{charge_id}') && status === 404) {
     for (const priced of ['priced-plan', 'priced-charge']) poolOf(priced).length = 0;
+  } else if (path.includes('/invoices/{id}/')) {
+    // Whatever it was, it may be something else now.
+    if (method !== 'GET' || status === 404) for (const invoiced of INVOICED) poolOf(invoiced).length = 0;
   } else if (method === 'DELETE' && status === 204) {
     const pool = poolOf(kind);
     const at = pool.indexOf(textOf(call.path['id'] ?? ''));
@@ -111,8 +117,15 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
 
 /** Makes a thing of a kind that there is none of. */
 function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolOf) {
-  const post = async (path: string, body: object): Promise<string> =>
-    (await weir.request('POST', `/api/v1/${path}`, { session: admin.session, apiKey: writeKey, body })).body.id;
+  const post = async (path: string, body?: object): Promise<string> =>
+    (
+      await weir.request('POST', `/api/v1/${path}`, {
+        session: admin.session,
+        apiKey: writeKey,
+        ...(body !== undefined && { body }),
+      })
+    ).body.id;
+  const get = async (path: string) => (await weir.request('GET', `/api/v1/${path}`, { session: admin.session })).body;
   let made = 0;
   async function create(kind: string): Promise<void> {
     made += 1;
@@ -120,7 +133,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
       const plan = {
         name: 'Plan',
         lookup_id: `plan-${made}`,
-        type: 'USAGE',
+        type: 'HYBRID',
         billing_interval: 'month',
         currency: 'EUR',
       };
@@ -129,6 +142,8 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'api-keys') poolOf(kind).push(await post('api-keys', { name: 'x', scopes: ['usage.read'] }));
     else if (kind === 'events') poolOf(kind).push(await rejectedEvent());
     else if (kind === 'subscriptions') await createSubscription();
+    else if (kind === 'ended-subscription') await createEnded();
+    else if (kind === 'invoices' || INVOICED.includes(kind)) await createInvoiced(kind);
     else if (kind.startsWith('planned-')) await createPlanned();
     else if (kind.startsWith('priced-')) await createPriced();
     else if (kind === 'credits') {
@@ -162,6 +177,38 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     await create('customers');
     const [plan_id, customer_id] = [poolOf('priced-plan').at(-1), poolOf('customers').at(-1)];
     poolOf('subscriptions').push(await post('subscriptions', { customer_id, plan_id }));
+  }
+  /** A subscription that has ended, whose final invoice is no draft any more. */
+  async function createEnded(): Promise<void> {
+    const { subscription, invoice } = await makeDraft();
+    await post(`subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+    await post(`invoices/${invoice}/finalize`);
+    const { data } = await get(`subscriptions/${subscription}/invoices?status=DRAFT`);
+    for (const { id } of data) await post(`invoices/${id}/finalize`);
+    poolOf('ended-subscription').push(subscription);
+  }
+  async function createInvoiced(kind: string): Promise<void> {
+    const { invoice } = await makeDraft();
+    if (kind === 'invoices' || kind === 'draft-invoice') poolOf(kind).push(invoice);
+    else if (kind.startsWith('adjust')) {
+      poolOf('adjusted-invoice').push(invoice);
+      poolOf('adjustment').push(await post(`invoices/${invoice}/lines`, { description: 'x', amount: 1 }));
+    } else if (kind === 'open-invoice') {
+      await post(`invoices/${invoice}/finalize`);
+      poolOf(kind).push(invoice);
+    } else {
+      poolOf('lined-invoice').push(invoice);
+      poolOf('line').push((await get(`invoices/${invoice}`)).lines[0].id);
+    }
+  }
+  /** A subscription that begins now, and the draft of what it pays in advance. */
+  async function makeDraft(): Promise<{ subscription: string; invoice: string }> {
+    await create('plans');
+    await create('customers');
+    const [plan_id = '', customer_id] = [poolOf('plans').at(-1), poolOf('customers').at(-1)];
+    await post(`plans/${plan_id}/charges`, fixedCharge('10'));
+    const subscription = await post('subscriptions', { customer_id, plan_id });
+    return { subscription, invoice: (await get(`subscriptions/${subscription}/invoices`)).data[0].id };
   }
   /** A charge of a plan. */
   async function createPriced(): Promise<void> {

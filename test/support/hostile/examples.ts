@@ -19,13 +19,19 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
   const plans = await post('plans', plan());
   const charges = await post(`plans/${plans}/charges`, usageCharge(meter.id));
   const customers = await post('customers', {});
+  // Long ago, so that it has invoices; without a worker they stay drafts.
+  const subscribed = { customer_id: customers, plan_id: plans, start_date: '2026-01-31' };
+  const subscriptions = await post('subscriptions', subscribed);
+  const [invoice] = (await weir.request('GET', `/api/v1/subscriptions/${subscriptions}/invoices`, { session })).body
+    .data;
+  const lines = await post(`invoices/${invoice.id}/lines`, { description: 'Sorry', amount: '-1' });
   const credits = await post(`customers/${customers}/credits`, credit());
-  const subscriptions = await post('subscriptions', { customer_id: customers, plan_id: plans });
   // Only the form of it counts: no test here gets as far as looking for an event.
   const events = '0198c0de-0000-7000-8000-000000000000';
   const features = meter.featureId;
+  const catalog = { features, meters: meter.id, plans, charges, customers, events, 'api-keys': apiKey };
   return {
-    ids: { features, meters: meter.id, plans, charges, customers, credits, subscriptions, events, 'api-keys': apiKey },
+    ids: { ...catalog, subscriptions, credits, invoices: invoice.id, lines },
     meterToken: meter.token,
   };
 }
@@ -82,6 +88,11 @@ export const goodBodies: Record<string, (things: Things) => object> = {
   'patch /api/v1/subscriptions/{id}': () => ({ pending_plan_id: null }),
   'post /api/v1/subscriptions/{id}/cancel': () => ({ reason: 'Moved' }),
   'post /api/v1/subscriptions/{id}/change': ({ ids }) => ({ plan_id: ids['plans'], when: 'period_end' }),
+  'post /api/v1/invoices/{id}/lines': () => ({ description: 'Sorry', amount: '-2.50' }),
+  'post /api/v1/invoices/{id}/pay': () => ({ paid_at: '2026-01-31', reference: 'ch_1' }),
+  'post /api/v1/invoices/{id}/void': () => ({ note: 'Our mistake' }),
+  'post /api/v1/invoices/{id}/uncollectible': () => ({ note: 'Gone' }),
+  'post /api/v1/invoices/{id}/recompute': () => ({ from: 'events' }),
   'post /api/v1/sdk/track': event,
   'post /api/v1/sdk/track/batch': (things) => ({ events: [event(things)] }),
   'post /api/v1/widget/token': () => ({ customer_external_id: 'acme' }),

@@ -1,0 +1,116 @@
+// What a subscription comes to before there is an invoice, and after its last one.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { startWeir, type Weir } from '../support/harness.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+
+let weir: Weir;
+let billing: Billed;
+
+beforeAll(async () => {
+  weir = await startWeir();
+});
+afterAll(() => weir.close());
+// An organization of its own for each, since billing goes back in time for the next test.
+beforeEach(async () => {
+  billing = await startBilled(weir);
+});
+afterEach(() => billing.close());
+
+describe('before there is an invoice', () => {
+  test('the preview is the next one as of now, without an id and a number, and what the boundary then makes', async () => {
+    await billing.finalizeAll(billing.subscription);
+    await billing.use(200, '2025-02-10T00:00:00Z');
+    const preview = await billing.post(`/subscriptions/${billing.subscription}/preview-invoice`);
+    expect(preview).not.toHaveProperty('id');
+    expect(preview).not.toHaveProperty('invoice_number');
+    expect(preview).toMatchObject({ cycle: 2, total: '13.00', period_end: '2025-03-01T00:00:00.000Z' });
+    expect(preview.lines[0]).not.toHaveProperty('id');
+    expect(await billing.drafts(billing.subscription)).toEqual([]);
+    await billing.moveTo('2025-03-01T00:10:00Z', billing.subscription);
+    const { id } = await billing.draft();
+    const { id: _, invoice_number: __, lines, ...made } = await billing.get(`/invoices/${id}`);
+    const same = { created_at: '', computed_at: '' };
+    expect({ ...preview, ...same }).toEqual({
+      ...made,
+      lines: lines.map((line: object) => ({ ...line, id: undefined })),
+      ...same,
+    });
+  });
+
+  test('the preview of a billing.subscription that ends with its period bills nothing in advance', async () => {
+    await billing.post(`/subscriptions/${billing.subscription}/cancel`);
+    const preview = await billing.post(`/subscriptions/${billing.subscription}/preview-invoice`);
+    expect(preview.lines).toMatchObject([{ kind: 'USAGE' }]);
+  });
+
+  test('the preview in a trial is the invoice at its end, and usage costs nothing until then', async () => {
+    const other = await billing.meter('SUM');
+    const { id: trialPlan, charges } = await billing.plan([
+      { type: 'FIXED', display_name: 'Base', unit_price: 10 },
+      { type: 'USAGE', display_name: 'Calls', meter_id: other.id, unit_price: 1 },
+    ]);
+    const { id } = await billing.subscribe(trialPlan, billing.ownCustomer.id, {
+      start_date: '2025-02-01',
+      trial_end_date: '2025-02-15',
+    });
+    await billing.track([
+      { meter: other, customer: billing.ownCustomer.external_id, quantity: 3, at: '2025-02-01T00:05:00Z' },
+    ]);
+    expect(await billing.post(`/subscriptions/${id}/preview-invoice`)).toMatchObject({
+      cycle: 0,
+      period_start: '2025-02-15T00:00:00.000Z',
+      period_end: '2025-02-15T00:00:00.000Z',
+      total: '10.00',
+      lines: [{ kind: 'FIXED', period_end: '2025-03-15T00:00:00.000Z' }],
+    });
+    expect(await billing.get(`/subscriptions/${id}/usage`)).toEqual({
+      data: [{ charge_id: charges[1], meter_id: other.id, quantity: '3', amount: '0.00' }],
+    });
+  });
+
+  test('a billing.subscription that has ended has no next invoice: 409 subscription_ended', async () => {
+    await billing.post(`/subscriptions/${billing.subscription}/cancel`, { cancel_at_period_end: false });
+    const answer = await billing.request('POST', `/subscriptions/${billing.subscription}/preview-invoice`);
+    expectProblem(answer, 409, 'subscription_ended');
+  });
+
+  test('the usage of the open period is told for each charge for usage, with what it comes to', async () => {
+    await billing.use(7, '2025-01-31T23:00:00Z');
+    await billing.use(100, '2025-02-01T00:00:00Z');
+    expect(await billing.get(`/subscriptions/${billing.subscription}/usage`)).toEqual({
+      data: [{ charge_id: billing.ownPlan.charges[1], meter_id: billing.ownMeter.id, quantity: '100', amount: '1.50' }],
+    });
+  });
+});
+
+describe('after the end', () => {
+  const settle = () => billing.request('POST', `/subscriptions/${billing.subscription}/settle`);
+
+  test('settle waits for the end, and for the final invoice: 409 subscription_not_ended, 409 earlier_draft', async () => {
+    expectProblem(await settle(), 409, 'subscription_not_ended');
+    await billing.post(`/subscriptions/${billing.subscription}/cancel`, { cancel_at_period_end: false });
+    expectProblem(await settle(), 409, 'earlier_draft');
+  });
+
+  test('settle puts what came late on an ADJUSTMENT invoice, and where nothing did it says null', async () => {
+    await billing.post(`/subscriptions/${billing.subscription}/cancel`, { cancel_at_period_end: false });
+    await billing.finalizeAll(billing.subscription);
+    const nothing = await settle();
+    expect([nothing.status, nothing.body]).toEqual([200, { invoice: null }]);
+    await billing.use(100, '2025-01-20T00:00:00Z');
+    await billing.moveTo('2025-02-01T00:11:00Z');
+    const settled = await settle();
+    expect(settled.status).toBe(201);
+    expect(settled.body.invoice).toMatchObject({
+      kind: 'ADJUSTMENT',
+      cycle: null,
+      status: 'OPEN',
+      total: '1.50',
+      lines: [{ kind: 'LATE_USAGE', quantity: '100', amount: '1.50' }],
+    });
+    expect(await billing.get(`/invoices/${settled.body.invoice.id}`)).toEqual(settled.body.invoice);
+    expect((await settle()).body).toEqual({ invoice: null });
+  });
+});

@@ -1,0 +1,237 @@
+// Every operation of the API and what of it could be about another organization, for test/access/isolation.test.ts.
+
+import { usageCharge } from './billing-fixture.ts';
+
+/** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
+export type Ids = Record<
+  | 'apiKey'
+  | 'feature'
+  | 'lookupKey'
+  | 'meter'
+  | 'token'
+  | 'plan'
+  | 'charge'
+  | 'customer'
+  | 'subscription'
+  | 'invoice'
+  | 'line'
+  | 'credit'
+  | 'event'
+  | 'rejected',
+  string
+>;
+
+/** Ids and names that nobody has. */
+export const nobodys: Ids = {
+  apiKey: '01890000-0000-7000-8000-000000000001',
+  feature: '01890000-0000-7000-8000-000000000002',
+  lookupKey: 'no-such-feature',
+  meter: '01890000-0000-7000-8000-000000000003',
+  token: 'mtr_000000000000000000000000',
+  plan: '01890000-0000-7000-8000-000000000004',
+  charge: '01890000-0000-7000-8000-000000000008',
+  customer: '01890000-0000-7000-8000-000000000005',
+  subscription: '01890000-0000-7000-8000-000000000009',
+  invoice: '01890000-0000-7000-8000-00000000000a',
+  line: '01890000-0000-8000-8000-00000000000b',
+  credit: '01890000-0000-7000-8000-00000000000c',
+  event: '01890000-0000-7000-8000-000000000006',
+  rejected: '01890000-0000-7000-8000-000000000007',
+};
+
+export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
+
+/** The operations, with `own` for what the one who asks has. */
+export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[]; namesNothing: string[] } {
+  // Everything that names a thing by its id, in the path, the query or the body.
+  const operations: Row[] = [
+    ['DELETE /api/v1/api-keys/{id}', ({ apiKey }) => `/api-keys/${apiKey}`],
+    ['GET /api/v1/features/{id}', ({ feature }) => `/features/${feature}`],
+    ['PATCH /api/v1/features/{id}', ({ feature }) => `/features/${feature}`, () => ({ name: 'Mine' })],
+    ['PATCH /api/v1/features/{id}', ({ feature }) => `/features/${feature}`, () => ({ unit: 'mine' })],
+    ['DELETE /api/v1/features/{id}', ({ feature }) => `/features/${feature}`],
+    ['GET /api/v1/meters/{id}', ({ meter }) => `/meters/${meter}`],
+    ['PATCH /api/v1/meters/{id}', ({ meter }) => `/meters/${meter}`, () => ({ status: 'ARCHIVED' })],
+    ['GET /api/v1/meters/{id}/usage', ({ meter }) => `/meters/${meter}/usage`],
+    ['GET /api/v1/meters/{id}/customers', ({ meter }) => `/meters/${meter}/customers`],
+    ['GET /api/v1/meters/{id}/usage', ({ customer }) => `/meters/${own().meter}/usage?customer_id=${customer}`],
+    ['GET /api/v1/meters/{id}/usage', ({ meter }) => `/meters/${meter}/usage?customer_external_id=shared-name`],
+    ['GET /api/v1/usage', ({ token }) => `/usage?meter_token=${token}&customer_external_id=shared-name`],
+    ['GET /api/v1/usage', ({ customer }) => `/usage?meter_token=${own().token}&customer_id=${customer}`],
+    ['GET /api/v1/widget/meters/{id}/usage', ({ meter }) => `/widget/meters/${meter}/usage`],
+    ['GET /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
+    ['PATCH /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`, () => ({ is_active: false })],
+    ['DELETE /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
+    [
+      'POST /api/v1/plans/{id}/features',
+      ({ plan }) => `/plans/${plan}/features`,
+      () => ({ feature_id: own().feature }),
+    ],
+    [
+      'POST /api/v1/plans/{id}/features',
+      () => `/plans/${own().plan}/features`,
+      ({ feature }) => ({ feature_id: feature }),
+    ],
+    ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ plan, feature }) => `/plans/${plan}/features/${feature}`],
+    ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ feature }) => `/plans/${own().plan}/features/${feature}`],
+    ['POST /api/v1/plans/{id}/charges', ({ plan }) => `/plans/${plan}/charges`, () => usageCharge(own().meter)],
+    [
+      'POST /api/v1/plans/{id}/charges',
+      () => `/plans/${own().plan}/charges`,
+      ({ meter }) => usageCharge(meter, { unit_price: 1 }),
+    ],
+    [
+      'PATCH /api/v1/plans/{id}/charges/{charge_id}',
+      ({ plan, charge }) => `/plans/${plan}/charges/${charge}`,
+      () => ({ status: 'INACTIVE' }),
+    ],
+    [
+      'PATCH /api/v1/plans/{id}/charges/{charge_id}',
+      ({ charge }) => `/plans/${own().plan}/charges/${charge}`,
+      () => ({ display_name: 'Mine' }),
+    ],
+    [
+      'POST /api/v1/charges/evaluate',
+      () => '/charges/evaluate',
+      ({ meter }) => ({ currency: 'USD', charge: usageCharge(meter) }),
+    ],
+    [
+      'POST /api/v1/subscriptions',
+      () => '/subscriptions',
+      ({ customer }) => ({ customer_id: customer, plan_id: own().plan }),
+    ],
+    [
+      'POST /api/v1/subscriptions',
+      () => '/subscriptions',
+      ({ plan }) => ({ customer_external_id: 'shared-name', plan_id: plan }),
+    ],
+    ['GET /api/v1/subscriptions/{id}', ({ subscription }) => `/subscriptions/${subscription}`],
+    ['GET /api/v1/subscriptions/{id}/periods', ({ subscription }) => `/subscriptions/${subscription}/periods?count=2`],
+    [
+      'PATCH /api/v1/subscriptions/{id}',
+      ({ subscription }) => `/subscriptions/${subscription}`,
+      () => ({ pending_plan_id: null }),
+    ],
+    [
+      'POST /api/v1/subscriptions/{id}/cancel',
+      ({ subscription }) => `/subscriptions/${subscription}/cancel`,
+      () => ({ cancel_at_period_end: false }),
+    ],
+    [
+      'POST /api/v1/subscriptions/{id}/change',
+      ({ subscription }) => `/subscriptions/${subscription}/change`,
+      () => ({ plan_id: own().plan }),
+    ],
+    [
+      'POST /api/v1/subscriptions/{id}/change',
+      () => `/subscriptions/${own().subscription}/change`,
+      ({ plan }) => ({ plan_id: plan }),
+    ],
+    ['GET /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
+    ['PATCH /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`, () => ({ name: 'Mine' })],
+    ['DELETE /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
+    ['GET /api/v1/customers/{id}/usage', ({ customer }) => `/customers/${customer}/usage`],
+    ['GET /api/v1/subscriptions/{id}/invoices', ({ subscription }) => `/subscriptions/${subscription}/invoices`],
+    ['GET /api/v1/subscriptions/{id}/usage', ({ subscription }) => `/subscriptions/${subscription}/usage`],
+    [
+      'POST /api/v1/subscriptions/{id}/preview-invoice',
+      ({ subscription }) => `/subscriptions/${subscription}/preview-invoice`,
+    ],
+    ['POST /api/v1/subscriptions/{id}/settle', ({ subscription }) => `/subscriptions/${subscription}/settle`],
+    ['GET /api/v1/invoices/{id}', ({ invoice }) => `/invoices/${invoice}`],
+    ['POST /api/v1/invoices/{id}/recompute', ({ invoice }) => `/invoices/${invoice}/recompute`, () => ({})],
+    ['POST /api/v1/invoices/{id}/finalize', ({ invoice }) => `/invoices/${invoice}/finalize`],
+    ['POST /api/v1/invoices/{id}/pay', ({ invoice }) => `/invoices/${invoice}/pay`, () => ({ reference: 'mine' })],
+    ['POST /api/v1/invoices/{id}/void', ({ invoice }) => `/invoices/${invoice}/void`, () => ({})],
+    ['POST /api/v1/invoices/{id}/uncollectible', ({ invoice }) => `/invoices/${invoice}/uncollectible`, () => ({})],
+    [
+      'POST /api/v1/invoices/{id}/lines',
+      ({ invoice }) => `/invoices/${invoice}/lines`,
+      () => ({ description: 'Mine', amount: -1 }),
+    ],
+    ['DELETE /api/v1/invoices/{id}/lines/{line_id}', ({ invoice, line }) => `/invoices/${invoice}/lines/${line}`],
+    [
+      'GET /api/v1/invoices/{id}/lines/{line_id}/usage',
+      ({ invoice, line }) => `/invoices/${invoice}/lines/${line}/usage`,
+    ],
+    ['GET /api/v1/invoices/{id}/lines/{line_id}/usage', ({ line }) => `/invoices/${own().invoice}/lines/${line}/usage`],
+    [
+      'GET /api/v1/invoices/{id}/lines/{line_id}/events',
+      ({ invoice, line, event }) => `/invoices/${invoice}/lines/${line}/events?cursor=${event}`,
+    ],
+    [
+      'GET /api/v1/invoices/{id}/lines/{line_id}/events',
+      ({ line }) => `/invoices/${own().invoice}/lines/${line}/events`,
+    ],
+    [
+      'POST /api/v1/customers/{id}/credits',
+      ({ customer }) => `/customers/${customer}/credits`,
+      () => ({ amount: '1.00', currency: 'USD' }),
+    ],
+    ['GET /api/v1/customers/{id}/credits', ({ customer }) => `/customers/${customer}/credits`],
+    ['POST /api/v1/credits/{id}/void', ({ credit }) => `/credits/${credit}/void`],
+    ['GET /api/v1/customers/{id}/entitlements', ({ customer }) => `/customers/${customer}/entitlements`],
+    [
+      'GET /api/v1/customers/{id}/entitlements',
+      ({ lookupKey }) => `/customers/${own().customer}/entitlements?feature=${lookupKey}&quantity=1`,
+    ],
+    [
+      'GET /api/v1/entitlements',
+      ({ lookupKey }) => `/entitlements?customer_external_id=shared-name&feature=${lookupKey}&quantity=1`,
+    ],
+    ['GET /api/v1/events/{id}', ({ event }) => `/events/${event}`],
+    ['GET /api/v1/events/{id}', ({ rejected }) => `/events/${rejected}`],
+    ['POST /api/v1/events/{id}/replay', ({ rejected }) => `/events/${rejected}/replay`, () => ({})],
+    [
+      'POST /api/v1/sdk/track',
+      () => '/sdk/track',
+      ({ token }) => ({ meter_token: token, customer_external_id: 'shared-name', quantity: 1 }),
+    ],
+    [
+      'POST /api/v1/sdk/track/batch',
+      () => '/sdk/track/batch',
+      ({ token }) => ({ events: [{ meter_token: token, customer_external_id: 'shared-name', quantity: 1 }] }),
+    ],
+  ];
+
+  // Everything that lists or adds up, with each of its filters. None of it tells whether another organization has the thing.
+  const lists: Row[] = [
+    ['GET /api/v1/api-keys', () => '/api-keys'],
+    ['GET /api/v1/features', () => '/features'],
+    ['GET /api/v1/meters', () => '/meters'],
+    ['GET /api/v1/plans', () => '/plans'],
+    ['GET /api/v1/customers', () => '/customers'],
+    ['GET /api/v1/customers', () => '/customers?search=Secret'],
+    ['GET /api/v1/subscriptions', () => '/subscriptions'],
+    ['GET /api/v1/subscriptions', ({ customer }) => `/subscriptions?customer_id=${customer}`],
+    ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
+    ['GET /api/v1/billing-events', () => '/billing-events'],
+    ['GET /api/v1/billing-events', () => '/billing-events?after=1'],
+    ['GET /api/v1/entitlements', () => '/entitlements?customer_external_id=shared-name'],
+    ['GET /api/v1/events', () => '/events'],
+    ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],
+    ['GET /api/v1/events', () => '/events?customer_external_id=shared-name'],
+    ['GET /api/v1/events', ({ event }) => `/events?cursor=${event}`],
+    ['GET /api/v1/invoices', () => '/invoices'],
+    ['GET /api/v1/invoices', ({ customer }) => `/invoices?customer_id=${customer}`],
+    ['GET /api/v1/invoices', ({ subscription }) => `/invoices?subscription_id=${subscription}&status=OPEN`],
+    ['GET /api/v1/widget/usage', () => '/widget/usage'],
+  ];
+
+  // What names nothing that could be another organization's, and answers nothing but what was sent and who sent it.
+  const namesNothing = [
+    'POST /api/v1/auth/signup',
+    'POST /api/v1/auth/login',
+    'POST /api/v1/auth/logout',
+    'GET /api/v1/auth/me',
+    'POST /api/v1/api-keys',
+    'POST /api/v1/features',
+    'POST /api/v1/plans',
+    'POST /api/v1/customers',
+    'GET /api/v1/billing/settings',
+    'PATCH /api/v1/billing/settings',
+    // Its customer is the organization's own, whatever its name: test/usage/widget.test.ts.
+    'POST /api/v1/widget/token',
+  ];
+  return { operations, lists, namesNothing };
+}
