@@ -13,6 +13,10 @@ import { apiKeyRoutes } from './access/api-key-routes.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
+import { invoiceRoutes } from './billing/invoice-routes.ts';
+import { invoiceStateRoutes } from './billing/invoice-state-routes.ts';
+import { lineRoutes } from './billing/line-routes.ts';
+import { upcomingRoutes } from './billing/upcoming-routes.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
 import { featureRoutes } from './catalog/feature-routes.ts';
 import { meterRoutes } from './catalog/meter-routes.ts';
@@ -170,6 +174,10 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     bodyBytesMax: settings.BODY_BYTES_MAX,
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
+  invoiceRoutes(app, { database, guards });
+  invoiceStateRoutes(app, { database, guards });
+  lineRoutes(app, { database, guards, turns });
+  upcomingRoutes(app, { database, guards });
   eventRoutes(app, { guards, database, queue, ingest });
   usageRoutes(app, { database, guards, turns });
   widgetRoutes(app, { database, guards, turns });

@@ -290,7 +290,21 @@ CREATE TABLE late_events (
   quantity numeric NOT NULL,
   CONSTRAINT late_events_pkey PRIMARY KEY (organization_id, meter_id, customer_external_id, "timestamp", event_id)
 );
-CREATE INDEX late_events_organization_id_closing_idx ON late_events (organization_id, closing);
+-- What a subscription has not settled yet.
+CREATE INDEX late_events_closing_idx ON late_events (organization_id, meter_id, customer_external_id, closing);
+
+-- Which of so many locks keeps the closings of an organization apart from what is recorded of it.
+CREATE FUNCTION closing_slot(organization_id uuid) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN uuid_hash(organization_id) & 63;
+
+-- The closings of organizations, none of which closes before the end of the transaction. Each query of a VOLATILE function
+-- sees what is committed when it begins: here, after the locks. The locks are taken in the order of their slots.
+CREATE FUNCTION closings_of(organization_ids uuid[]) RETURNS SETOF closings LANGUAGE plpgsql VOLATILE ROWS 10 AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(20002, slot)
+  FROM (SELECT DISTINCT closing_slot(id) AS slot FROM unnest(organization_ids) AS id ORDER BY slot) AS slots;
+  RETURN QUERY SELECT * FROM closings WHERE organization_id = ANY (organization_ids);
+END $$;
 
 -- Money that a customer has in advance.
 CREATE TABLE credit_grants (

@@ -29,3 +29,13 @@ export async function findExistingOrganizations(db: Queries, ids: readonly strin
 export async function insertOrganization(db: Queries, organization: Organization): Promise<void> {
   await db.insertInto('organizations').values(organization).execute();
 }
+
+/** The time zone of an organization: that of its customers who have none of their own, and of its dates. */
+export async function findTimeZone(db: Queries, id: string): Promise<string> {
+  const { time_zone } = await db
+    .selectFrom('organizations')
+    .select('time_zone')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return time_zone;
+}

@@ -37,6 +37,9 @@ added_${table} AS (${addTo(rollup, `SELECT * FROM made_${table}`)})`;
 }
 
 // The order of the parts is the promise:
+// - closed: what is closed of the organizations of the batch, read behind locks that hold off their next closing until this
+//   statement has committed. An event is thus in the usage that a closing sees, or it is late for it: never neither. Nothing is
+//   inserted before (input waits for it), so that no statement waits for these locks while it holds a row.
 // - keyed: an idempotency key goes to the first event that brings it. Rows are inserted in the order of their key here
 //   and in the rollups below, so that two workers with the same keys wait for each other instead of deadlocking.
 // - held: keys that were taken before this statement began. When this event itself holds it, the batch was delivered
@@ -46,11 +49,15 @@ added_${table} AS (${addTo(rollup, `SELECT * FROM made_${table}`)})`;
 // - recorded: only rows that were really inserted go on to the rollups. This is the "exactly once".
 // - A key that is neither keyed nor held was committed by another worker while this statement ran. Its event is
 //   returned as unsettled, and settled by running the statement again, which then sees that key.
+// - late: events of a time that is closed, with the number of the closing that they are late for. Of recorded, hence written once.
 // - valued: values are made of their events once, for all that keep them.
 // - made_…, added_…: the rows of each rollup, and how they are added to it, in the order of their keys.
 const RECORD = `
-WITH input AS MATERIALIZED (
-  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[],
+WITH closed AS MATERIALIZED (
+  SELECT organization_id, number, until FROM closings_of($2::uuid[])
+),
+input AS MATERIALIZED (
+  SELECT t.* FROM (SELECT count(*) FROM closed) AS locked CROSS JOIN unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[],
                        $7::text[], $8::uuid[], $9::text[], $10::boolean[])
     AS t (id, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, key_hash, metadata, counts_unique_values)
 ),
@@ -73,6 +80,12 @@ recorded AS (
   ORDER BY organization_id, id
   ON CONFLICT DO NOTHING
   RETURNING id, organization_id, meter_id, customer_external_id, quantity, "timestamp", metadata
+),
+late AS (
+  INSERT INTO late_events (organization_id, meter_id, customer_external_id, "timestamp", event_id, closing, quantity)
+  SELECT r.organization_id, r.meter_id, r.customer_external_id, r."timestamp", r.id, c.number, r.quantity
+  FROM recorded r JOIN closed c USING (organization_id)
+  WHERE r."timestamp" < c.until
 ),
 valued AS MATERIALIZED (
   SELECT r.organization_id, r.meter_id, r.customer_external_id, r."timestamp", unique_value_hash(r.metadata) AS value_hash

@@ -16,6 +16,19 @@ export type ErrorCode =
   | 'external_id_taken'
   | 'feature_in_use'
   | 'feature_already_in_plan'
+  | 'plan_inactive'
+  | 'plan_in_use'
+  | 'customer_in_use'
+  | 'meter_already_billed'
+  | 'meter_already_priced'
+  | 'currency_differs'
+  | 'charge_inactive'
+  | 'subscription_ended'
+  | 'subscription_not_ended'
+  | 'earlier_draft'
+  | 'invoice_not_draft'
+  | 'invoice_not_open'
+  | 'invoice_not_finalized'
   | 'duplicate_event'
   | 'not_replayable'
   | 'payload_too_large'
@@ -23,6 +36,7 @@ export type ErrorCode =
   | 'expectation_failed'
   | 'headers_too_large'
   | 'invalid_request'
+  | 'charge_not_of_plan_type'
   | 'idempotency_key_reused'
   | 'meter_archived'
   | 'rate_limited'
@@ -39,8 +53,10 @@ export interface FieldError {
 /** What a refusal may carry beside its code and detail. */
 export interface RefusalFields {
   errors?: FieldError[];
-  /** The id of the event that is already accepted. */
+  /** The id of what is there already: the event that was accepted, or what has the external_id. */
   id?: string;
+  /** Of an invoice that is paid: the reference that paid it, null where it was paid without one. */
+  reference?: string | null;
   /** What became of a request that could not be taken now. */
   outcome?: 'not_accepted' | 'unknown';
   retryAfterSeconds?: number;

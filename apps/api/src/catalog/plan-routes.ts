@@ -2,6 +2,7 @@
 
 import { listPlanFeatures } from '@weir/db/plan-features';
 import { deletePlan, findPlan, insertPlan, listPlans, updatePlan } from '@weir/db/plans';
+import { isCurrency } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { slug, text } from '@weir/shared/text';
@@ -21,7 +22,6 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { isCurrency } from './currency.ts';
 import type { CatalogDeps } from './feature-routes.ts';
 import { planFeatureAnswer } from './plan-feature-routes.ts';
 

@@ -41,6 +41,10 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
         { name: 'Widget', description: 'What an app shows its customer. A widget token, made with X-API-Key.' },
         { name: 'Access', description: 'Signing in, and API keys.' },
         { name: 'Catalog', description: 'Features, meters, plans and customers.' },
+        {
+          name: 'Billing',
+          description: 'What plans cost, who subscribes to them, and the invoices for it. A session.',
+        },
         { name: 'Operations', description: 'For those who run Weir.' },
       ],
     },

@@ -26,12 +26,26 @@ const PROBLEMS = {
   external_id_taken: { status: 409, title: 'The external_id is taken' },
   feature_in_use: { status: 409, title: 'A plan uses the feature' },
   feature_already_in_plan: { status: 409, title: 'The plan already has the feature' },
+  plan_inactive: { status: 409, title: 'The plan takes no new subscriptions' },
+  plan_in_use: { status: 409, title: 'The plan is in use' },
+  customer_in_use: { status: 409, title: 'The customer is in use' },
+  meter_already_billed: { status: 409, title: 'Another subscription bills the meter' },
+  meter_already_priced: { status: 409, title: 'The plan already has a price for the meter' },
+  currency_differs: { status: 409, title: 'The currencies differ' },
+  charge_inactive: { status: 409, title: 'The charge is inactive' },
+  subscription_ended: { status: 409, title: 'The subscription has ended' },
+  subscription_not_ended: { status: 409, title: 'The subscription has not ended' },
+  earlier_draft: { status: 409, title: 'An earlier invoice is still a draft' },
+  invoice_not_draft: { status: 409, title: 'The invoice is no draft' },
+  invoice_not_open: { status: 409, title: 'The invoice is not open' },
+  invoice_not_finalized: { status: 409, title: 'The invoice is still a draft' },
   duplicate_event: { status: 409, title: 'The event is already accepted' },
   not_replayable: { status: 409, title: 'The event is not rejected' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be JSON' },
   expectation_failed: { status: 417, title: 'The expectation cannot be met' },
   invalid_request: { status: 422, title: 'The request is not valid' },
+  charge_not_of_plan_type: { status: 422, title: 'The plan does not take charges of this type' },
   idempotency_key_reused: { status: 422, title: 'The idempotency key belongs to another event' },
   meter_archived: { status: 422, title: 'The meter is archived' },
   rate_limited: { status: 429, title: 'Too many requests' },
@@ -51,7 +65,10 @@ const problemSchema = z
     code: z.enum(Object.keys(PROBLEMS) as [ErrorCode, ...ErrorCode[]]),
     request_id: z.string(),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-    id: z.uuid().optional().meta({ description: 'The id of the event that is already accepted.' }),
+    id: z.uuid().optional().meta({
+      description: 'The id of what is there already: the event that was accepted, or what has the external_id.',
+    }),
+    reference: z.string().nullable().optional().meta({ description: 'What paid the invoice that is paid already.' }),
     outcome: z.enum(['not_accepted', 'unknown']).optional(),
   })
   .meta({ id: 'Problem' });
@@ -78,7 +95,7 @@ export function statusOf(code: ErrorCode): number {
 /** The problem document of a refusal. */
 export function problemOf(refusal: Refusal, requestId: string) {
   const { status, title } = PROBLEMS[refusal.code];
-  const { errors, id, outcome } = refusal.fields;
+  const { errors, id, reference, outcome } = refusal.fields;
   return {
     type: `urn:weir:problem:${refusal.code}`,
     title,
@@ -88,6 +105,7 @@ export function problemOf(refusal: Refusal, requestId: string) {
     request_id: requestId,
     ...(errors !== undefined && { errors }),
     ...(id !== undefined && { id }),
+    ...(reference !== undefined && { reference }),
     ...(outcome !== undefined && { outcome }),
   };
 }
@@ -107,6 +125,12 @@ function sendProblem(reply: FastifyReply, refusal: Refusal): FastifyReply {
     .serializer(JSON.stringify)
     .send(problem);
 }
+
+const PLAN_IN_USE =
+  'The plan has, or had, subscriptions, and what they are billed goes by it: set is_active to false to sell it no more.';
+
+const CUSTOMER_IN_USE =
+  'The customer has, or had, subscriptions, invoices or credits, which name it: keep the customer.';
 
 // Constraint → what a person is told. A violation that is not listed here is a defect of Weir, and a 500.
 const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
@@ -138,6 +162,29 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
     code: 'feature_in_use',
     detail: 'A plan uses this feature: take it out of every plan first.',
   },
+  charges_organization_id_plan_id_meter_id_key: {
+    code: 'meter_already_priced',
+    detail: 'The plan has an ACTIVE charge for this meter: set it INACTIVE first, then add another.',
+  },
+  billed_meters_pkey: {
+    code: 'meter_already_billed',
+    detail:
+      'Another subscription bills this meter for the customer: events name no subscription, so one can bill them.',
+  },
+  subscriptions_organization_id_external_id_key: {
+    code: 'external_id_taken',
+    detail: 'Another subscription of your organization has this external_id.',
+  },
+  credit_grants_organization_id_external_id_key: {
+    code: 'external_id_taken',
+    detail: 'Another credit of your organization has this external_id.',
+  },
+  subscriptions_organization_id_plan_id_fkey: { code: 'plan_in_use', detail: PLAN_IN_USE },
+  subscriptions_organization_id_pending_plan_id_fkey: { code: 'plan_in_use', detail: PLAN_IN_USE },
+  dues_organization_id_charge_id_fkey: { code: 'plan_in_use', detail: PLAN_IN_USE },
+  subscriptions_organization_id_customer_id_fkey: { code: 'customer_in_use', detail: CUSTOMER_IN_USE },
+  invoices_organization_id_customer_id_fkey: { code: 'customer_in_use', detail: CUSTOMER_IN_USE },
+  credit_grants_organization_id_customer_id_fkey: { code: 'customer_in_use', detail: CUSTOMER_IN_USE },
 };
 
 // What the framework refuses by itself, by the code of its error.

@@ -26,7 +26,7 @@ export interface EventDeps {
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 
-const receipt = z
+export const receipt = z
   .object({
     id: z.uuid(),
     status: z.enum(['queued', 'recorded', 'rejected', 'duplicate']),
@@ -170,7 +170,7 @@ async function getReceipt(deps: EventDeps, organizationId: string, id: string): 
   return receiptOf(moved);
 }
 
-function receiptOf({ status, event, reason, duplicate_of }: StoredEvent): z.output<typeof receipt> {
+export function receiptOf({ status, event, reason, duplicate_of }: StoredEvent): z.output<typeof receipt> {
   return {
     ...fieldsOf(event),
     status,

@@ -63,6 +63,16 @@ export function planValues(window: Window, byBucket = true): ReadPlan {
   return plan(window, byBucket, { quarters: [QUARTER, addByDays] }, [QUARTER]);
 }
 
+/** Plans to read the usage of a due, of which there are many at once: its end is read as its start is. */
+export function planDue(start: Micros, end: Micros): ReadPlan {
+  return plan({ start, end, periods: [] }, false, { days: [DAY, add], hours: [HOUR, add] }, []);
+}
+
+/** The same for distinct values. */
+export function planDueValues(start: Micros, end: Micros): ReadPlan {
+  return plan({ start, end, periods: [] }, false, { days: [DAY, add], quarters: [QUARTER, addByDays] }, []);
+}
+
 type Grain = 'days' | 'hours' | 'quarters';
 type Add = (stretches: Stretches, since: Micros, before: Micros) => void;
 

@@ -22,7 +22,7 @@ import {
 } from './usage-rows.ts';
 
 /** What some events are worth under the aggregation of their meter: an exact decimal, null where there is none. */
-interface Usage {
+export interface Usage {
   usage: string | null;
   event_count: number;
 }
@@ -100,8 +100,8 @@ function named({ ofRow, ofEvent }: Reading): Reading {
   return { ofRow, ofEvent: columns.join(', ') };
 }
 
-/** Postgres's sums, as an answer has them. */
-function usageOf(aggregation: AggregationType, sums: { event_count: string | null; usage: string | null }): Usage {
+/** Postgres's sums, as an answer has them; null is what it makes of nothing. */
+export function usageOf(aggregation: AggregationType, sums: { event_count: string | null; usage: string | null }): Usage {
   // GROUP BY () returns a row of nulls where there is nothing.
   if (sums.event_count === null || sums.usage === null) return { usage: usageOfNothing(aggregation), event_count: 0 };
   const usage = aggregation === 'AVG' ? average(sums.usage, BigInt(sums.event_count)) : sums.usage;

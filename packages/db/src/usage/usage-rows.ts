@@ -150,9 +150,15 @@ export function valuesOfMeter(request: Omit<RowsRequest, 'reading'>): string {
   return parts.join(' UNION ALL ');
 }
 
+/** The quarters of a stretch within a day, as bits: as many ones as it has quarters, moved to the place of its first. */
+export function quartersOf(since: string, before: string): string {
+  return `~(~B'0'::bit(96) >> (extract(epoch FROM ${before} - ${since}) / 900)::integer)
+            >> (extract(epoch FROM ${since} - ${BEGINNING.day(since)}) / 900)::integer`;
+}
+
 /**
  * The values that were there in whole quarters. The days of the window are read once, and each row is held against the stretches
- * of its day: a mask has as many ones as the stretch has quarters, moved to the place of its first.
+ * of its day.
  */
 function valueDays({ parameters, scope, key, plan }: RowsRequest, table: string): string[] {
   const { from, to } = plan.quarters;
@@ -164,8 +170,7 @@ function valueDays({ parameters, scope, key, plan }: RowsRequest, table: string)
   return [
     `SELECT ${ofRow} AS key, value_hash FROM ${table} JOIN (
         SELECT ${ofStretch} AS key, since, ${BEGINNING.day('since')} AS day,
-          ~(~B'0'::bit(96) >> (extract(epoch FROM before - since) / 900)::integer)
-            >> (extract(epoch FROM since - ${BEGINNING.day('since')}) / 900)::integer AS mask
+          ${quartersOf('since', 'before')} AS mask
         FROM ${stretches(parameters, plan.quarters)} OFFSET 0
       ) AS stretch USING (day)
       WHERE ${own(scope)} AND day >= ${BEGINNING.day(since)} AND day < ${before} AND quarters & mask <> B'0'::bit(96)`,
@@ -302,12 +307,13 @@ function customersSince(scope: Scope, since: string, onlyIf = 'true'): string {
 }
 
 /** The events of one customer by the index of streams. Two streams may have one number, hence the other conditions. */
-function inStream({ organization, meter }: Scope, customer: string): string {
+export function inStream({ organization, meter }: Scope, customer: string): string {
   return `event_stream(meter_id, customer_external_id) = event_stream(${meter}, ${customer})
     AND organization_id = ${organization} AND meter_id = ${meter} AND customer_external_id = ${customer}`;
 }
 
-function own({ organization, meter, customer }: Scope): string {
+/** The rows of a rollup that are in a scope. */
+export function own({ organization, meter, customer }: Scope): string {
   const mine = `organization_id = ${organization} AND meter_id = ${meter}`;
   return customer === undefined ? mine : `${mine} AND customer_external_id = ${customer}`;
 }

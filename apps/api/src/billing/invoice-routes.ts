@@ -1,0 +1,152 @@
+// Reading invoices: lists, one with its lines, and one computed again. A draft is computed when it is read.
+
+import type { Database } from '@weir/db/database';
+import { findInvoiceRow } from '@weir/db/billing/invoices';
+import { readInvoice, readInvoices } from '@weir/db/billing/read-invoices';
+import { recomputeInvoices } from '@weir/db/billing/recompute';
+import { findSubscriptionRow } from '@weir/db/billing/upcoming';
+import { findTimeZone } from '@weir/db/organizations';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import type { Guards } from '../access/authenticate.ts';
+import { answerPage, bodyCodes, adminCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { dateOrInstant, instantOf } from './date-or-instant.ts';
+import { INVOICE_STATUSES, invoiceAnswer, invoiceWithLines, recomputation } from './invoice-shape.ts';
+
+export interface InvoiceDeps {
+  database: Database;
+  guards: Guards;
+}
+
+const POINTS = 'Compared with period_end. A bare date is its first instant in the time zone of the organization.';
+
+const listFields = {
+  status: oneOf(INVOICE_STATUSES).optional(),
+  from: dateOrInstant.optional().meta({ description: `From this instant on. ${POINTS}` }),
+  to: dateOrInstant.optional().meta({ description: `Before this instant. ${POINTS}` }),
+  ...pageQuery,
+};
+
+const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';
+const security = [{ session: [] }];
+const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
+
+export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void {
+  const db = database.kysely;
+
+  /** The instants that a query means by `from` and `to`. */
+  async function between(organizationId: string, { from, to }: { from?: string | undefined; to?: string | undefined }) {
+    if (from === undefined && to === undefined) return {};
+    const timeZone = await findTimeZone(db, organizationId);
+    const instant = (text: string | undefined) => (text === undefined ? undefined : instantOf(text, timeZone));
+    return { from: instant(from), to: instant(to) };
+  }
+
+  app.get(
+    '/api/v1/invoices',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'List the invoices, newest first, without their lines',
+        description: DRAFTS,
+        security,
+        querystring: z.strictObject({
+          customer_id: idOf('must be the id of a customer record').optional(),
+          subscription_id: idOf('must be the id of a subscription').optional(),
+          ...listFields,
+        }),
+        response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...readProblems, 'invalid_request') },
+      },
+    },
+    async (request) => {
+      const { customer_id: customerId, subscription_id: subscriptionId, status, from, to, ...page } = request.query;
+      const { organizationId } = request.caller;
+      const filter = { customerId, subscriptionId, status, ...(await between(organizationId, { from, to })) };
+      return answerPage(await readInvoices(database, organizationId, filter, page), page);
+    },
+  );
+
+  app.get(
+    '/api/v1/subscriptions/:id/invoices',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'List the invoices of a subscription, newest first, without their lines',
+        description: DRAFTS,
+        security,
+        params: idInPath,
+        querystring: z.strictObject(listFields),
+        response: {
+          200: pageSchema(invoiceAnswer),
+          ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
+        },
+      },
+    },
+    async (request) => {
+      const { status, from, to, ...page } = request.query;
+      const { organizationId } = request.caller;
+      const subscriptionId = request.params.id;
+      if ((await findSubscriptionRow(db, organizationId, subscriptionId)) === undefined) {
+        throw new Refusal('not_found', NO_SUCH_THING);
+      }
+      const filter = { subscriptionId, status, ...(await between(organizationId, { from, to })) };
+      return answerPage(await readInvoices(database, organizationId, filter, page), page);
+    },
+  );
+
+  app.get(
+    '/api/v1/invoices/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Read an invoice with its lines',
+        description: 'A draft is computed now, in one snapshot of what is recorded.',
+        security,
+        params: idInPath,
+        response: { 200: invoiceWithLines, ...problemResponses(...readProblems, 'not_found') },
+      },
+    },
+    async (request) => {
+      const invoice = await readInvoice(database, request.caller.organizationId, request.params.id);
+      if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return invoice;
+    },
+  );
+
+  app.post(
+    '/api/v1/invoices/:id/recompute',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Compute a finalized invoice again, and compare',
+        description:
+          'Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single ' +
+          'events. Changes nothing. identical is true for every finalized invoice, for ever.',
+        security,
+        params: idInPath,
+        body: z.strictObject({ from: oneOf(['rollups', 'events']).default('rollups') }).nullish(),
+        response: {
+          200: recomputation,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_finalized'),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const { id } = request.params;
+      const [recomputed] = await recomputeInvoices(database, organizationId, [id], request.body?.from);
+      if (recomputed !== undefined) return recomputed;
+      if ((await findInvoiceRow(db, organizationId, id)) === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      throw new Refusal(
+        'invoice_not_finalized',
+        'The invoice is a draft, which is computed whenever it is read: finalize it first.',
+      );
+    },
+  );
+}

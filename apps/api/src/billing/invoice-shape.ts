@@ -1,0 +1,123 @@
+// How invoices and their lines look in an answer.
+
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
+import { z } from 'zod';
+import { time } from '../http/fields.ts';
+import { meterUsage } from '../usage/usage-answer.ts';
+
+const amount = z
+  .string()
+  .meta({ description: 'A decimal with exactly the digits of the currency.', examples: ['12.30'] });
+
+export const INVOICE_STATUSES = ['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'] as const;
+
+const invoiceFields = z.object({
+  id: z.uuid(),
+  invoice_number: z.string().nullable().meta({ description: 'Null for a draft.' }),
+  kind: z.enum(['SUBSCRIPTION', 'ADJUSTMENT']),
+  status: z.enum(INVOICE_STATUSES),
+  customer_id: z.uuid(),
+  subscription_id: z.uuid(),
+  cycle: z.int().nullable().meta({ description: 'The boundary that it is of; null for an ADJUSTMENT after the end.' }),
+  currency: z.string(),
+  issue_date: z.string().nullable().meta({ description: 'A date in the time zone of the organization.' }),
+  due_date: z.string().nullable(),
+  period_start: time,
+  period_end: time,
+  subtotal: amount,
+  tax: amount,
+  total: amount,
+  credits_applied: amount,
+  amount_paid: amount,
+  amount_due: amount,
+  finalizes_at: time.meta({ description: 'When its grace is over.' }),
+  finalized_at: time.nullable(),
+  paid_at: time.nullable(),
+  reference: z.string().nullable().meta({ description: 'What paid it, such as the id of a processor.' }),
+  note: z.string().nullable(),
+  customer: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: 'Name and address as they were when it was finalized.' }),
+  created_at: time,
+  computed_at: time.nullable().meta({ description: 'When a draft was computed; null once it is finalized.' }),
+});
+
+const decimal = z.string().nullable().optional();
+
+const copiedCharge = z
+  .object({
+    type: z.enum(['FIXED', 'USAGE']),
+    display_name: z.string(),
+    meter_id: z.uuid().nullable(),
+    timing: z.enum(['in_advance', 'in_arrears']).optional(),
+    model: z.enum(['per_unit', 'graduated', 'volume', 'package', 'percentage']).optional(),
+    unit_price: z.string().optional(),
+    tiers: z.array(z.object({ up_to: z.string().nullable(), unit_price: z.string(), flat_fee: z.string() })).optional(),
+    package_size: z.string().optional(),
+    rate: z.string().optional(),
+    fixed_amount: decimal,
+    included_units: decimal,
+    minimum_amount: decimal,
+    maximum_amount: decimal,
+  })
+  .meta({ description: 'The charge as it was when the period was opened. Null for an ADJUSTMENT.' });
+
+const lineFields = z.object({
+  id: z.uuid(),
+  kind: z.enum(['FIXED', 'USAGE', 'LATE_USAGE', 'ADJUSTMENT']),
+  description: z.string(),
+  charge_id: z.uuid().nullable(),
+  charge: copiedCharge.nullable(),
+  cycle: z.int().nullable().meta({ description: 'The period that it is for, counted.' }),
+  period_start: time.nullable(),
+  period_end: time.nullable(),
+  days: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'Local dates in force, of those of the whole period; null where it is whole.',
+      examples: ['22/31'],
+    }),
+  quantity: z.string().nullable().meta({ description: 'What the meter reads, an exact decimal.' }),
+  event_count: z.int().nullable(),
+  detail: z.unknown().meta({ description: 'By tier or package, before minimum and maximum; else null.' }),
+  exact_amount: z.string().meta({ description: 'What the due comes to, before the rounding: a decimal, or n/d.' }),
+  billed_before: amount,
+  amount: amount.meta({ description: 'exact_amount, rounded, less billed_before.' }),
+  closing: z.int().nullable().meta({ description: 'It bills what was recorded before this closing. Null in a draft.' }),
+  rating_version: z.int(),
+});
+
+export const invoiceAnswer = invoiceFields.meta({ id: 'Invoice' });
+export const invoiceLine = lineFields.meta({ id: 'InvoiceLine' });
+export const invoiceWithLines = invoiceFields.extend({ lines: z.array(invoiceLine) }).meta({ id: 'InvoiceWithLines' });
+
+/** The next invoice as of now: it has no id and no number yet, nor do its lines have ids. */
+export const invoicePreview = invoiceFields
+  .omit({ id: true, invoice_number: true })
+  .extend({ lines: z.array(lineFields.omit({ id: true })) })
+  .meta({ id: 'InvoicePreview' });
+
+const lineSet = z.object({ lines: z.array(invoiceLine), subtotal: amount, total: amount });
+
+export const recomputation = z
+  .object({
+    invoice_id: z.uuid(),
+    invoice_number: z.string(),
+    from: z.enum(['rollups', 'events']),
+    identical: z.boolean(),
+    stored: lineSet,
+    recomputed: lineSet,
+  })
+  .meta({ id: 'Recomputation' });
+
+/** The usage behind a line: that of a meter, or of none. */
+export const lineUsage = meterUsage
+  .extend({
+    meter_id: z.uuid().nullable(),
+    aggregation_type: z.enum(AGGREGATION_TYPES).nullable(),
+    period_start: time.nullable(),
+    period_end: time.nullable(),
+  })
+  .meta({ id: 'LineUsage' });

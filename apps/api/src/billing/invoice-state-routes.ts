@@ -1,0 +1,183 @@
+// What becomes of an invoice: it is closed, paid, waived or given up.
+
+import { finalizeInvoices } from '@weir/db/billing/finalize';
+import {
+  markUncollectible,
+  payInvoice,
+  voidInvoice,
+  type ChangeOutcome,
+  type InvoiceOfActor,
+} from '@weir/db/billing/invoice-states';
+import { findInvoiceRow } from '@weir/db/billing/invoices';
+import { readInvoice, type InvoiceWithLines } from '@weir/db/billing/read-invoices';
+import type { InvoiceStatus } from '@weir/db/billing/tables';
+import type { Database } from '@weir/db/database';
+import { Refusal } from '@weir/shared/errors';
+import { text } from '@weir/shared/text';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { dateOrInstant } from './date-or-instant.ts';
+import type { InvoiceDeps } from './invoice-routes.ts';
+import { invoiceWithLines } from './invoice-shape.ts';
+
+const security = [{ session: [] }];
+
+const note = text(1, 2000).nullable().default(null);
+const noteBody = z.strictObject({ note }).nullish();
+
+const payBody = z
+  .strictObject({
+    paid_at: dateOrInstant.nullable().default(null).meta({
+      description: 'An instant, or a date in the time zone of the subscription. Not in the future. Default: now.',
+    }),
+    reference: text(1, 255)
+      .nullable()
+      .default(null)
+      .meta({ description: 'What paid it, such as the id of a processor: whoever pays it again is told.' }),
+  })
+  .nullish();
+
+export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps): void {
+  const problems = problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_open');
+
+  app.post(
+    '/api/v1/invoices/:id/finalize',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Finalize a draft now, before its grace is over',
+        description: 'The drafts of a subscription are finalized in the order of their periods.',
+        security,
+        params: idInPath,
+        response: {
+          200: invoiceWithLines,
+          ...problemResponses(...adminCodes, 'not_found', 'invoice_not_draft', 'earlier_draft'),
+        },
+      },
+    },
+    async (request) => finalize(database, whichOf(request)),
+  );
+
+  app.post(
+    '/api/v1/invoices/:id/pay',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Mark an invoice paid: all of its amount_due',
+        description: 'Safe to repeat: who comes second gets 409 with the reference that paid it.',
+        security,
+        params: idInPath,
+        body: payBody,
+        response: { 200: invoiceWithLines, ...problems },
+      },
+    },
+    async (request) => {
+      const which = whichOf(request);
+      const { paid_at: paidAt = null, reference = null } = request.body ?? {};
+      return changed(database, which, await payInvoice(database, which, { paidAt, reference }));
+    },
+  );
+
+  app.post(
+    '/api/v1/invoices/:id/void',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Waive an invoice',
+        description:
+          'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice.',
+        security,
+        params: idInPath,
+        body: noteBody,
+        response: { 200: invoiceWithLines, ...problems },
+      },
+    },
+    async (request) => {
+      const which = whichOf(request);
+      return changed(database, which, await voidInvoice(database, which, request.body?.note ?? null));
+    },
+  );
+
+  app.post(
+    '/api/v1/invoices/:id/uncollectible',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Give an open invoice up',
+        description: 'It can still be paid, or waived.',
+        security,
+        params: idInPath,
+        body: noteBody,
+        response: { 200: invoiceWithLines, ...problems },
+      },
+    },
+    async (request) => {
+      const which = whichOf(request);
+      return changed(database, which, await markUncollectible(database, which, request.body?.note ?? null));
+    },
+  );
+}
+
+function whichOf(request: FastifyRequest<{ Params: { id: string } }>): InvoiceOfActor {
+  const { organizationId, userId } = request.caller;
+  return { organizationId, id: request.params.id, actor: `user:${userId}` };
+}
+
+async function getInvoice(database: Database, { organizationId, id }: InvoiceOfActor): Promise<InvoiceWithLines> {
+  const invoice = await readInvoice(database, organizationId, id);
+  if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  return invoice;
+}
+
+const BY_STATUS: Record<InvoiceStatus, string> = {
+  DRAFT: 'The invoice is a draft: finalize it first.',
+  OPEN: 'The invoice is open.',
+  PAID: 'The invoice is paid.',
+  VOID: 'The invoice is void: it was waived.',
+  UNCOLLECTIBLE: 'The invoice is given up already: it can be paid or voided.',
+};
+
+/** The invoice after a change, or why there was none. */
+async function changed(database: Database, which: InvoiceOfActor, change: ChangeOutcome): Promise<InvoiceWithLines> {
+  switch (change.outcome) {
+    case 'done':
+      return getInvoice(database, which);
+    case 'not_found':
+      throw new Refusal('not_found', NO_SUCH_THING);
+    case 'paid_in_future':
+      throw invalidFields([{ path: 'paid_at', message: 'must not be in the future' }]);
+    case 'not_open':
+      throw new Refusal(
+        'invoice_not_open',
+        BY_STATUS[change.status],
+        change.status === 'PAID' ? { reference: change.reference } : {},
+      );
+  }
+}
+
+const NO_DRAFT = 'The invoice is finalized already, and its amounts do not change any more.';
+
+async function finalize(database: Database, which: InvoiceOfActor): Promise<InvoiceWithLines> {
+  const { organizationId, id, actor } = which;
+  const before = await findInvoiceRow(database.kysely, organizationId, id);
+  if (before === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  if (before.status !== 'DRAFT') throw new Refusal('invoice_not_draft', NO_DRAFT);
+  const { finalized, earlierDraft } = await finalizeInvoices(database, organizationId, [id], { actor, now: true });
+  if (earlierDraft.includes(id)) {
+    throw new Refusal('earlier_draft', 'An earlier invoice of the subscription is a draft: finalize that one first.');
+  }
+  // Somebody else was first, or it came to no line and is no more.
+  if (!finalized.includes(id)) {
+    const after = await getInvoice(database, which);
+    if (after.status !== 'DRAFT') throw new Refusal('invoice_not_draft', NO_DRAFT);
+    throw new Error('a draft was asked to be finalized, and nothing became of it');
+  }
+  return await getInvoice(database, which);
+}

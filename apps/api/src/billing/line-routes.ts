@@ -1,0 +1,211 @@
+// The lines of an invoice: what an admin adds to a draft, and what is behind a line: buckets and single events, as they were at
+// its closing.
+
+import { deleteAdjustmentLine, insertAdjustmentLine } from '@weir/db/billing/invoice-lines';
+import { findInvoiceRow } from '@weir/db/billing/invoices';
+import { findLine, type FoundLine } from '@weir/db/billing/find-line';
+import { listDueEvents } from '@weir/db/billing/due-events';
+import { readDueBuckets } from '@weir/db/billing/due-buckets';
+import { findMeter } from '@weir/db/meters';
+import { minorDigits } from '@weir/rating/currencies';
+import { Refusal } from '@weir/shared/errors';
+import { isoOf } from '@weir/shared/instant';
+import { text } from '@weir/shared/text';
+import { GROUPINGS, planningWindow, type Grouping } from '@weir/shared/window';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { adminCodes, bodyCodes, countOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
+import type { App } from '../http/typed-app.ts';
+import { receipt, receiptOf } from '../usage/event-routes.ts';
+import { writingUsage } from '../usage/usage-answer.ts';
+import { amountInBody, amountOfBody } from './amount-in-body.ts';
+import type { InvoiceDeps } from './invoice-routes.ts';
+import { invoiceLine, lineUsage } from './invoice-shape.ts';
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+
+const security = [{ session: [] }];
+const lineInPath = z.strictObject({ id: idOf(), line_id: idOf() });
+const readProblems = ['unauthenticated', 'rate_limited', 'unavailable', 'not_found', 'invalid_request'] as const;
+
+const adjustment = z.strictObject({
+  description: text(1, 255),
+  amount: amountInBody.meta({
+    description:
+      'May be below zero, and is not 0. A JSON number or a decimal string, with at most the digits of the currency.',
+  }),
+});
+
+const FINALIZED = 'Finalized invoices do not change: add the line to the next draft.';
+
+export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & { turns: Turns }): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/invoices/:id/lines',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Add an ADJUSTMENT line to a draft',
+        security,
+        params: idInPath,
+        body: adjustment,
+        response: {
+          201: invoiceLine,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_draft'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.caller;
+      const { id } = request.params;
+      const invoice = await findInvoiceRow(db, organizationId, id);
+      if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const amount = amountOfBody(request, minorDigits(invoice.currency));
+      const { description } = request.body;
+      const added = await insertAdjustmentLine(database, organizationId, id, { description, amount });
+      switch (added.outcome) {
+        case 'done':
+          return reply.code(201).send(added.line);
+        case 'not_found':
+          throw new Refusal('not_found', NO_SUCH_THING);
+        case 'not_draft':
+          throw new Refusal('invoice_not_draft', FINALIZED);
+      }
+    },
+  );
+
+  app.delete(
+    '/api/v1/invoices/:id/lines/:line_id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Take an ADJUSTMENT line off a draft',
+        description: 'The other lines of a draft are computed, and cannot be taken off.',
+        security,
+        params: lineInPath,
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'invoice_not_draft') },
+      },
+    },
+    async (request, reply) => {
+      const { id, line_id: lineId } = request.params;
+      const { outcome } = await deleteAdjustmentLine(database, request.caller.organizationId, id, lineId);
+      switch (outcome) {
+        case 'done':
+          return reply.code(204).send(null);
+        case 'not_found':
+          throw new Refusal('not_found', NO_SUCH_THING);
+        case 'not_draft':
+          throw new Refusal('invoice_not_draft', FINALIZED);
+      }
+    },
+  );
+
+  app.get(
+    '/api/v1/invoices/:id/lines/:line_id/usage',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'The buckets behind the quantity of a line, in the time zone of the subscription',
+        description:
+          'As they were at the closing of the line; of a draft as they are now. For COUNT and SUM they add up to quantity. A line ' +
+          'without usage has no buckets.',
+        security,
+        params: lineInPath,
+        querystring: z.strictObject({
+          group_by: oneOf(GROUPINGS)
+            .default('day')
+            .meta({ description: 'Weeks are those of ISO 8601: they begin on Monday.' }),
+        }),
+        response: { 200: lineUsage, ...problemResponses(...readProblems) },
+      },
+    },
+    async (request, reply) => {
+      const found = await getLine(request.caller.organizationId, request.params);
+      return await sendLineUsage(request, reply, found, request.query.group_by);
+    },
+  );
+
+  app.get(
+    '/api/v1/invoices/:id/lines/:line_id/events',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'The events that a line counts, in the order of their time',
+        description:
+          'Follow meta.next_cursor until it is null. With changes=true only what came in since the line before for the same charge ' +
+          'and period; where there is none, that is all of them. A line without usage has none.',
+        security,
+        params: lineInPath,
+        querystring: z.strictObject({
+          cursor: idOf('must be the next_cursor of the page before').optional(),
+          limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
+          changes: oneOf(['true', 'false'])
+            .transform((word) => word === 'true')
+            .default(false),
+        }),
+        response: {
+          200: z.object({ data: z.array(receipt), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
+          ...problemResponses(...readProblems),
+        },
+      },
+    },
+    async (request) => {
+      const { cursor, limit, changes } = request.query;
+      const { question, changesSince } = await getLine(request.caller.organizationId, request.params);
+      if (question === undefined) return { data: [], meta: { next_cursor: null } };
+      const since = changes ? changesSince : undefined;
+      const events = await listDueEvents(db, question, { cursor, limit: limit + 1 }, since);
+      const page = events.slice(0, limit);
+      const next = events.length > limit ? page.at(-1)?.id : undefined;
+      return {
+        data: page.map((event) => receiptOf({ status: 'recorded', event })),
+        meta: { next_cursor: next ?? null },
+      };
+    },
+  );
+
+  async function sendLineUsage(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { line, question, timeZone }: FoundLine,
+    grouping: Grouping,
+  ): Promise<FastifyReply> {
+    const meter = question === undefined ? undefined : await findMeter(db, question.organizationId, question.meterId);
+    if (question === undefined || meter === undefined || question.start >= question.end) {
+      const { period_start, period_end } = line;
+      return reply.send({ ...NOTHING_BEHIND, period_start, period_end } satisfies z.output<typeof lineUsage>);
+    }
+    const period = { start_date: isoOf(question.start), end_date: isoOf(question.end), timezone: timeZone };
+    const window = await inTurns(turns, planningWindow({ ...period, group_by: grouping }, 0));
+    if ('problem' in window) throw invalidFields([window.problem]);
+    request.pay(window.periods.length);
+    const read = await readDueBuckets(db, question, window);
+    const json = await inTurns(turns, writingUsage(meter, { window, grouping }, read));
+    return reply.type('application/json; charset=utf-8').send(json);
+  }
+
+  async function getLine(organizationId: string, { id, line_id }: { id: string; line_id: string }): Promise<FoundLine> {
+    const found = await findLine(database, organizationId, id, line_id);
+    if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    return found;
+  }
+}
+
+/** The usage of a line that has none: of a fixed price, of what an admin added, of a period that was over when it began. */
+const NOTHING_BEHIND = {
+  meter_id: null,
+  aggregation_type: null,
+  unit: null,
+  total_usage: null,
+  event_count: 0,
+  unique_customers: 0,
+  grouped_data: [],
+};

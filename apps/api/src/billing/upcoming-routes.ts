@@ -1,0 +1,120 @@
+// What a subscription comes to before an invoice says so: its usage of the open period, the next invoice as of now, and after
+// its end what came late.
+
+import { settleSubscription } from '@weir/db/billing/adjustments';
+import { readInvoice } from '@weir/db/billing/read-invoices';
+import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/upcoming';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import { adminCodes, idInPath } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import type { InvoiceDeps } from './invoice-routes.ts';
+import { invoicePreview, invoiceWithLines } from './invoice-shape.ts';
+
+const security = [{ session: [] }];
+
+const chargeUsage = z
+  .object({ charge_id: z.uuid(), meter_id: z.uuid(), quantity: z.string(), amount: z.string() })
+  .meta({ id: 'ChargeUsage' });
+
+export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): void {
+  app.get(
+    '/api/v1/subscriptions/:id/usage',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'The quantity and the amount of each charge for usage, in the open period as of now',
+        description: 'In a trial usage is counted and costs nothing.',
+        security,
+        params: idInPath,
+        response: {
+          200: z.object({ data: z.array(chargeUsage) }),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+        },
+      },
+    },
+    async (request) => {
+      const data = await readSubscriptionUsage(database, request.caller.organizationId, request.params.id);
+      if (data === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return { data };
+    },
+  );
+
+  app.post(
+    '/api/v1/subscriptions/:id/preview-invoice',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'The next invoice of a subscription, as of now',
+        description: 'Makes nothing: it has no id and no number, and neither have its lines.',
+        security,
+        params: idInPath,
+        response: { 200: invoicePreview, ...problemResponses(...adminCodes, 'not_found', 'subscription_ended') },
+      },
+    },
+    async (request) => {
+      const preview = await previewInvoice(database, request.caller.organizationId, request.params.id);
+      switch (preview.outcome) {
+        case 'done':
+          return preview.invoice;
+        case 'not_found':
+          throw new Refusal('not_found', NO_SUCH_THING);
+        case 'subscription_ended':
+          throw new Refusal(
+            'subscription_ended',
+            'The subscription has ended, and has no next invoice: its last one is in its list of invoices.',
+          );
+      }
+    },
+  );
+
+  app.post(
+    '/api/v1/subscriptions/:id/settle',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Bill what came late for a subscription that has ended, at once',
+        description:
+          'Makes an ADJUSTMENT invoice and finalizes it. Late changes that come to nothing wait, and invoice is null.',
+        security,
+        params: idInPath,
+        response: {
+          200: z.object({ invoice: z.null() }),
+          201: z.object({ invoice: invoiceWithLines }),
+          ...problemResponses(...adminCodes, 'not_found', 'subscription_not_ended', 'earlier_draft'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId, userId } = request.caller;
+      const settled = await settleSubscription(database, organizationId, request.params.id, {
+        actor: `user:${userId}`,
+      });
+      switch (settled.outcome) {
+        case 'settled': {
+          const invoice = await readInvoice(database, organizationId, settled.invoiceId);
+          if (invoice === undefined) throw new Error('an invoice is gone that was just finalized');
+          return reply.code(201).send({ invoice });
+        }
+        case 'nothing':
+          return reply.code(200).send({ invoice: null });
+        case 'not_found':
+          throw new Refusal('not_found', NO_SUCH_THING);
+        case 'subscription_not_ended':
+          throw new Refusal(
+            'subscription_not_ended',
+            'The subscription has not ended: what comes late is on its next invoice.',
+          );
+        case 'earlier_draft':
+          throw new Refusal(
+            'earlier_draft',
+            'The final invoice is a draft, and takes what comes late: finalize it first.',
+          );
+      }
+    },
+  );
+}

@@ -1,0 +1,107 @@
+// A meter of a customer is billed by one subscription at a time, since an event names a customer and no subscription. The
+// primary key of billed_meters keeps it, also between two requests at once.
+
+import { sql } from 'kysely';
+import type { Queries } from '../page.ts';
+
+/** A subscription that is going to bill a meter of its customer. */
+export interface MeterClaim {
+  meter_id: string;
+  customer_external_id: string;
+  subscription_id: string;
+  /** Since when: another subscription must have ended with the meter by then. ISO 8601. */
+  from: string;
+}
+
+/**
+ * Reserves meters for subscriptions, and returns those that another one bills then; the transaction is to be given up if there
+ * are any. What a subscription holds already it keeps. Waits for whoever reserves the same at this moment.
+ */
+export async function billMeters(
+  transaction: Queries,
+  organizationId: string,
+  claims: readonly MeterClaim[],
+): Promise<Omit<MeterClaim, 'from'>[]> {
+  if (claims.length === 0) return [];
+  const claimed = sql`unnest(${claims.map(({ meter_id }) => meter_id)}::uuid[],
+    ${claims.map(({ customer_external_id }) => customer_external_id)}::text[],
+    ${claims.map(({ subscription_id }) => subscription_id)}::uuid[],
+    ${claims.map(({ from }) => from)}::timestamptz[]) AS claim (meter_id, customer_external_id, subscription_id, since)`;
+  const isHeld = sql`EXISTS (SELECT FROM billed_meters AS held WHERE held.organization_id = ${organizationId}
+    AND held.meter_id = claim.meter_id AND held.customer_external_id = claim.customer_external_id
+    AND held.subscription_id = claim.subscription_id AND held.ended_at IS NULL)`;
+  // In one order, so that two who want the same meters do not wait for each other.
+  await sql`
+    INSERT INTO billed_meters AS held (organization_id, meter_id, customer_external_id, subscription_id)
+    SELECT ${organizationId}::uuid, meter_id, customer_external_id, subscription_id FROM (
+      SELECT DISTINCT ON (meter_id, customer_external_id) * FROM ${claimed} WHERE NOT ${isHeld}
+      ORDER BY meter_id, customer_external_id, since
+    ) AS claim ORDER BY meter_id, customer_external_id
+    ON CONFLICT (organization_id, meter_id, customer_external_id)
+    DO UPDATE SET subscription_id = excluded.subscription_id, ended_at = NULL
+    WHERE held.subscription_id = excluded.subscription_id OR held.ended_at <= (
+      SELECT since FROM ${claimed} WHERE claim.meter_id = held.meter_id
+        AND claim.customer_external_id = held.customer_external_id AND claim.subscription_id = excluded.subscription_id
+    )`.execute(transaction);
+  // A statement of its own: it sees what the one before it waited for.
+  const { rows } = await sql<Omit<MeterClaim, 'from'>>`
+    SELECT meter_id, customer_external_id, subscription_id FROM ${claimed} WHERE NOT ${isHeld}`.execute(transaction);
+  return rows;
+}
+
+/**
+ * Lets go of the meters that these subscriptions hold and bill no more: those of ended subscriptions, and those that neither
+ * the open period nor the plan, now or next, has a charge for. Another one may bill them from the end of the last due on.
+ */
+export async function releaseMeters(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionIds: readonly string[],
+): Promise<void> {
+  if (subscriptionIds.length === 0) return;
+  await sql`
+    WITH released AS MATERIALIZED (
+      SELECT held.meter_id, held.customer_external_id, held.subscription_id,
+        (SELECT max(period_end) FROM dues WHERE dues.organization_id = ${organizationId}
+          AND dues.meter_id = held.meter_id AND dues.customer_external_id = held.customer_external_id) AS ended_at
+      FROM billed_meters AS held
+      JOIN subscriptions AS own ON own.organization_id = held.organization_id AND own.id = held.subscription_id
+      WHERE held.organization_id = ${organizationId} AND held.subscription_id = ANY(${subscriptionIds}::uuid[])
+        AND held.ended_at IS NULL
+        AND (own.status = 'CANCELED' OR NOT (
+          EXISTS (SELECT FROM charges WHERE charges.organization_id = ${organizationId}
+            AND charges.plan_id IN (own.plan_id, own.pending_plan_id) AND charges.meter_id = held.meter_id
+            AND charges.ended_at IS NULL)
+          OR EXISTS (SELECT FROM dues WHERE dues.organization_id = ${organizationId}
+            AND dues.subscription_id = own.id AND dues.cycle = own.cycle AND dues.meter_id = held.meter_id)))
+    ), never_billed AS (
+      DELETE FROM billed_meters AS held USING released
+      WHERE held.organization_id = ${organizationId} AND held.meter_id = released.meter_id
+        AND held.customer_external_id = released.customer_external_id AND released.ended_at IS NULL
+    )
+    UPDATE billed_meters AS held SET ended_at = released.ended_at FROM released
+    WHERE held.organization_id = ${organizationId} AND held.meter_id = released.meter_id
+      AND held.customer_external_id = released.customer_external_id AND released.ended_at IS NOT NULL
+  `.execute(transaction);
+}
+
+/**
+ * Reserves a meter for every subscription that is on a plan, or goes over to it, and has not ended: from its next period on a new
+ * charge is billed there. Returns whether it could be; if not, another subscription of one of the customers bills the meter, and
+ * the transaction is to be given up. The row of the plan has to be locked, so that none is made meanwhile.
+ */
+export async function billMeterOfPlan(
+  transaction: Queries,
+  organizationId: string,
+  { planId, meterId }: { planId: string; meterId: string },
+): Promise<boolean> {
+  const { rows: claims } = await sql<MeterClaim>`
+    SELECT ${meterId}::uuid AS meter_id, customer_external_id, id AS subscription_id, current_period_end AS "from"
+    FROM subscriptions
+    WHERE organization_id = ${organizationId} AND (plan_id = ${planId} OR pending_plan_id = ${planId})
+      AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now())`.execute(transaction);
+  const customers = new Set(claims.map(({ customer_external_id }) => customer_external_id));
+  // Two subscriptions of one customer on one plan have no meters yet: they cannot both have this one.
+  if (customers.size < claims.length) return false;
+  return (await billMeters(transaction, organizationId, claims)).length === 0;
+}

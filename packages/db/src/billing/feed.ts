@@ -1,0 +1,81 @@
+// The feed of an organization: what happened in billing, numbered in the order of the commits, without a gap.
+//
+// Whoever appends holds the organization's row of billing_feeds until its commit. So the next number is given only when the
+// one before can be read, and a transaction that is rolled back takes its numbers back with it.
+
+import { sql } from 'kysely';
+import type { Queries } from '../page.ts';
+
+/** What can happen. */
+export type FeedType =
+  | 'invoice.created'
+  | 'invoice.finalized'
+  | 'invoice.paid'
+  | 'invoice.voided'
+  | 'invoice.uncollectible'
+  | 'invoice.past_due'
+  | 'subscription.created'
+  | 'subscription.activated'
+  | 'subscription.changed'
+  | 'subscription.past_due'
+  | 'subscription.canceled'
+  | 'credit.granted'
+  | 'credit.voided';
+
+/** One thing that happened, before it has its number. */
+export interface NewFeedEvent {
+  type: FeedType;
+  /** `user:` and an id, or `weir`. */
+  actor: string;
+  data: Record<string, unknown>;
+}
+
+/** One thing that happened. */
+export interface FeedEvent extends NewFeedEvent {
+  /** Counts from 1 in each organization. */
+  sequence: number;
+  created_at: string;
+}
+
+/**
+ * Appends to the organization's feed, in the order given. Needs a transaction, and comes last in it: other transactions of
+ * the organization that append wait for its end, and taking another lock after this one could deadlock with them.
+ */
+export async function appendFeed(
+  transaction: Queries,
+  organizationId: string,
+  events: readonly NewFeedEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
+  // The time is taken once the row is held, so that it rises with the numbers.
+  await sql`
+    WITH feed AS (
+      INSERT INTO billing_feeds AS feeds (organization_id, last_sequence)
+      VALUES (${organizationId}, ${events.length})
+      ON CONFLICT (organization_id) DO UPDATE SET last_sequence = feeds.last_sequence + excluded.last_sequence
+      RETURNING last_sequence, billing_clock() AS created_at
+    )
+    INSERT INTO billing_events (organization_id, sequence, type, created_at, actor, data)
+    SELECT ${organizationId}, feed.last_sequence - ${events.length} + entry.position, entry.event ->> 'type',
+      feed.created_at, entry.event ->> 'actor', entry.event -> 'data'
+    FROM feed, jsonb_array_elements(${JSON.stringify(events)}::jsonb) WITH ORDINALITY AS entry (event, position)
+  `.execute(transaction);
+}
+
+/** At most `limit` events after a number, ascending. Nothing that comes later stands before what was read. */
+export async function listFeed(
+  db: Queries,
+  organizationId: string,
+  after: number,
+  limit: number,
+): Promise<FeedEvent[]> {
+  const rows = await db
+    .selectFrom('billing_events')
+    .select(['sequence', 'type', 'created_at', 'actor', 'data'])
+    .where('organization_id', '=', organizationId)
+    .where('sequence', '>', String(after))
+    .orderBy('sequence')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, type: row.type as FeedType, sequence: Number(row.sequence) }));
+}

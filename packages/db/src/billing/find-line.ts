@@ -1,0 +1,70 @@
+// One line of an invoice and what is behind it: whose usage, of when, and as of which closing.
+
+import { sql } from 'kysely';
+import type { Database } from '../database.ts';
+import type { Queries } from '../page.ts';
+import { computeInvoices } from './compute-lines.ts';
+import type { DueUsageQuestion } from './due-usage.ts';
+import { fieldsOfComputed, listLineRows, questionOfLine, type LineFields, type UsageOfLine } from './invoice-lines.ts';
+import { findInvoiceRow, type InvoiceRow } from './invoices.ts';
+import { inSnapshot } from './snapshot.ts';
+
+export interface FoundLine {
+  line: LineFields & UsageOfLine;
+  /** What to read for it; undefined for a line without usage. */
+  question: DueUsageQuestion | undefined;
+  /** Of the subscription. */
+  timeZone: string;
+  /** The closing of the line before it for the same due, and its own; undefined where it is the first. */
+  changesSince: { from: number; before: number } | undefined;
+}
+
+/** Finds a line: one that is kept, or one that a draft is computed to have now. */
+export async function findLine(
+  database: Database,
+  organizationId: string,
+  invoiceId: string,
+  lineId: string,
+): Promise<FoundLine | undefined> {
+  return await inSnapshot(database, async (snapshot) => {
+    const invoice = await findInvoiceRow(snapshot, organizationId, invoiceId);
+    if (invoice === undefined) return undefined;
+    const lines = await linesOf(snapshot, organizationId, invoice);
+    const line = lines.find(({ id }) => id === lineId);
+    if (line === undefined) return undefined;
+    const { time_zone: timeZone } = await snapshot
+      .selectFrom('subscriptions')
+      .select('time_zone')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', invoice.subscription_id)
+      .executeTakeFirstOrThrow();
+    const question = questionOfLine(organizationId, line);
+    return { line, question, timeZone, changesSince: await findChangesSince(snapshot, organizationId, invoice, line) };
+  });
+}
+
+async function linesOf(snapshot: Queries, organizationId: string, invoice: InvoiceRow): Promise<FoundLine['line'][]> {
+  if (invoice.status !== 'DRAFT') return await listLineRows(snapshot, organizationId, [invoice.id]);
+  const [computed] = await computeInvoices(snapshot, organizationId, [invoice], null);
+  return computed?.lines.map(fieldsOfComputed) ?? [];
+}
+
+async function findChangesSince(
+  db: Queries,
+  organizationId: string,
+  { subscription_id }: InvoiceRow,
+  { cycle, charge_id, closing }: FoundLine['line'],
+): Promise<FoundLine['changesSince']> {
+  if (cycle === null || charge_id === null) return undefined;
+  const before = closing === null ? Number.MAX_SAFE_INTEGER : Number(closing);
+  const { closing: from } = await db
+    .selectFrom('invoice_lines')
+    .select(sql<string | null>`max(closing)`.as('closing'))
+    .where('organization_id', '=', organizationId)
+    .where('subscription_id', '=', subscription_id)
+    .where('cycle', '=', cycle)
+    .where('charge_id', '=', charge_id)
+    .where('closing', '<', String(before))
+    .executeTakeFirstOrThrow();
+  return from === null ? undefined : { from: Number(from), before };
+}

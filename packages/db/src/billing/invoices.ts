@@ -1,0 +1,152 @@
+// Invoices as they are kept, and in the form in which they are answered. What a draft comes to is in read-invoices.ts.
+
+import { formatAmount, parseAmount, type Amount } from '@weir/rating/money';
+import { minorDigits } from '@weir/rating/currencies';
+import type { Selectable } from 'kysely';
+import { selectPage, type Page, type PageOf, type Queries } from '../page.ts';
+import type { Tables } from '../schema.ts';
+import type { InvoiceKind, InvoiceStatus } from './tables.ts';
+
+/** A row of invoices. */
+export type InvoiceRow = Selectable<Tables['invoices']>;
+
+/** An invoice as it is answered, without its lines. Amounts have exactly the currency's minor digits. */
+export interface Invoice {
+  id: string;
+  invoice_number: string | null;
+  kind: InvoiceKind;
+  status: InvoiceStatus;
+  customer_id: string;
+  subscription_id: string;
+  /** The boundary that it is of; null for an ADJUSTMENT after the end. */
+  cycle: number | null;
+  currency: string;
+  issue_date: string | null;
+  due_date: string | null;
+  period_start: string;
+  period_end: string;
+  subtotal: string;
+  tax: string;
+  total: string;
+  credits_applied: string;
+  amount_paid: string;
+  amount_due: string;
+  finalizes_at: string;
+  finalized_at: string | null;
+  paid_at: string | null;
+  reference: string | null;
+  note: string | null;
+  customer: Record<string, unknown> | null;
+  created_at: string;
+  /** When a draft was computed; null once it is finalized. */
+  computed_at: string | null;
+}
+
+/** What an invoice comes to. */
+export interface Totals {
+  subtotal: Amount;
+  total: Amount;
+}
+
+/** What is still to be paid: nothing of an invoice that is void, or whose total is below zero. */
+export function amountDueOf(
+  row: Pick<InvoiceRow, 'status' | 'currency' | 'credits_applied' | 'amount_paid'>,
+  total: Amount,
+): Amount {
+  const digits = minorDigits(row.currency);
+  if (row.status === 'VOID' || total < 0n) return 0n;
+  return total - amountOf(row.credits_applied, digits) - amountOf(row.amount_paid, digits);
+}
+
+/** An amount of a row; what is null there is nothing. */
+export function amountOf(text: string | null, digits: number): Amount {
+  const amount = parseAmount(text ?? '0', digits);
+  if (amount === undefined) throw new Error(`an amount has more than ${digits} digits after the point: ${text}`);
+  return amount;
+}
+
+/** Puts a row into the form in which it is answered; a draft with what it was computed to come to, and when. */
+export function invoiceOf(row: InvoiceRow, computed?: { totals: Totals; at: string }): Invoice {
+  const digits = minorDigits(row.currency);
+  const totals = computed?.totals ?? { subtotal: amountOf(row.subtotal, digits), total: amountOf(row.total, digits) };
+  const text = (amount: Amount): string => formatAmount(amount, digits);
+  return {
+    id: row.id,
+    invoice_number: row.invoice_number,
+    kind: row.kind,
+    status: row.status,
+    customer_id: row.customer_id,
+    subscription_id: row.subscription_id,
+    cycle: row.cycle,
+    currency: row.currency,
+    issue_date: row.issue_date,
+    due_date: row.due_date,
+    period_start: row.period_start,
+    period_end: row.period_end,
+    subtotal: text(totals.subtotal),
+    tax: text(0n),
+    total: text(totals.total),
+    credits_applied: text(amountOf(row.credits_applied, digits)),
+    amount_paid: text(amountOf(row.amount_paid, digits)),
+    amount_due: text(amountDueOf(row, totals.total)),
+    finalizes_at: row.finalizes_at,
+    finalized_at: row.finalized_at,
+    paid_at: row.paid_at,
+    reference: row.reference,
+    note: row.note,
+    customer: row.customer,
+    created_at: row.created_at,
+    computed_at: computed?.at ?? null,
+  };
+}
+
+/** Which invoices to list. `from` and `to` are instants that are compared with the end of the period, half-open. */
+export interface InvoiceFilter {
+  customerId?: string | undefined;
+  subscriptionId?: string | undefined;
+  status?: InvoiceStatus | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** Those that match all that is given, newest first: of those that were made in one moment, the latest period. */
+export async function listInvoiceRows(
+  db: Queries,
+  organizationId: string,
+  { customerId, subscriptionId, status, from, to }: InvoiceFilter,
+  page: Page,
+): Promise<PageOf<InvoiceRow>> {
+  let query = db.selectFrom('invoices').selectAll().where('organization_id', '=', organizationId);
+  if (customerId !== undefined) query = query.where('customer_id', '=', customerId);
+  if (subscriptionId !== undefined) query = query.where('subscription_id', '=', subscriptionId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (from !== undefined) query = query.where('period_end', '>=', from);
+  if (to !== undefined) query = query.where('period_end', '<', to);
+  const newestFirst = query.orderBy('created_at', 'desc').orderBy('period_end', 'desc').orderBy('id', 'desc');
+  return await selectPage(newestFirst, page);
+}
+
+/** One invoice of an organization. */
+export async function findInvoiceRow(db: Queries, organizationId: string, id: string): Promise<InvoiceRow | undefined> {
+  return await db
+    .selectFrom('invoices')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** The same, held until this transaction ends. Of the locks of billing only those of subscriptions come before it. */
+export async function lockInvoiceRow(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+): Promise<InvoiceRow | undefined> {
+  return await transaction
+    .selectFrom('invoices')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+}

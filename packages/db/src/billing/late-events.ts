@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { Queries } from '../page.ts';
+import type { DueRow } from './dues.ts';
+
+/**
+ * The closed dues of subscriptions that have late events which no line has settled, by subscription, then by period: those that
+ * came in since the last closing of the subscription, and before the closing `before`; with null, all of them.
+ */
+export async function findLateDues(
+  db: Queries,
+  organizationId: string,
+  subscriptionIds: readonly string[],
+  before: number | null,
+): Promise<DueRow[]> {
+  if (subscriptionIds.length === 0) return [];
+  const end = before === null ? sql`9223372036854775807` : sql`${before}::bigint`;
+  // Most subscriptions have none, which the index by closing says for each meter at once. Then each due is asked.
+  const { rows } = await sql<DueRow>`
+    SELECT d.*, m.aggregation_type AS aggregation
+    FROM subscriptions s
+    CROSS JOIN LATERAL (
+      SELECT DISTINCT meter_id, customer_external_id FROM dues
+      WHERE organization_id = s.organization_id AND subscription_id = s.id AND meter_id IS NOT NULL AND closing IS NOT NULL OFFSET 0
+    ) AS billed
+    CROSS JOIN LATERAL (
+      SELECT FROM late_events
+      WHERE organization_id = s.organization_id AND meter_id = billed.meter_id AND customer_external_id = billed.customer_external_id
+        AND closing >= s.closing AND closing < ${end} LIMIT 1
+    ) AS waiting
+    JOIN dues d ON d.organization_id = s.organization_id AND d.subscription_id = s.id
+      AND d.meter_id = billed.meter_id AND d.customer_external_id = billed.customer_external_id AND d.closing IS NOT NULL
+    CROSS JOIN LATERAL (
+      SELECT FROM late_events
+      WHERE organization_id = d.organization_id AND meter_id = d.meter_id AND customer_external_id = d.customer_external_id
+        AND "timestamp" >= d.period_start AND "timestamp" < d.period_end
+        AND closing >= greatest(s.closing, d.closing) AND closing < ${end} LIMIT 1
+    ) AS late
+    JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
+    WHERE s.organization_id = ${organizationId}::uuid AND s.id = ANY (${subscriptionIds}::uuid[])
+    ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
+  return rows;
+}

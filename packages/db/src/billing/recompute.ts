@@ -1,0 +1,190 @@
+// Computes finalized invoices again, from the events behind them: each line with its own copy of the charge, its closing, its
+// rating version and its days. Changes nothing.
+
+import { minorDigits } from '@weir/rating/currencies';
+import { formatExact, parseExact } from '@weir/rating/exact';
+import { formatAmount, type Amount } from '@weir/rating/money';
+import { rate, type Days } from '@weir/rating/rate';
+import { settle } from '@weir/rating/settle';
+import { sql } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
+import type { Database } from '../database.ts';
+import type { Queries } from '../page.ts';
+import { readDueUsage, type DueUsage, type UsageSource } from './due-usage.ts';
+import { lineOf, listLineRows, questionOfLine, type InvoiceLine, type LineRow } from './invoice-lines.ts';
+import { amountOf, type InvoiceRow } from './invoices.ts';
+import { inSnapshot } from './snapshot.ts';
+
+/** The lines of an invoice, and their sum. */
+interface LineSet {
+  lines: InvoiceLine[];
+  subtotal: string;
+  total: string;
+}
+
+/** What an invoice says, and what it comes to when it is computed again. */
+export interface Recomputed {
+  invoice_id: string;
+  invoice_number: string;
+  from: UsageSource;
+  identical: boolean;
+  stored: LineSet;
+  recomputed: LineSet;
+}
+
+/**
+ * Computes these invoices of an organization again, in one snapshot, from rollups or from events. Drafts and ids that are no invoice
+ * are left out; the others come in the order of their ids. A few hundred at a time: all of their lines are held in memory.
+ */
+export async function recomputeInvoices(
+  database: Database,
+  organizationId: string,
+  invoiceIds: readonly string[],
+  from: UsageSource = 'rollups',
+): Promise<Recomputed[]> {
+  if (invoiceIds.length === 0) return [];
+  return await inSnapshot(database, async (transaction) => {
+    const invoices = await transaction
+      .selectFrom('invoices')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...invoiceIds])
+      .where('status', '<>', 'DRAFT')
+      .orderBy('id')
+      .execute();
+    const lines = await listLineRows(
+      transaction,
+      organizationId,
+      invoices.map(({ id }) => id),
+    );
+    const usage = await readUsageOfLines(transaction, organizationId, lines, from);
+    const before = await readBilledBefore(transaction, organizationId, lines);
+    return invoices.map((invoice) => {
+      const own = lines.filter((line) => line.invoice_id === invoice.id);
+      return compare(invoice, own, from, (line) => lineAgain(line, invoice.currency, usage, before));
+    });
+  });
+}
+
+/** The ids of finalized invoices of an organization, in order, after the one that the page before ended with. */
+export async function listFinalizedInvoices(
+  db: Queries,
+  organizationId: string,
+  page: { after?: string | undefined; limit: number },
+): Promise<string[]> {
+  let query = db
+    .selectFrom('invoices')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('status', '<>', 'DRAFT');
+  if (page.after !== undefined) query = query.where('id', '>', page.after);
+  const rows = await query.orderBy('id').limit(page.limit).execute();
+  return rows.map(({ id }) => id);
+}
+
+function compare(
+  invoice: InvoiceRow,
+  lines: readonly LineRow[],
+  from: UsageSource,
+  again: (line: LineRow) => InvoiceLine,
+): Recomputed {
+  const { currency } = invoice;
+  const digits = minorDigits(currency);
+  const stored: LineSet = {
+    lines: lines.map((line) => lineOf(line, currency)),
+    subtotal: formatAmount(amountOf(invoice.subtotal, digits), digits),
+    total: formatAmount(amountOf(invoice.total, digits), digits),
+  };
+  const recomputedLines = lines.map(again);
+  const sum = recomputedLines.reduce<Amount>((all, { amount }) => all + amountOf(amount, digits), 0n);
+  const total = formatAmount(sum, digits);
+  const recomputed: LineSet = { lines: recomputedLines, subtotal: total, total };
+  return {
+    invoice_id: invoice.id,
+    invoice_number: invoice.invoice_number ?? '',
+    from,
+    identical: isDeepStrictEqual(asJson(stored), asJson(recomputed)),
+    stored,
+    recomputed,
+  };
+}
+
+/** What of it is answered: members in any order, and nothing undefined. */
+function asJson(value: LineSet): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function lineAgain(
+  line: LineRow,
+  currency: string,
+  usage: ReadonlyMap<string, DueUsage>,
+  before: ReadonlyMap<string, Amount>,
+): InvoiceLine {
+  const digits = minorDigits(currency);
+  if (line.terms === null) {
+    const exact_amount = formatExact(parseExact(line.amount));
+    return lineOf({ ...line, exact_amount, billed_before: '0' }, currency);
+  }
+  const read = usage.get(line.id);
+  const quantity = read?.quantity ?? '0';
+  const counted = { quantity, eventCount: BigInt(read?.eventCount ?? 0) };
+  const { exact, detail } = rate(line.terms, counted, daysOfLine(line), line.rating_version);
+  const billedBefore = before.get(line.id) ?? 0n;
+  const { exactAmount, amount } = settle(exact, billedBefore, digits);
+  return lineOf(
+    {
+      ...line,
+      quantity: read?.quantity ?? null,
+      event_count: read === undefined ? null : String(read.eventCount),
+      detail,
+      exact_amount: exactAmount,
+      billed_before: formatAmount(billedBefore, digits),
+      amount: formatAmount(amount, digits),
+    },
+    currency,
+  );
+}
+
+function daysOfLine({ days_in_force: inForce, days_in_period: inPeriod }: LineRow): Days | null {
+  return inForce === null || inPeriod === null ? null : { inForce, inPeriod };
+}
+
+async function readUsageOfLines(
+  db: Queries,
+  organizationId: string,
+  lines: readonly LineRow[],
+  from: UsageSource,
+): Promise<Map<string, DueUsage>> {
+  const asked = lines.flatMap((line) => {
+    const question = questionOfLine(organizationId, line);
+    return question === undefined ? [] : [{ id: line.id, question }];
+  });
+  const read = await readDueUsage(
+    db,
+    asked.map(({ question }) => question),
+    from,
+  );
+  return new Map(asked.flatMap(({ id }, index) => (read[index] === undefined ? [] : [[id, read[index]]])));
+}
+
+/**
+ * What was billed before each line for its due: the sum of the due's lines of earlier closings. A due has one line at a closing,
+ * so their numbers say which came first.
+ */
+async function readBilledBefore(
+  db: Queries,
+  organizationId: string,
+  lines: readonly LineRow[],
+): Promise<Map<string, Amount>> {
+  if (lines.length === 0) return new Map();
+  const { rows } = await sql<{ id: string; currency: string; billed: string }>`
+    SELECT lines.id, invoices.currency, coalesce(sum(earlier.amount), 0) AS billed
+    FROM invoice_lines AS lines
+    JOIN invoices ON invoices.organization_id = lines.organization_id AND invoices.id = lines.invoice_id
+    LEFT JOIN invoice_lines AS earlier ON earlier.organization_id = lines.organization_id
+      AND earlier.subscription_id = lines.subscription_id AND earlier.cycle = lines.cycle
+      AND earlier.charge_id = lines.charge_id AND earlier.closing < lines.closing
+    WHERE lines.organization_id = ${organizationId}::uuid AND lines.id = ANY (${lines.map(({ id }) => id)}::uuid[])
+    GROUP BY lines.id, invoices.currency`.execute(db);
+  return new Map(rows.map(({ id, currency, billed }) => [id, amountOf(billed, minorDigits(currency))]));
+}

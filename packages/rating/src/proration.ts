@@ -1,0 +1,58 @@
+// What part of its period a due is in force for, by local dates: a customer can count them, and daylight saving cannot move
+// them.
+
+import type { Micros } from '@weir/shared/instant';
+import { addDays, dateOf, datesLeftOut, daysBetween, type LocalDate } from './local-date.ts';
+import { dateOfStep, periodAt, type Schedule } from './periods.ts';
+import type { Days } from './rate.ts';
+
+/** When a due is in force. What lies outside of its period is cut off. */
+export interface InForce {
+  start: Micros;
+  end: Micros;
+  /** True where it was cancelled: that date counts. False where the plan was changed: that date is the new plan's. */
+  endDateCounts: boolean;
+}
+
+/**
+ * The dates that a due touches, of those of its whole period. The first period of a `calendar` schedule is a part of a
+ * calendar one. Returns null where the due is in force for all of it, and in plans by the day, which are never prorated.
+ */
+export function daysOf(schedule: Schedule, cycle: number, inForce: InForce): Days | null {
+  const { timeZone, interval } = schedule;
+  if (interval === 'day') return null;
+  const period = periodAt(schedule, cycle);
+  const steps = cycle - schedule.firstCycle;
+  const periodFirst = dateOfStep(schedule, steps);
+  const periodLast = addDays(dateOfStep(schedule, steps + 1), -1);
+  const first = dateOf(timeZone, Math.max(inForce.start, period.start));
+  const last = lastDate(timeZone, inForce);
+  const days = {
+    inForce: countDates(timeZone, first, last < periodLast ? last : periodLast),
+    inPeriod: countDates(timeZone, periodFirst, periodLast),
+  };
+  return days.inForce === days.inPeriod ? null : days;
+}
+
+function lastDate(timeZone: string, { end, endDateCounts }: InForce): LocalDate {
+  const date = dateOf(timeZone, end);
+  return endDateCounts ? date : addDays(date, -1);
+}
+
+/** From one date to another, both included, without those that the zone left out. */
+function countDates(timeZone: string, first: LocalDate, last: LocalDate): number {
+  const days = daysBetween(first, last) + 1;
+  return days <= 0 ? 0 : days - datesLeftOut(timeZone, first, last).length;
+}
+
+/** As a line shows it: `22/31`. */
+export function formatDays({ inForce, inPeriod }: Days): string {
+  return `${inForce}/${inPeriod}`;
+}
+
+/** Reads what {@link formatDays} wrote. Throws on anything else. */
+export function parseDays(text: string): Days {
+  const [, inForce, inPeriod] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  if (inForce === undefined || inPeriod === undefined) throw new Error(`not a share of days: ${text.slice(0, 40)}`);
+  return { inForce: Number(inForce), inPeriod: Number(inPeriod) };
+}
