@@ -1,6 +1,7 @@
 // An organization in which everything that can become of an event and of an invoice has happened, with rows as the run leaves
 // them: real events, recorded before and after closings, and everything of billing written by hand.
 
+import { openDatabase, type Database } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
 import { makeTenant, type Tenant } from './reconcile-fixture.ts';
 import type { Weir } from './harness.ts';
@@ -74,6 +75,43 @@ export async function makeBilled(weir: Weir): Promise<Billed> {
   await weir.drained();
   for (const [table, own] of Object.entries(rows)) await insert(weir, tenant.id, table, own);
   return billed;
+}
+
+/** One connection, so that what is looked at is in the transaction of whoever planted it. */
+export function openForPlanting(weir: Weir): Database {
+  return openDatabase(weir.databaseUrl, { connectionsMax: 1, statementTimeoutMs: 30_000, onConnectionError: () => {} });
+}
+
+/** Plants something wrong, looks, and takes it back. In the text, `:acme` and other names of ids stand for them. */
+export async function planted<Result>(
+  database: Database,
+  billed: Billed,
+  text: string,
+  look: () => Promise<Result>,
+): Promise<Result> {
+  await database.pool.query('BEGIN');
+  try {
+    await database.pool.query(named(billed, text));
+    return await look();
+  } finally {
+    await database.pool.query('ROLLBACK');
+  }
+}
+
+function named({ tenant, count, ids, invoices, grants }: Billed, text: string): string {
+  const names: Record<string, string | undefined> = {
+    ...ids,
+    organization: tenant.id,
+    sum: tenant.sum.id,
+    count: count.id,
+    ...Object.fromEntries(invoices.map((id, index) => [`invoice${index + 1}`, id])),
+    ...grants,
+  };
+  return text.replaceAll(/(?<!:):([a-z]\w*)/gi, (_, name: string) => {
+    const id = names[name];
+    if (id === undefined) throw new Error(`no id is called ${name}`);
+    return `'${id}'::uuid`;
+  });
 }
 
 type Tracked = [customer: string, date: string, meterToken?: string];
@@ -153,7 +191,15 @@ function rowsOf(billed: Billed): Record<string, Row[]> {
 }
 
 function grant(customer_id: string, row: Row): Row {
-  return { customer_id, currency: 'USD', priority: 0, created_at: '2026-01-01T00:00Z', invoice_id: null, voided_at: null, ...row };
+  return {
+    customer_id,
+    currency: 'USD',
+    priority: 0,
+    created_at: '2026-01-01T00:00Z',
+    invoice_id: null,
+    voided_at: null,
+    ...row,
+  };
 }
 
 function subscriptionRows({ tenant, count, ids }: Billed): Record<string, Row[]> {
@@ -240,7 +286,12 @@ function perUnit(unit_price: string): Row {
 }
 
 function dueRows({ tenant, count, ids }: Billed): Record<string, Row[]> {
-  const due = (kind: 'usageA' | 'fixedA' | 'usageB' | 'fixedB', cycle: number, closing: number | null, billed: string) => {
+  const due = (
+    kind: 'usageA' | 'fixedA' | 'usageB' | 'fixedB',
+    cycle: number,
+    closing: number | null,
+    billed: string,
+  ) => {
     const isA = kind.endsWith('A');
     const days = isA ? DAYS_A : DAYS_B;
     const terms = {
@@ -327,7 +378,11 @@ function invoiceRows({ ids, invoices }: Billed): Record<string, Row[]> {
   };
   const adjustment = {
     ...line(4, 'ADJUSTMENT', 'acme', 0, { exact_amount: '-30.75', amount: '-30.75', closing: null, position: 3 }),
-    ...{ subscription_id: null, cycle: null, charge_id: null, period_start: null, period_end: null },
+    subscription_id: null,
+    cycle: null,
+    charge_id: null,
+    period_start: null,
+    period_end: null,
   };
   const total = (amount: string) => ({ subtotal: amount, total: amount });
   const fixed = (closing: number) => ({ exact_amount: '20', amount: '20.00', closing, position: 1 });
@@ -345,7 +400,13 @@ function invoiceRows({ ids, invoices }: Billed): Record<string, Row[]> {
       line(1, 'FIXED', 'fixedB', 0, { exact_amount: '10', amount: '10.00', closing: 1, position: 1 }),
       line(2, 'USAGE', 'usageB', 1, { quantity: 1, event_count: 1, exact_amount: '0.01', amount: '0.01', closing: 2 }),
       line(2, 'FIXED', 'fixedB', 1, { exact_amount: '25/7', amount: '3.57', closing: 2, position: 1 }),
-      line(3, 'USAGE', 'usageA', 0, { quantity: 7.5, event_count: 5, exact_amount: '0.75', amount: '0.75', closing: 2 }),
+      line(3, 'USAGE', 'usageA', 0, {
+        quantity: 7.5,
+        event_count: 5,
+        exact_amount: '0.75',
+        amount: '0.75',
+        closing: 2,
+      }),
       line(3, 'FIXED', 'fixedA', 1, fixed(2)),
       line(4, 'USAGE', 'usageA', 1, { quantity: 6, event_count: 4, exact_amount: '0.6', amount: '0.60', closing: 3 }),
       line(4, 'FIXED', 'fixedA', 2, fixed(3)),

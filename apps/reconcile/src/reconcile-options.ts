@@ -30,7 +30,9 @@ Exit status: 0 all is equal (after --repair: is now), 1 something differs, 2 it 
 export function parseReconcileOptions(args: readonly string[], command: Command): ReconcileOptions {
   const { organization, month, archivedThrough, repair, invoices, json } = command
     .name('npm run reconcile --')
-    .description('Proves that no event got lost, that the rollups are what the events give, and that each is billed once.')
+    .description(
+      'Proves that no event got lost, that the rollups are what the events give, and that each is billed once.',
+    )
     .option('--organization <id>', 'only this organization', organizationId)
     .option('--month <month>', 'only this month (UTC), such as 2026-11', monthOf)
     .option('--archived-through <month>', 'events received up to its end were archived: do not look for them', monthOf)

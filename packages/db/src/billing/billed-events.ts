@@ -226,11 +226,11 @@ function whyUnbilled(own: RawBuilder<unknown>): RawBuilder<unknown> {
         WHEN NOT there.is_there THEN NULL
         WHEN e."timestamp" < each.trial_end_at THEN CASE WHEN EXISTS (
             SELECT FROM charges c WHERE c.organization_id = ${own} AND c.meter_id = e.meter_id
-              AND c.plan_id IN (each.plan_id, each.pending_plan_id)
+              AND c.plan_id IN (each.plan_id, CASE WHEN each.cycle IS NULL THEN each.pending_plan_id END)
           ) OR EXISTS (
             SELECT FROM dues o WHERE o.organization_id = ${own} AND o.subscription_id = each.id AND o.meter_id = e.meter_id
           ) THEN 'trial' ELSE 'not_priced' END
-        WHEN e."timestamp" >= each.current_period_end THEN CASE WHEN EXISTS (
+        WHEN e."timestamp" >= each.current_period_end AND each.status <> 'CANCELED' THEN CASE WHEN EXISTS (
             SELECT FROM charges c WHERE c.organization_id = ${own} AND c.meter_id = e.meter_id
               AND c.plan_id = coalesce(each.pending_plan_id, each.plan_id) AND c.ended_at IS NULL
           ) THEN 'not_opened' ELSE 'not_priced' END

@@ -100,7 +100,9 @@ export async function hasBilling(database: Database, organizationId: string | un
     const own = organizationId === undefined ? sql`true` : sql`organization_id = ${organizationId}::uuid`;
     return sql`EXISTS (SELECT FROM ${sql.table(table)} WHERE ${own})`;
   });
-  const { rows } = await sql<{ found: boolean }>`SELECT ${sql.join(found, sql` OR `)} AS found`.execute(database.kysely);
+  const { rows } = await sql<{ found: boolean }>`SELECT ${sql.join(found, sql` OR `)} AS found`.execute(
+    database.kysely,
+  );
   return rows[0]?.found === true;
 }
 

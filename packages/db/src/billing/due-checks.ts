@@ -24,7 +24,8 @@ export const DUE_CHECKS: readonly BillingCheck[] = [
   },
   {
     name: 'line_billed_before',
-    promise: 'what was billed before a line is the sum of the lines of its due before it, all on invoices of its subscription',
+    promise:
+      'what was billed before a line is the sum of the lines of its due before it, all on invoices of its subscription',
     faults: ({ of }) => sql`
       SELECT organization_id, 'line ' || id AS subject, CASE
         WHEN subscription_id <> invoiced THEN format('it is of subscription %s, and its invoice of %s', subscription_id, invoiced)

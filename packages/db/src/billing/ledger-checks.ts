@@ -6,7 +6,8 @@ import type { BillingCheck } from './billing-checks.ts';
 export const LEDGER_CHECKS: readonly BillingCheck[] = [
   {
     name: 'credit_grants',
-    promise: 'what remains of a grant is its amount without what was drawn and voided and not returned; of a void one nothing does',
+    promise:
+      'what remains of a grant is its amount without what was drawn and voided and not returned; of a void one nothing does',
     faults: ({ of }) => sql`
       SELECT g.organization_id, 'grant ' || g.id AS subject,
         format('%s were granted, %s drawn, %s returned, %s voided, and %s remain', g.amount, entries.drawn,

@@ -6,7 +6,8 @@ import type { BillingCheck } from './billing-checks.ts';
 export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
   {
     name: 'periods',
-    promise: 'the periods of a subscription follow each other from its start, or from the end of its trial, without gap or overlap',
+    promise:
+      'the periods of a subscription follow each other from its start, or from the end of its trial, without gap or overlap',
     faults: ({ of }) => sql`
       SELECT organization_id, 'subscription ' || subscription_id AS subject, CASE
         WHEN cycle <> cycle_before + 1 THEN format('cycle %s follows cycle %s', cycle, cycle_before)
