@@ -2,6 +2,7 @@
 // does not exist, and no list, count or uniqueness gives it away.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
 
 let weir: Weir;
@@ -11,7 +12,10 @@ let strangersKey: string;
 let strangersWidget: string;
 
 /** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
-type Ids = Record<'apiKey' | 'feature' | 'meter' | 'token' | 'plan' | 'customer' | 'event' | 'rejected', string>;
+type Ids = Record<
+  'apiKey' | 'feature' | 'meter' | 'token' | 'plan' | 'charge' | 'customer' | 'subscription' | 'event' | 'rejected',
+  string
+>;
 let owners: Ids;
 let strangers: Ids;
 const nobodys: Ids = {
@@ -20,7 +24,9 @@ const nobodys: Ids = {
   meter: '01890000-0000-7000-8000-000000000003',
   token: 'mtr_000000000000000000000000',
   plan: '01890000-0000-7000-8000-000000000004',
+  charge: '01890000-0000-7000-8000-000000000008',
   customer: '01890000-0000-7000-8000-000000000005',
+  subscription: '01890000-0000-7000-8000-000000000009',
   event: '01890000-0000-7000-8000-000000000006',
   rejected: '01890000-0000-7000-8000-000000000007',
 };
@@ -35,7 +41,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   const plan = await create('/plans', {
     name: 'Pro',
     lookup_id: 'pro',
-    type: 'FIXED',
+    type: 'HYBRID',
     billing_interval: 'month',
     currency: 'USD',
   });
@@ -45,13 +51,18 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     const body = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
     return (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body.id;
   };
+  const charge = await create(`/plans/${plan.id}/charges`, fixedCharge('10'));
+  const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
+  const subscribed = { customer_id: customer.id, plan_id: plan.id, external_id: 'shared-subscription' };
   return {
     apiKey: (await create('/api-keys', { name: 'Key', scopes: ['usage.read'] })).id,
     feature: meter.featureId,
     meter: meter.id,
     token: meter.token,
     plan: plan.id,
-    customer: (await create('/customers', { external_id: 'shared-name', name: 'Secret' })).id,
+    charge: charge.id,
+    customer: customer.id,
+    subscription: (await create('/subscriptions', subscribed)).id,
     event: await track({ user_id: 'ada' }),
     rejected: await track({}),
   };
@@ -103,6 +114,59 @@ const operations: Row[] = [
   ],
   ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ plan, feature }) => `/plans/${plan}/features/${feature}`],
   ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ feature }) => `/plans/${strangers.plan}/features/${feature}`],
+  ['POST /api/v1/plans/{id}/charges', ({ plan }) => `/plans/${plan}/charges`, () => usageCharge(strangers.meter)],
+  [
+    'POST /api/v1/plans/{id}/charges',
+    () => `/plans/${strangers.plan}/charges`,
+    ({ meter }) => usageCharge(meter, { unit_price: 1 }),
+  ],
+  [
+    'PATCH /api/v1/plans/{id}/charges/{charge_id}',
+    ({ plan, charge }) => `/plans/${plan}/charges/${charge}`,
+    () => ({ status: 'INACTIVE' }),
+  ],
+  [
+    'PATCH /api/v1/plans/{id}/charges/{charge_id}',
+    ({ charge }) => `/plans/${strangers.plan}/charges/${charge}`,
+    () => ({ display_name: 'Mine' }),
+  ],
+  [
+    'POST /api/v1/charges/evaluate',
+    () => '/charges/evaluate',
+    ({ meter }) => ({ currency: 'USD', charge: usageCharge(meter) }),
+  ],
+  [
+    'POST /api/v1/subscriptions',
+    () => '/subscriptions',
+    ({ customer }) => ({ customer_id: customer, plan_id: strangers.plan }),
+  ],
+  [
+    'POST /api/v1/subscriptions',
+    () => '/subscriptions',
+    ({ plan }) => ({ customer_external_id: 'shared-name', plan_id: plan }),
+  ],
+  ['GET /api/v1/subscriptions/{id}', ({ subscription }) => `/subscriptions/${subscription}`],
+  ['GET /api/v1/subscriptions/{id}/periods', ({ subscription }) => `/subscriptions/${subscription}/periods?count=2`],
+  [
+    'PATCH /api/v1/subscriptions/{id}',
+    ({ subscription }) => `/subscriptions/${subscription}`,
+    () => ({ pending_plan_id: null }),
+  ],
+  [
+    'POST /api/v1/subscriptions/{id}/cancel',
+    ({ subscription }) => `/subscriptions/${subscription}/cancel`,
+    () => ({ cancel_at_period_end: false }),
+  ],
+  [
+    'POST /api/v1/subscriptions/{id}/change',
+    ({ subscription }) => `/subscriptions/${subscription}/change`,
+    () => ({ plan_id: strangers.plan }),
+  ],
+  [
+    'POST /api/v1/subscriptions/{id}/change',
+    () => `/subscriptions/${strangers.subscription}/change`,
+    ({ plan }) => ({ plan_id: plan }),
+  ],
   ['GET /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
   ['PATCH /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`, () => ({ name: 'Mine' })],
   ['DELETE /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
@@ -130,6 +194,9 @@ const lists: Row[] = [
   ['GET /api/v1/plans', () => '/plans'],
   ['GET /api/v1/customers', () => '/customers'],
   ['GET /api/v1/customers', () => '/customers?search=Secret'],
+  ['GET /api/v1/subscriptions', () => '/subscriptions'],
+  ['GET /api/v1/subscriptions', ({ customer }) => `/subscriptions?customer_id=${customer}`],
+  ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
   ['GET /api/v1/events', () => '/events'],
   ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],
   ['GET /api/v1/events', () => '/events?customer_external_id=shared-name'],
@@ -147,6 +214,8 @@ const namesNothing = [
   'POST /api/v1/features',
   'POST /api/v1/plans',
   'POST /api/v1/customers',
+  'GET /api/v1/billing/settings',
+  'PATCH /api/v1/billing/settings',
   // Its customer is the organization's own, whatever its name: test/usage/widget.test.ts.
   'POST /api/v1/widget/token',
 ];
@@ -174,7 +243,18 @@ test('every operation of the API is here, with every parameter and field that na
       expand(document.components.schemas[name]).slice(1, -1),
     );
   // A window, a page, or a kind of thing. And the names that each organization gives to its own, see the end of this file.
-  const harmless = ['start_date', 'end_date', 'timezone', 'group_by', 'page', 'page_size', 'limit', 'status', 'type'];
+  const harmless = [
+    'start_date',
+    'end_date',
+    'timezone',
+    'group_by',
+    'page',
+    'page_size',
+    'limit',
+    'status',
+    'type',
+    'count',
+  ];
   const ownNames = ['is_active', 'lookup_id', 'external_id'];
   const missing: string[] = [];
   for (const [path, methods] of Object.entries<Record<string, Operation>>(document.paths)) {
@@ -247,8 +327,15 @@ describe('after all these attempts', () => {
     expect(await get(`/plans/${owners.plan}`)).toMatchObject({
       is_active: true,
       features: [{ feature_id: owners.feature }],
+      charges: [{ id: owners.charge, display_name: 'Base fee', status: 'ACTIVE' }],
     });
     expect(await get(`/customers/${owners.customer}`)).toMatchObject({ name: 'Secret' });
+    expect(await get(`/subscriptions/${owners.subscription}`)).toMatchObject({
+      status: 'ACTIVE',
+      ended_at: null,
+      plan_id: owners.plan,
+      external_id: 'shared-subscription',
+    });
     expect(await get(`/events/${owners.rejected}`)).toMatchObject({ status: 'rejected' });
     const keys = await get('/api-keys');
     expect(keys.data.map(({ id }: { id: string }) => id)).toContain(owners.apiKey);
@@ -259,7 +346,7 @@ describe('after all these attempts', () => {
       [owners, owner.session],
       [strangers, stranger.session],
     ] as const) {
-      for (const path of ['/api-keys', '/features', '/meters', '/plans', '/customers', '/events'])
+      for (const path of ['/api-keys', '/features', '/meters', '/plans', '/customers', '/subscriptions', '/events'])
         expect((await get(path, session)).data.length, path).toBeGreaterThan(0);
       expect((await get(`/meters/${ids.meter}/usage?customer_external_id=shared-name`, session)).total_usage).toBe('1');
     }

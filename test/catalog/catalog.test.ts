@@ -153,9 +153,9 @@ describe('a plan', () => {
       const { status, body } = await send('PATCH', `/plans/${plan.id}`, { [field]: value });
       expect([status, body[field]]).toEqual([200, value]);
     }
-    const { features, ...after } = (await send('GET', `/plans/${plan.id}`)).body;
+    const { features, charges, ...after } = (await send('GET', `/plans/${plan.id}`)).body;
     expect(after).toEqual({ ...plan, ...changes });
-    expect(features).toEqual([]);
+    expect([features, charges]).toEqual([[], []]);
     for (const change of [{ id: plan.id }, { created_at: plan.created_at }, { currency: 'XXX' }, { trial_days: -1 }]) {
       expect((await send('PATCH', `/plans/${plan.id}`, change)).status, JSON.stringify(change)).toBe(422);
     }

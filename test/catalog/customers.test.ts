@@ -26,6 +26,7 @@ const full = {
   billing_address_country: 'DE',
   billing_address_postal_code: '10117',
   metadata: { tier: 'gold', seats: 5, nested: { deep: [1, null, true] } },
+  time_zone: 'Europe/Berlin',
 };
 
 describe('creating a customer', () => {
@@ -44,11 +45,11 @@ describe('creating a customer', () => {
     expect(body).toEqual({ ...empty, id, external_id: id, metadata: {}, created_at });
   });
 
-  test('takes an external_id once in an organization', async () => {
+  test('takes an external_id once in an organization, and says who has it', async () => {
     const body = { external_id: 'taken' };
-    expect((await send('POST', '/customers', body)).status).toBe(201);
+    const { body: first } = await send('POST', '/customers', body);
     const again = await send('POST', '/customers', body);
-    expect([again.status, again.body.code]).toEqual([409, 'external_id_taken']);
+    expect(again).toMatchObject({ status: 409, body: { code: 'external_id_taken', id: first.id } });
     const { session } = await signUp(weir);
     expect((await weir.request('POST', '/api/v1/customers', { session, body })).status).toBe(201);
   });
@@ -68,6 +69,10 @@ describe('creating a customer', () => {
     ['metadata', { text: 'x'.repeat(8192) }],
     ['metadata', { a: { b: { c: { d: { e: {} } } } } }],
     ['metadata', Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`key-${n}`, n]))],
+    ['time_zone', 'Mars/Olympus'],
+    ['time_zone', '+01:00'],
+    ['time_zone', ''],
+    ['time_zone', 1],
     ['id', '01890000-0000-7000-8000-000000000000'],
     ['externalId', 'acme'],
   ])('with %s %j is refused', async (field, value) => {
@@ -79,7 +84,13 @@ describe('creating a customer', () => {
 describe('changing a customer', () => {
   test('changes what is sent and keeps the rest; null clears a field', async () => {
     const { body: before } = await send('POST', '/customers', { ...full, external_id: 'changing' });
-    const changes = { external_id: 'changed', name: null, email: 'new@acme.example', metadata: { tier: 'silver' } };
+    const changes = {
+      external_id: 'changed',
+      name: null,
+      email: 'new@acme.example',
+      metadata: { tier: 'silver' },
+      time_zone: 'Asia/Tokyo',
+    };
     const { status, body } = await send('PATCH', `/customers/${before.id}`, changes);
     expect([status, body]).toEqual([200, { ...before, ...changes }]);
     expect((await send('GET', `/customers/${before.id}`)).body).toEqual(body);
@@ -89,7 +100,7 @@ describe('changing a customer', () => {
     const { body: one } = await send('POST', '/customers', {});
     const { body: other } = await send('POST', '/customers', {});
     const taken = await send('PATCH', `/customers/${one.id}`, { external_id: other.external_id });
-    expect([taken.status, taken.body.code]).toEqual([409, 'external_id_taken']);
+    expect(taken).toMatchObject({ status: 409, body: { code: 'external_id_taken', id: other.id } });
     for (const change of [
       { external_id: null },
       { email: 'x' },

@@ -135,7 +135,7 @@ describe('creating a plan', () => {
     const { status, body } = await send('POST', '/plans', given);
     expect(status).toBe(201);
     expect(body).toEqual({ ...given, id: uuid, created_at: time });
-    expect((await send('GET', `/plans/${body.id}`)).body).toEqual({ ...body, features: [] });
+    expect((await send('GET', `/plans/${body.id}`)).body).toEqual({ ...body, features: [], charges: [] });
   });
 
   test('without the optional fields has no trial and no description, and takes new subscriptions', async () => {

@@ -32,6 +32,16 @@ afterAll(() => weir.close());
 /** Fields that are refused in some cases only, of which the document tells in words. */
 const RULES: { operation: string; path: string; rule: string }[] = [
   { operation: 'patch /api/v1/features/{id}', path: 'unit', rule: 'only features of type meter have a unit' },
+  ...['days_in_force', 'days_in_period'].map((path) => ({
+    operation: 'post /api/v1/charges/evaluate',
+    path,
+    rule: 'the days in force stand beside those of the period',
+  })),
+  ...[
+    ['customer_id', 'a customer is named by one of its ids, and not by both'],
+    ['billing_interval', 'it is that of the plan'],
+    ['trial_end_date', 'a trial does not end before the start, or a hundred years later'],
+  ].map(([path = '', rule = '']) => ({ operation: 'post /api/v1/subscriptions', path, rule })),
   { operation: 'post /api/v1/api-keys', path: 'scopes', rule: 'a key has each scope once' },
 ];
 

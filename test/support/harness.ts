@@ -106,6 +106,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     EVENT_LOOP_DELAY_MS_MAX: '60000',
     SWEEP_INTERVAL_MS: '250',
     SWEEP_AGE_MS: '1000',
+    // Tests of billing say themselves when it runs.
+    BILLING_INTERVAL_MS: '86400000',
   };
   const closers: (() => Promise<unknown>)[] = [];
   const pool = new pg.Pool({ connectionString: database.url, max: 2, options: '-c timezone=UTC' });

@@ -21,7 +21,7 @@ export async function readKept({ pool, redis, env, keys }: Weir): Promise<Kept> 
               md5(string_agg((to_jsonb(t) - 'used_at')::text, ' ' ORDER BY to_jsonb(t)::text)) AS digest
          FROM "${name}" t`,
   );
-  const { rows: tables } = await pool.query<Kept['tables'][number]>(counts.join(' UNION ALL '));
+  const { rows: tables } = await pool.query<Kept['tables'][number]>(`${counts.join(' UNION ALL ')} ORDER BY name`);
   const prefix = env['QUEUE_PREFIX'] ?? '';
   const all = await redis.keys(`${prefix}*`);
   // What the limits count, and what is noted about Redis and Postgres themselves.

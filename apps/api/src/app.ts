@@ -17,6 +17,14 @@ import { invoiceRoutes } from './billing/invoice-routes.ts';
 import { invoiceStateRoutes } from './billing/invoice-state-routes.ts';
 import { lineRoutes } from './billing/line-routes.ts';
 import { upcomingRoutes } from './billing/upcoming-routes.ts';
+import { chargeRoutes } from './billing/charge-routes.ts';
+import { creditRoutes } from './billing/credit-routes.ts';
+import { entitlementRoutes } from './billing/entitlement-routes.ts';
+import { evaluateRoute } from './billing/evaluate-route.ts';
+import { feedRoutes } from './billing/feed-routes.ts';
+import { settingsRoutes } from './billing/settings-routes.ts';
+import { subscriptionChangeRoutes } from './billing/subscription-change-routes.ts';
+import { subscriptionRoutes } from './billing/subscription-routes.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
 import { featureRoutes } from './catalog/feature-routes.ts';
 import { meterRoutes } from './catalog/meter-routes.ts';
@@ -164,6 +172,14 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   planRoutes(app, { database, guards });
   planFeatureRoutes(app, { database, guards });
   customerRoutes(app, { database, guards });
+  chargeRoutes(app, { database, guards });
+  evaluateRoute(app, { database, guards });
+  settingsRoutes(app, { database, guards });
+  subscriptionRoutes(app, { database, guards });
+  subscriptionChangeRoutes(app, { database, guards });
+  creditRoutes(app, { database, guards });
+  entitlementRoutes(app, { database, guards, queue });
+  feedRoutes(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,

@@ -9,7 +9,9 @@ import { openMaintenance as openSchedule } from '@weir/queue/maintenance-jobs';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Ownership } from '@weir/queue/ownership';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
+import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { Logger } from '@weir/shared/log';
+import { addDueWork, addSettling } from './billing/find-work.ts';
 import { bringCountsBack, drainAcceptedCounts } from './drain-accepted-counts.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
@@ -22,7 +24,10 @@ const PARTITIONS_INTERVAL_MS = 6 * 3_600_000;
 /** An ended session or widget token opens nothing; deleting it only spares room. */
 const SESSIONS_INTERVAL_MS = 3_600_000;
 
-type Task = 'sweep' | 'drain' | 'partitions' | 'sessions';
+/** What is late for a subscription that has ended is put on an invoice once a day; the hour of it does not matter. */
+const SETTLING_INTERVAL_MS = 3_600_000;
+
+type Task = 'sweep' | 'drain' | 'partitions' | 'sessions' | 'billing' | 'settling';
 
 export interface MaintenanceDeps {
   address: QueueAddress;
@@ -30,6 +35,8 @@ export interface MaintenanceDeps {
   ownership: Pick<Ownership, 'check'>;
   sweepIntervalMs: number;
   sweepAgeMs: number;
+  billingIntervalMs: number;
+  billingJobs: BillingJobs;
   log: Logger;
   metrics: WorkerMetrics;
 }
@@ -47,6 +54,8 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       drain: DRAIN_INTERVAL_MS,
       partitions: PARTITIONS_INTERVAL_MS,
       sessions: SESSIONS_INTERVAL_MS,
+      billing: deps.billingIntervalMs,
+      settling: SETTLING_INTERVAL_MS,
     },
     async perform(task) {
       // What another Weir has counted must not be drained into this one's database.
@@ -98,6 +107,14 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     case 'sessions': {
       await deleteExpiredSessions(database.kysely);
       await deleteExpiredWidgetTokens(database.kysely);
+      return;
+    }
+    case 'billing': {
+      await addDueWork(database, deps.billingJobs);
+      return;
+    }
+    case 'settling': {
+      await addSettling(database, deps.billingJobs);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { openDatabase, pingDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema } from '@weir/db/installation';
+import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, ping } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
 import { Ownership } from '@weir/queue/ownership';
@@ -9,6 +10,7 @@ import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
 import { explainTakenPort } from '@weir/shared/settings';
+import { openBilling } from './billing/open-billing.ts';
 import { openConsumer } from './consume.ts';
 import { buildHealth } from './worker-health.ts';
 import { openMaintenance } from './maintenance.ts';
@@ -75,12 +77,16 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     if (warning !== undefined) log.warn(warning);
     await ownership.requireOurs();
     for (const risk of await findRisks(database)) log.warn(risk);
+    const billingJobs = openBillingJobs(queue, log);
+    closer.add('the jobs of billing', () => billingJobs.close());
     const maintenance = openMaintenance({
       address,
       database,
       ownership,
       sweepIntervalMs: settings.SWEEP_INTERVAL_MS,
       sweepAgeMs: settings.SWEEP_AGE_MS,
+      billingIntervalMs: settings.BILLING_INTERVAL_MS,
+      billingJobs,
       log,
       metrics,
     });
@@ -88,7 +94,18 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const deps = { database, queue, ownership };
     const consumer = openConsumer(address, deps, { concurrency: settings.WORKER_CONCURRENCY, log, metrics });
     closer.add('the consumer', () => consumer.close());
-    takers.push(maintenance, consumer);
+    const billing = openBilling({
+      address,
+      databaseUrl: settings.DATABASE_URL,
+      ownership,
+      concurrency: settings.BILLING_CONCURRENCY,
+      statementTimeoutMs: settings.BILLING_STATEMENT_TIMEOUT_MS,
+      intervalMs: settings.BILLING_INTERVAL_MS,
+      log,
+      metrics,
+    });
+    closer.add('billing', () => billing.close());
+    takers.push(maintenance, consumer, billing);
     for (const taker of takers) taker.take(ownership.problem() === undefined);
     return {
       url,

@@ -1,4 +1,4 @@
-import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Persisted } from './persist.ts';
 
 /** What Prometheus reads from a worker. */
@@ -10,6 +10,11 @@ export interface WorkerMetrics {
   batchFailures: Counter;
   sweptBatches: Counter;
   unknownOrganizations: Counter;
+  finalizedInvoices: Counter;
+  billingFailures: Counter;
+  draftsDue: Gauge;
+  draftsWaitingForEvents: Gauge;
+  billingOldestSeconds: Gauge;
 }
 
 export function buildWorkerMetrics(): WorkerMetrics {
@@ -47,6 +52,31 @@ export function buildWorkerMetrics(): WorkerMetrics {
     unknownOrganizations: new Counter({
       name: 'weir_unknown_organization_attempts_total',
       help: 'Attempts at batches with events of an organization that the database does not have; they are kept and tried again.',
+      registers: [registry],
+    }),
+    finalizedInvoices: new Counter({
+      name: 'weir_finalized_invoices_total',
+      help: 'Invoices that the run finalized.',
+      registers: [registry],
+    }),
+    billingFailures: new Counter({
+      name: 'weir_billing_failures_total',
+      help: 'Subscriptions, drafts and jobs of billing that failed and will be tried again.',
+      registers: [registry],
+    }),
+    draftsDue: new Gauge({
+      name: 'weir_drafts_due',
+      help: 'Drafts whose grace is over.',
+      registers: [registry],
+    }),
+    draftsWaitingForEvents: new Gauge({
+      name: 'weir_drafts_waiting_for_events',
+      help: 'Drafts whose grace is over that wait for events of their period which are not recorded yet.',
+      registers: [registry],
+    }),
+    billingOldestSeconds: new Gauge({
+      name: 'weir_billing_oldest_seconds',
+      help: 'How long the oldest boundary or draft has waited since it was due.',
       registers: [registry],
     }),
   };

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
 import { deleteWidgetTokensOf } from './widget-tokens.ts';
 
@@ -14,6 +15,8 @@ export interface CustomerFields {
   billing_address_country: string | null;
   billing_address_postal_code: string | null;
   metadata: Record<string, unknown>;
+  /** Of the IANA database, for subscriptions that are made from then on. Null: that of the organization. */
+  time_zone: string | null;
 }
 
 export interface Customer extends CustomerFields {
@@ -36,6 +39,7 @@ const columns = [
   'billing_address_country',
   'billing_address_postal_code',
   'metadata',
+  'time_zone',
   'created_at',
 ] as const;
 
@@ -80,6 +84,21 @@ export async function findCustomer(db: Queries, organizationId: string, id: stri
     .executeTakeFirst();
 }
 
+/** The id of the customer that has an external_id. */
+export async function findCustomerId(
+  db: Queries,
+  organizationId: string,
+  externalId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('customers')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst();
+  return row?.id;
+}
+
 /**
  * Changes what is given, of which there must be at least one thing, and returns the customer if there is such a one. With
  * another external_id the widget tokens of the old and of the new one end: whoever holds one may not be who it means now.
@@ -107,7 +126,22 @@ export async function updateCustomer(
   return customer;
 }
 
-async function lockExternalId(db: Queries, organizationId: string, id: string): Promise<string | undefined> {
+/** Whether a subscription of a customer goes on: the events that it bills are found by the customer's external_id. */
+export async function isSubscribed(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('customer_id', '=', id)
+    .where('status', '<>', 'CANCELED')
+    .where(({ eb, or }) => or([eb('ended_at', 'is', null), eb('ended_at', '>', sql<string>`billing_now()`)]))
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** The external_id of a customer, if there is such a one; it does not change, and nobody subscribes it, before this transaction ends. */
+export async function lockExternalId(db: Queries, organizationId: string, id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('customers')
     .select('external_id')
@@ -120,7 +154,8 @@ async function lockExternalId(db: Queries, organizationId: string, id: string): 
 
 /**
  * Returns whether there was such a customer. Its usage stays, under its external_id; the widget tokens that show it end.
- * Needs a transaction.
+ * Violates `subscriptions_organization_id_customer_id_fkey`, or another constraint of billing, where something was billed to
+ * it. Needs a transaction.
  */
 export async function deleteCustomer(db: Queries, organizationId: string, id: string): Promise<boolean> {
   const deleted = await db

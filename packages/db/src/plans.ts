@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
 import type { BillingInterval, PlanType } from './schema.ts';
 
-/** A plan without what identifies it: what is given when it is made, and can all be changed later. */
+/** A plan without what identifies it: what is given when it is made. */
 export interface PlanFields {
   name: string;
   lookup_id: string;
@@ -21,7 +22,7 @@ export interface Plan extends PlanFields {
   created_at: string;
 }
 
-/** What can be changed of a plan: everything but its id. */
+/** What can be changed of a plan: everything but its id, and of one that is in use its type, interval and currency. */
 export type PlanChanges = { [Field in keyof PlanFields]?: PlanFields[Field] | undefined };
 
 const columns = [
@@ -79,6 +80,30 @@ export async function lockPlan(transaction: Queries, organizationId: string, id:
   return found !== undefined;
 }
 
+/** The plan, if there is such a one; nobody else changes it, prices it or subscribes to it before this transaction ends. */
+export async function lockPlanAlone(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+): Promise<Plan | undefined> {
+  return await transaction
+    .selectFrom('plans')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Whether a plan has, or had, a charge or a subscription: what these mean rests on its type, interval and currency. */
+export async function isPlanInUse(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { rows } = await sql<{ isInUse: boolean }>`
+    SELECT EXISTS (SELECT FROM charges WHERE organization_id = ${organizationId} AND plan_id = ${id})
+        OR EXISTS (SELECT FROM subscriptions WHERE organization_id = ${organizationId}
+                      AND (plan_id = ${id} OR pending_plan_id = ${id})) AS "isInUse"`.execute(db);
+  return rows[0]?.isInUse === true;
+}
+
 /** Changes what is given, of which there must be at least one thing, and returns the plan if there is such a one. */
 export async function updatePlan(
   db: Queries,
@@ -95,7 +120,10 @@ export async function updatePlan(
     .executeTakeFirst();
 }
 
-/** Returns whether there was such a plan. What it said about features goes with it; the features stay. */
+/**
+ * Returns whether there was such a plan. What it said about features goes with it, and what it cost; the features stay. Violates
+ * `subscriptions_organization_id_plan_id_fkey`, or another constraint of billing, where it has or had subscriptions.
+ */
 export async function deletePlan(db: Queries, organizationId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('plans')

@@ -19,10 +19,13 @@ export interface InForce {
  * calendar one. Returns null where the due is in force for all of it, and in plans by the day, which are never prorated.
  */
 export function daysOf(schedule: Schedule, cycle: number, inForce: InForce): Days | null {
-  const { timeZone, interval } = schedule;
+  const { timeZone, interval, alignment } = schedule;
   if (interval === 'day') return null;
   const period = periodAt(schedule, cycle);
   const steps = cycle - schedule.firstCycle;
+  const isWhole = alignment === 'anniversary' || steps > 0;
+  // Nearly every due: no date has to be looked up.
+  if (isWhole && inForce.start <= period.start && inForce.end >= period.end) return null;
   const periodFirst = dateOfStep(schedule, steps);
   const periodLast = addDays(dateOfStep(schedule, steps + 1), -1);
   const first = dateOf(timeZone, Math.max(inForce.start, period.start));

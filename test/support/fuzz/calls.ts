@@ -2,7 +2,7 @@
 
 import fc, { type Arbitrary } from 'fast-check';
 import type { Operation, Schema } from '../openapi-document.ts';
-import { idOf, nearlyValid, valid, type Meanings, type Value } from './values.ts';
+import { idOf, literal, nearlyValid, valid, type Meanings, type Value } from './values.ts';
 
 const CREDENTIALS = ['session', 'write', 'read', 'widget', 'none'] as const;
 export type Credential = (typeof CREDENTIALS)[number];
@@ -23,19 +23,39 @@ export interface Call {
 const index = fc.nat(5);
 const ids = (kind: string) => index.map((at) => idOf(kind, at));
 
+/** Decimals, each as a number or as a text where that can be read without an exponent. */
+const decimals = (...literals: string[]) =>
+  fc.constantFrom(...literals.map(literal), ...literals.filter((text) => !/e/i.test(text)));
+
 /** What the document says in words about fields and parameters, wherever they stand. */
 const MEANINGS: Meanings = {
   meter_token: ids('meter_token'),
   feature_id: ids('features'),
   customer_id: ids('customers'),
   meter_id: ids('meters'),
+  plan_id: ids('plans'),
   cursor: ids('events'),
   timestamp: fc
     .date({ min: new Date('2000-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),
   start_date: fc.constantFrom('2026-01-01', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45'),
   end_date: fc.constantFrom('2026-02-02', '2026-03-29', '2026-04-01T00:00:00-03:30'),
+  trial_end_date: fc.constantFrom('2026-02-28', '2027-12-31T23:59:59.999999+14:00', null),
+  time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
   timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
+  // Of decimals the document tells how long they may be, and of some that one is not above another.
+  unit_price: decimals('0', '1e-18', '123456789012345.123456789012345678'),
+  rate: decimals('100', '2.9', '1E+2'),
+  fixed_amount: decimals('0.30', '0.30000000000000004'),
+  included_units: decimals('0', '1e31', '99999999999999999999999999999999.5'),
+  package_size: decimals('1', '1e-18', '1000'),
+  minimum_amount: decimals('0', '1.50'),
+  maximum_amount: decimals('1.5', '1e3', '1e14'),
+  tiers: fc
+    .uniqueArray(fc.integer({ min: 1, max: 1_000_000 }), { maxLength: 3 })
+    .map((ends): Value => [...ends.toSorted((a, b) => a - b), null].map((up_to) => ({ up_to, unit_price: '0.1' }))),
+  days_in_force: fc.integer({ min: 0, max: 28 }),
+  days_in_period: fc.integer({ min: 28, max: 366 }),
   // White space at the ends of a header is no part of it, and what is not ASCII has to be sent as UTF-8.
   'idempotency-key': fc.uuid(),
 };
@@ -43,6 +63,12 @@ const MEANINGS: Meanings = {
 /** What the document says in words about the fields of one operation. */
 const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/auth/login': { email: fc.constant(idOf('email', 0)), password: fc.constant(idOf('password', 0)) },
+  // A quantity here is no event's.
+  'post /api/v1/charges/evaluate': { quantity: decimals('0', '12.5', '1e-30', '9'.repeat(64)) },
+  'patch /api/v1/plans/{id}/charges/{charge_id}': {
+    id: fc.constant(idOf('priced-plan', 0)),
+    charge_id: fc.constant(idOf('priced-charge', 0)),
+  },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {
     id: fc.constant(idOf('planned-plan', 0)),

@@ -11,7 +11,7 @@ export type Value = null | boolean | number | string | Value[] | { [key: string]
 export const idOf = (kind: string, index: number): string => `<${kind}#${index}>`;
 
 /** Stands for a number as it is written, such as 1e400. */
-const literal = (text: string): string => `<literal:${text}>`;
+export const literal = (text: string): string => `<literal:${text}>`;
 
 /** The JSON text of a value, with every literal as it is written. */
 export function jsonOf(value: Value): string {

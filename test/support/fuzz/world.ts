@@ -1,5 +1,6 @@
 // What exists while requests are made up, so that they can be about it: ids, tokens and credentials.
 
+import { usageCharge } from '../billing-fixture.ts';
 import { signUp, type Answer, type Organization, type RequestOptions, type Weir } from '../harness.ts';
 import type { Operation } from '../openapi-document.ts';
 import type { Call, Credential } from './calls.ts';
@@ -94,6 +95,8 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
   if (path.includes('/features/{feature_id}')) {
     // Whether it was there or its plan was gone, it is not there any more.
     for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
+  } else if (path.includes('/charges/{charge_id}') && status === 404) {
+    for (const priced of ['priced-plan', 'priced-charge']) poolOf(priced).length = 0;
   } else if (method === 'DELETE' && status === 204) {
     const pool = poolOf(kind);
     const at = pool.indexOf(textOf(call.path['id'] ?? ''));
@@ -125,7 +128,9 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     } else if (kind === 'customers') poolOf(kind).push(await post('customers', {}));
     else if (kind === 'api-keys') poolOf(kind).push(await post('api-keys', { name: 'x', scopes: ['usage.read'] }));
     else if (kind === 'events') poolOf(kind).push(await rejectedEvent());
+    else if (kind === 'subscriptions') await createSubscription();
     else if (kind.startsWith('planned-')) await createPlanned();
+    else if (kind.startsWith('priced-')) await createPriced();
     else {
       const meter = await admin.createMeter('SUM');
       poolOf('features').push(meter.featureId);
@@ -144,6 +149,21 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     await post(`plans/${plan}/features`, { feature_id: feature });
     poolOf('planned-plan').push(plan);
     poolOf('planned-feature').push(feature);
+  }
+  /** A customer on a plan, which then has a price. */
+  async function createSubscription(): Promise<void> {
+    await createPriced();
+    await create('customers');
+    const [plan_id, customer_id] = [poolOf('priced-plan').at(-1), poolOf('customers').at(-1)];
+    poolOf('subscriptions').push(await post('subscriptions', { customer_id, plan_id }));
+  }
+  /** A charge of a plan. */
+  async function createPriced(): Promise<void> {
+    await create('plans');
+    await create('meters');
+    const [plan = '', meter = ''] = [poolOf('plans').at(-1), poolOf('meters').at(-1)];
+    poolOf('priced-charge').push(await post(`plans/${plan}/charges`, usageCharge(meter)));
+    poolOf('priced-plan').push(plan);
   }
   /** An event that can be replayed. */
   async function rejectedEvent(): Promise<string> {

@@ -1,6 +1,7 @@
 // A good request for every operation of the OpenAPI document, for the tests that spoil one.
 
 import { randomBytes } from 'node:crypto';
+import { usageCharge } from '../billing-fixture.ts';
 import type { Operation } from '../openapi-document.ts';
 import type { Organization, Weir } from '../harness.ts';
 
@@ -16,11 +17,16 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
   const meter = await createMeter('SUM');
   const apiKey = await post('api-keys', { name: 'x', scopes: ['usage.write'] });
   const plans = await post('plans', plan());
+  const charges = await post(`plans/${plans}/charges`, usageCharge(meter.id));
   const customers = await post('customers', {});
+  const subscriptions = await post('subscriptions', { customer_id: customers, plan_id: plans });
   // Only the form of it counts: no test here gets as far as looking for an event.
   const events = '0198c0de-0000-7000-8000-000000000000';
   const features = meter.featureId;
-  return { ids: { features, meters: meter.id, plans, customers, events, 'api-keys': apiKey }, meterToken: meter.token };
+  return {
+    ids: { features, meters: meter.id, plans, charges, customers, subscriptions, events, 'api-keys': apiKey },
+    meterToken: meter.token,
+  };
 }
 
 const slug = () => randomBytes(8).toString('hex');
@@ -42,8 +48,37 @@ export const goodBodies: Record<string, (things: Things) => object> = {
   'post /api/v1/plans': plan,
   'patch /api/v1/plans/{id}': () => ({ name: 'Plan' }),
   'post /api/v1/plans/{id}/features': ({ ids }) => ({ feature_id: ids['features'] }),
+  'post /api/v1/plans/{id}/charges': ({ ids }) =>
+    usageCharge(ids['meters'] ?? '', {
+      unit_price: '0.05',
+      included_units: 10,
+      minimum_amount: 0.5,
+      maximum_amount: 5,
+    }),
+  'patch /api/v1/plans/{id}/charges/{charge_id}': () => ({ display_name: 'Usage' }),
+  'post /api/v1/charges/evaluate': () => ({
+    currency: 'USD',
+    charge: { type: 'USAGE', unit_price: '0.05' },
+    quantity: '12.5',
+    event_count: 3,
+    days_in_force: 22,
+    days_in_period: 31,
+  }),
+  'patch /api/v1/billing/settings': () => ({ invoice_grace_hours: 1 }),
   'post /api/v1/customers': () => ({ external_id: slug() }),
   'patch /api/v1/customers/{id}': () => ({ name: 'Acme' }),
+  'post /api/v1/subscriptions': ({ ids }) => ({
+    customer_id: ids['customers'],
+    plan_id: ids['plans'],
+    external_id: slug(),
+    start_date: '2026-01-31',
+    billing_interval: 'month',
+    billing_alignment: 'calendar',
+    trial_end_date: '2026-02-28',
+  }),
+  'patch /api/v1/subscriptions/{id}': () => ({ pending_plan_id: null }),
+  'post /api/v1/subscriptions/{id}/cancel': () => ({ reason: 'Moved' }),
+  'post /api/v1/subscriptions/{id}/change': ({ ids }) => ({ plan_id: ids['plans'], when: 'period_end' }),
   'post /api/v1/sdk/track': event,
   'post /api/v1/sdk/track/batch': (things) => ({ events: [event(things)] }),
   'post /api/v1/widget/token': () => ({ customer_external_id: 'acme' }),

@@ -4,15 +4,16 @@ import type { Database } from '@weir/db/database';
 import { findInvoiceRow } from '@weir/db/billing/invoices';
 import { readInvoice, readInvoices } from '@weir/db/billing/read-invoices';
 import { recomputeInvoices } from '@weir/db/billing/recompute';
-import { findSubscriptionRow } from '@weir/db/billing/upcoming';
+import { findSubscription } from '@weir/db/billing/subscriptions';
 import { findTimeZone } from '@weir/db/organizations';
+import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { answerPage, bodyCodes, adminCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { dateOrInstant, instantOf } from './date-or-instant.ts';
+import { dateOrInstant } from './date-or-instant.ts';
 import { INVOICE_STATUSES, invoiceAnswer, invoiceWithLines, recomputation } from './invoice-shape.ts';
 
 export interface InvoiceDeps {
@@ -40,7 +41,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
   async function between(organizationId: string, { from, to }: { from?: string | undefined; to?: string | undefined }) {
     if (from === undefined && to === undefined) return {};
     const timeZone = await findTimeZone(db, organizationId);
-    const instant = (text: string | undefined) => (text === undefined ? undefined : instantOf(text, timeZone));
+    const instant = (text: string | undefined) => (text === undefined ? undefined : instantInZone(text, timeZone));
     return { from: instant(from), to: instant(to) };
   }
 
@@ -90,7 +91,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
       const { status, from, to, ...page } = request.query;
       const { organizationId } = request.caller;
       const subscriptionId = request.params.id;
-      if ((await findSubscriptionRow(db, organizationId, subscriptionId)) === undefined) {
+      if ((await findSubscription(db, organizationId, subscriptionId)) === undefined) {
         throw new Refusal('not_found', NO_SUCH_THING);
       }
       const filter = { subscriptionId, status, ...(await between(organizationId, { from, to })) };

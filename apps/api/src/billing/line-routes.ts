@@ -20,9 +20,9 @@ import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { receipt, receiptOf } from '../usage/event-routes.ts';
 import { writingUsage } from '../usage/usage-answer.ts';
-import { amountInBody, amountOfBody } from './amount-in-body.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceLine, lineUsage } from './invoice-shape.ts';
+import { amountOfText, signedAmount } from './signed-amount.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -33,10 +33,7 @@ const readProblems = ['unauthenticated', 'rate_limited', 'unavailable', 'not_fou
 
 const adjustment = z.strictObject({
   description: text(1, 255),
-  amount: amountInBody.meta({
-    description:
-      'May be below zero, and is not 0. A JSON number or a decimal string, with at most the digits of the currency.',
-  }),
+  amount: signedAmount,
 });
 
 const FINALIZED = 'Finalized invoices do not change: add the line to the next draft.';
@@ -48,6 +45,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
     '/api/v1/invoices/:id/lines',
     {
       onRequest: guards.session,
+      config: { decimals: new Set(['amount']) },
       schema: {
         tags: ['Billing'],
         summary: 'Add an ADJUSTMENT line to a draft',
@@ -65,7 +63,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
       const { id } = request.params;
       const invoice = await findInvoiceRow(db, organizationId, id);
       if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const amount = amountOfBody(request, minorDigits(invoice.currency));
+      const amount = amountOfText(request.body.amount, minorDigits(invoice.currency));
       const { description } = request.body;
       const added = await insertAdjustmentLine(database, organizationId, id, { description, amount });
       switch (added.outcome) {

@@ -1,7 +1,18 @@
 // Customers of the organization. A record is not needed for tracking: usage is recorded under the external_id, which a
 // record only gives a name and an address to.
 
-import { deleteCustomer, findCustomer, insertCustomer, listCustomers, updateCustomer } from '@weir/db/customers';
+import {
+  deleteCustomer,
+  findCustomer,
+  findCustomerId,
+  insertCustomer,
+  isSubscribed,
+  listCustomers,
+  lockExternalId,
+  updateCustomer,
+} from '@weir/db/customers';
+import { violatedConstraint } from '@weir/db/database';
+import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { metadata } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
@@ -20,6 +31,7 @@ import {
   pageSchema,
   readCodes,
   time,
+  timeZone,
 } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -43,6 +55,11 @@ const customerFields = {
   metadata: metadata.meta({
     description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it.',
   }),
+  time_zone: timeZone.nullable().meta({
+    description:
+      'A time zone of the IANA database, in which subscriptions that are made from then on are billed. Null: that of the ' +
+      'organization.',
+  }),
 };
 
 const customerBody = z.strictObject(customerFields).partial();
@@ -61,6 +78,7 @@ const customerAnswer = z
     billing_address_country: z.string().nullable(),
     billing_address_postal_code: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
+    time_zone: z.string().nullable(),
     created_at: time,
   })
   .meta({ id: 'Customer' });
@@ -93,7 +111,10 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       const id = newId();
       const { external_id = id, ...fields } = request.body;
       const organization_id = request.caller.organizationId;
-      return reply.code(201).send(await insertCustomer(db, { ...fields, organization_id, id, external_id }));
+      const customer = await insertCustomer(db, { ...fields, organization_id, id, external_id }).catch(
+        (error: unknown) => tellWhoHas(db, organization_id, external_id, error),
+      );
+      return reply.code(201).send(customer);
     },
   );
 
@@ -149,13 +170,14 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         summary: 'Change a customer',
         description:
           'Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that ' +
-          'is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end.',
+          'is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. ' +
+          'While the customer has a subscription that is not canceled its external_id cannot change.',
         security: session,
         params: idInPath,
         body: customerChanges,
         response: {
           200: customerAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken', 'customer_in_use'),
         },
       },
     },
@@ -164,7 +186,11 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       const { caller, params, body } = request;
       const customer = await db
         .transaction()
-        .execute((transaction) => updateCustomer(transaction, caller.organizationId, params.id, body));
+        .execute(async (transaction) => {
+          await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
+          return await updateCustomer(transaction, caller.organizationId, params.id, body);
+        })
+        .catch((error: unknown) => tellWhoHas(db, caller.organizationId, body.external_id, error));
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       return customer;
     },
@@ -177,10 +203,12 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       schema: {
         tags: ['Catalog'],
         summary: 'Delete a customer',
-        description: 'The record only. Usage stays, under the external_id.',
+        description:
+          'The record only. Usage stays, under the external_id. A customer with a subscription, an invoice or a credit is ' +
+          'not deleted.',
         security: session,
         params: idInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'customer_in_use') },
       },
     },
     async (request, reply) => {
@@ -191,6 +219,39 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       if (!deleted) throw new Refusal('not_found', NO_SUCH_THING);
       return reply.code(204).send(null);
     },
+  );
+}
+
+/** Events name a customer by its external_id, so it stays while a subscription bills them. */
+async function checkExternalId(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+  externalId: string | undefined,
+): Promise<void> {
+  if (externalId === undefined) return;
+  const former = await lockExternalId(transaction, organizationId, id);
+  if (former === undefined || former === externalId || !(await isSubscribed(transaction, organizationId, id))) return;
+  throw new Refusal(
+    'customer_in_use',
+    'The customer has a subscription, which bills the events with its external_id: cancel it first, or keep the external_id.',
+  );
+}
+
+/** Throws the error, and where it says that an external_id is taken, a refusal with the id of the customer that has it. */
+async function tellWhoHas(
+  db: Queries,
+  organizationId: string,
+  externalId: string | undefined,
+  error: unknown,
+): Promise<never> {
+  const isTaken = violatedConstraint(error) === 'customers_organization_id_external_id_key';
+  const id = isTaken && externalId !== undefined ? await findCustomerId(db, organizationId, externalId) : undefined;
+  if (id === undefined) throw error;
+  throw new Refusal(
+    'external_id_taken',
+    'Another customer of your organization, whose id is here, has this external_id: choose another one, or change that customer.',
+    { id },
   );
 }
 

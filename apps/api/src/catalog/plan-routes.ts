@@ -1,12 +1,25 @@
-// Plans: what is sold, how often it is billed and in which currency. What a plan includes is in plan-features.ts.
+// Plans: what is sold, how often it is billed and in which currency. What a plan includes is in
+// plan-feature-routes.ts, and what it costs in billing/charge-routes.ts.
 
 import { listPlanFeatures } from '@weir/db/plan-features';
-import { deletePlan, findPlan, insertPlan, listPlans, updatePlan } from '@weir/db/plans';
+import { listChargesOfPlan } from '@weir/db/billing/charges';
+import type { Queries } from '@weir/db/page';
+import {
+  deletePlan,
+  findPlan,
+  insertPlan,
+  isPlanInUse,
+  listPlans,
+  lockPlanAlone,
+  updatePlan,
+  type PlanChanges,
+} from '@weir/db/plans';
 import { isCurrency } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { slug, text } from '@weir/shared/text';
 import { z } from 'zod';
+import { answerCharge, chargeAnswer } from '../billing/charge-answer.ts';
 import type { App } from '../http/typed-app.ts';
 import {
   adminCodes,
@@ -28,15 +41,17 @@ import { planFeatureAnswer } from './plan-feature-routes.ts';
 /** A hundred years. More is a mistake, and would end the trial after the last date that Postgres knows. */
 const TRIAL_DAYS_MAX = 36_500;
 
+export const currency = z
+  .string()
+  .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
+  .meta({ description: 'ISO 4217, in upper case.', examples: ['USD'] });
+
 const planFields = {
   name: displayName,
   lookup_id: slug,
   type: oneOf(['FIXED', 'USAGE', 'HYBRID']),
   billing_interval: oneOf(['day', 'week', 'month', 'year']),
-  currency: z
-    .string()
-    .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
-    .meta({ description: 'ISO 4217, in upper case.', examples: ['USD'] }),
+  currency,
   trial_days: z
     .int('must be a whole number')
     .min(0, 'must be 0 or more')
@@ -45,6 +60,8 @@ const planFields = {
   description: text(1, 2000).nullable(),
   is_active: z.boolean().meta({ description: 'Whether the plan accepts new subscriptions.' }),
 };
+
+const FIXED_FIELDS = ['type', 'billing_interval', 'currency'] as const;
 
 const planBody = z.strictObject({
   ...planFields,
@@ -68,7 +85,9 @@ const planShape = z.object({
   created_at: time,
 });
 const planAnswer = planShape.meta({ id: 'Plan' });
-const planWithFeatures = planShape.extend({ features: z.array(planFeatureAnswer) }).meta({ id: 'PlanWithFeatures' });
+const planWithFeatures = planShape
+  .extend({ features: z.array(planFeatureAnswer), charges: z.array(chargeAnswer) })
+  .meta({ id: 'PlanWithFeatures' });
 
 const planQuery = z.strictObject({
   type: planFields.type.optional(),
@@ -131,7 +150,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
       onRequest: guards.session,
       schema: {
         tags: ['Catalog'],
-        summary: 'Read a plan and what it includes',
+        summary: 'Read a plan, what it includes and what it costs',
         security,
         params: idInPath,
         response: {
@@ -144,7 +163,12 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
       const { organizationId } = request.caller;
       const plan = await findPlan(db, organizationId, request.params.id);
       if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return { ...plan, features: await listPlanFeatures(db, organizationId, plan.id) };
+      const charges = await listChargesOfPlan(db, organizationId, plan.id);
+      return {
+        ...plan,
+        features: await listPlanFeatures(db, organizationId, plan.id),
+        charges: charges.map(answerCharge),
+      };
     },
   );
 
@@ -155,18 +179,24 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
       schema: {
         tags: ['Catalog'],
         summary: 'Change a plan',
-        description: 'Changes the fields that are sent; all of them can be changed.',
+        description:
+          'Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency ' +
+          'are fixed: what was agreed rests on them.',
         security,
         params: idInPath,
         body: planChanges,
         response: {
           200: planAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'lookup_id_taken'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'lookup_id_taken', 'plan_in_use'),
         },
       },
     },
     async (request) => {
-      const plan = await updatePlan(db, request.caller.organizationId, request.params.id, request.body);
+      const { caller, params, body } = request;
+      const plan = await db.transaction().execute(async (transaction) => {
+        await checkFixed(transaction, caller.organizationId, params.id, body);
+        return await updatePlan(transaction, caller.organizationId, params.id, body);
+      });
       if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       return plan;
     },
@@ -180,10 +210,11 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
         tags: ['Catalog'],
         summary: 'Delete a plan',
         description:
-          'Its features stay, and count one plan less. To keep a plan but sell it no more, set is_active to false.',
+          'Its features stay, and count one plan less. A plan that has or had subscriptions is not deleted: to sell it no ' +
+          'more, set is_active to false.',
         security,
         params: idInPath,
-        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'plan_in_use') },
       },
     },
     async (request, reply) => {
@@ -192,5 +223,23 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
       }
       return reply.code(204).send(null);
     },
+  );
+}
+
+/** What was agreed rests on the type, the interval and the currency of a plan: they change while nothing was. */
+async function checkFixed(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+  changes: PlanChanges,
+): Promise<void> {
+  if (FIXED_FIELDS.every((field) => changes[field] === undefined)) return;
+  const plan = await lockPlanAlone(transaction, organizationId, id);
+  if (plan === undefined) return;
+  const changed = FIXED_FIELDS.filter((field) => changes[field] !== undefined && changes[field] !== plan[field]);
+  if (changed.length === 0 || !(await isPlanInUse(transaction, organizationId, id))) return;
+  throw new Refusal(
+    'plan_in_use',
+    `The plan has a charge or a subscription, so its ${changed.join(' and ')} cannot change: make another plan.`,
   );
 }

@@ -2,6 +2,7 @@
 
 import type { Page, PageOf } from '@weir/db/page';
 import { text } from '@weir/shared/text';
+import { isTimeZone } from '@weir/shared/time-zone';
 import { z } from 'zod';
 
 /** A name for people: whatever they like, as long as there is something to see. */
@@ -21,8 +22,14 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
  * a staged event and the ids in an answer are compared to the letter.
  */
 export function idOf(message?: string) {
-  return z.uuid(message).toLowerCase();
+  return z.uuid({ error: ({ input }) => (input === undefined ? undefined : message) }).toLowerCase();
 }
+
+/** A zone of the IANA database. An offset is none: it knows no daylight saving. */
+export const timeZone = z
+  .string()
+  .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin or UTC')
+  .meta({ description: 'A time zone of the IANA database.', examples: ['Europe/Berlin'] });
 
 /** The path of one thing. What is no UUID names nothing, and is answered like an id that does not exist. */
 export const idInPath = z.strictObject({ id: idOf() });

@@ -6,6 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import sjson from 'secure-json-parse';
 import { z } from 'zod';
+import { putDecimals } from './json-decimals.ts';
 import { Spans, skipSpace, spansOfMembers } from './json-spans.ts';
 
 /** The text of a JSON body, and where in it the members of its object stand. */
@@ -22,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** How to read the text of a body that is too large to be parsed in one go; what it returns is the body that is validated. */
     readBody?: (request: FastifyRequest, text: string) => unknown;
+    /** Names of members, at any level, whose numbers are given to the schema as decimals in a text: see decimals.ts. */
+    decimals?: ReadonlySet<string>;
   }
 }
 
@@ -49,11 +52,12 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
   if (text.startsWith('\ufeff')) {
     throw new Refusal('malformed_json', 'The body begins with a byte order mark: send it without one.');
   }
-  const { readBody } = request.routeOptions.config;
+  const { readBody, decimals } = request.routeOptions.config;
   if (readBody !== undefined) return readBody(request, text);
   const value = parseJson(text);
   const start = skipSpace(text, 0);
   request.json = { text, members: text[start] === '{' ? spansOfMembers(text, start) : NONE };
+  if (decimals !== undefined) putDecimals(value, text, start, decimals);
   return value;
 }
 

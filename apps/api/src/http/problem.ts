@@ -325,13 +325,17 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
       const key = whole.slice(0, KEY_CHARACTERS_MAX);
       return {
         path: path === '' ? key : `${path}.${key}`,
-        message: 'is not a field of this request: check its spelling',
+        // Where it says more than what zod says of every object, the schema says it.
+        message: issue.message.startsWith('Unrecognized key')
+          ? 'is not a field of this request: check its spelling'
+          : issue.message,
       };
     });
   }
   if (issue.code === 'invalid_type') {
-    const missing = issue.input === undefined && issue.message.endsWith('received undefined');
-    return [{ path, message: missing ? 'is required' : `must be ${article(issue.expected)}` }];
+    if (issue.message.endsWith('received undefined')) return [{ path, message: 'is required' }];
+    const isOwn = !issue.message.startsWith('Invalid input');
+    return [{ path, message: isOwn ? lowerFirst(issue.message) : `must be ${article(issue.expected)}` }];
   }
   return [{ path, message: lowerFirst(issue.message) }];
 }

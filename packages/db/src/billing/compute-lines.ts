@@ -1,12 +1,20 @@
 // What invoices come to: drafts whenever they are read, previews, and finalization make their lines here, with packages/rating and
-// nothing else. Reads and changes nothing.
+// nothing else. Reads and changes nothing. Next: finalize.ts writes down what this computes.
 
-import type { Amount } from '@weir/rating/money';
-import type { RatedDetail } from '@weir/rating/rate';
-import type { Selectable } from 'kysely';
+import { minorDigits } from '@weir/rating/currencies';
+import { formatAmount, type Amount } from '@weir/rating/money';
+import { rate, RATING_VERSION, type Days, type RatedDetail } from '@weir/rating/rate';
+import { settle } from '@weir/rating/settle';
+import { hash128 } from '@weir/shared/hash';
+import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
-import type { DueRow } from './dues.ts';
+import { readDueUsage, type DueUsage } from './due-usage.ts';
+import { findDues, type DueRow, type SubscriptionCycle } from './dues.ts';
+import { groupBy } from './group-by.ts';
+import { findLateDues } from './late-events.ts';
+import { amountOf } from './invoices.ts';
+import { instantOf } from './schedules.ts';
 import type { LineKind } from './tables.ts';
 
 /** What is asked of an invoice: a row of invoices has all of it, and a preview makes it up with any id. */
@@ -20,13 +28,13 @@ export interface ComputedLine {
   /** Made of the invoice and the due, so that a draft's line keeps it when it is finalized. */
   id: string;
   invoice_id: string;
-  /** From 1. */
+  /** From 0. */
   position: number;
   kind: LineKind;
   description: string;
-  /** The due that it settles; null for what an admin added. */
+  /** The due that it settles, as it was before; null for what an admin added. */
   due: DueRow | null;
-  /** Of the due, as it is now. */
+  /** Of the due. */
   subscription_id: string | null;
   cycle: number | null;
   charge_id: string | null;
@@ -54,6 +62,14 @@ export interface ComputedInvoice {
   total: Amount;
 }
 
+/** A due, and the kind of line that is to settle it. */
+interface DueOfInvoice {
+  kind: Exclude<LineKind, 'ADJUSTMENT'>;
+  due: DueRow;
+}
+
+type AdjustmentRow = Selectable<Tables['invoice_lines']>;
+
 /**
  * Computes invoices of one organization that are not finalized, in the order given. Late changes are on the earliest draft of a
  * subscription, or on what is asked about where it has no draft. `closing`: usage at this closing; null: all that is recorded.
@@ -67,7 +83,224 @@ export async function computeInvoices(
   closing: number | null,
   upcoming: readonly DueRow[] = [],
 ): Promise<ComputedInvoice[]> {
-  throw new Error(
-    `not built: ${String(transaction)} ${organizationId} ${invoices.length} ${closing} ${upcoming.length}`,
+  if (invoices.length === 0) return [];
+  const written = await findDues(transaction, organizationId, periodsOf(invoices));
+  const byCycle = groupBy([...written, ...upcoming], cycleKey);
+  const late = await findLateOfInvoices(transaction, organizationId, invoices, closing);
+  const added = await findAdjustments(transaction, organizationId, invoices);
+  const parts = invoices.map((invoice) => duesOf(invoice, byCycle, late.get(invoice.id) ?? []));
+  const usage = await readUsage(transaction, organizationId, parts.flat(), closing);
+  return invoices.map((invoice, index) =>
+    computeInvoice(invoice, parts[index] ?? [], added.get(invoice.id) ?? [], usage, closing),
   );
+}
+
+/** An invoice is of the boundary between two periods. */
+function periodsOf(invoices: readonly InvoiceToCompute[]): SubscriptionCycle[] {
+  const periods = new Map<string, SubscriptionCycle>();
+  for (const { subscription_id, cycle } of invoices) {
+    if (cycle === null) continue;
+    for (const each of [cycle - 1, cycle]) {
+      const period = { subscription_id, cycle: each };
+      periods.set(cycleKey(period), period);
+    }
+  }
+  return [...periods.values()];
+}
+
+function cycleKey({ subscription_id, cycle }: SubscriptionCycle): string {
+  return `${subscription_id} ${cycle}`;
+}
+
+/** In the order of the lines: usage of the period by charge, fixed, late by period. */
+function duesOf(
+  { subscription_id, cycle, currency }: InvoiceToCompute,
+  byCycle: ReadonlyMap<string, DueRow[]>,
+  late: readonly DueRow[],
+): DueOfInvoice[] {
+  const lateLines = late.map((due): DueOfInvoice => ({ kind: 'LATE_USAGE', due }));
+  if (cycle === null) return lateLines;
+  const ended = byCycle.get(cycleKey({ subscription_id, cycle: cycle - 1 })) ?? [];
+  const begun = byCycle.get(cycleKey({ subscription_id, cycle })) ?? [];
+  const usage = ended.filter(({ terms }) => terms.type === 'USAGE');
+  const fixed = [
+    ...ended.filter((due) => !isInAdvance(due) && due.terms.type === 'FIXED'),
+    ...ended.filter((due) => isInAdvance(due) && wasCut(due, currency)),
+    ...begun.filter(isInAdvance),
+  ];
+  return [
+    ...usage.map((due): DueOfInvoice => ({ kind: 'USAGE', due })),
+    ...fixed.map((due): DueOfInvoice => ({ kind: 'FIXED', due })),
+    ...lateLines,
+  ];
+}
+
+function isInAdvance({ terms }: DueRow): boolean {
+  return terms.type === 'FIXED' && terms.timing === 'in_advance';
+}
+
+/** Whether a due was billed in advance and comes to another amount by now: the period ended early. */
+function wasCut(due: DueRow, currency: string): boolean {
+  if (due.closing === null) return false;
+  return settleDue(due, undefined, minorDigits(currency)).amount !== 0n;
+}
+
+/** Late changes of each subscription, by the invoice that takes them: the first that is finalized. */
+async function findLateOfInvoices(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly InvoiceToCompute[],
+  closing: number | null,
+): Promise<Map<string, DueRow[]>> {
+  const subscriptionIds = [...new Set(invoices.map(({ subscription_id }) => subscription_id))];
+  const late = await findLateDues(transaction, organizationId, subscriptionIds, closing);
+  if (late.length === 0) return new Map();
+  const earliest = await transaction
+    .selectFrom('invoices')
+    .select(({ fn }) => ['subscription_id', fn.min('cycle').as('cycle')])
+    .where('organization_id', '=', organizationId)
+    .where('subscription_id', 'in', subscriptionIds)
+    .where('status', '=', 'DRAFT')
+    .where('cycle', 'is not', null)
+    .groupBy('subscription_id')
+    .execute();
+  const firstDraft = new Map(earliest.map(({ subscription_id, cycle }) => [subscription_id, cycle]));
+  const bySubscription = groupBy(late.sort(byPeriod), ({ subscription_id }) => subscription_id);
+  const taken = new Map<string, DueRow[]>();
+  for (const { id, subscription_id, cycle } of invoices) {
+    const first = firstDraft.get(subscription_id);
+    if (first !== undefined && first !== cycle) continue;
+    taken.set(id, bySubscription.get(subscription_id) ?? []);
+    bySubscription.delete(subscription_id);
+  }
+  return taken;
+}
+
+function byPeriod(a: DueRow, b: DueRow): number {
+  return a.cycle - b.cycle || (a.charge_id < b.charge_id ? -1 : 1);
+}
+
+/** What an admin added, by invoice. */
+async function findAdjustments(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly InvoiceToCompute[],
+): Promise<Map<string, AdjustmentRow[]>> {
+  const ids = invoices.map(({ id }) => id);
+  const rows = await transaction
+    .selectFrom('invoice_lines')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where(sql<boolean>`invoice_id = ANY (${ids}::uuid[])`)
+    .where('kind', '=', 'ADJUSTMENT')
+    .orderBy('position')
+    .orderBy('id')
+    .execute();
+  return groupBy(rows, ({ invoice_id }) => invoice_id);
+}
+
+async function readUsage(
+  transaction: Queries,
+  organizationId: string,
+  parts: readonly DueOfInvoice[],
+  closing: number | null,
+): Promise<Map<DueRow, DueUsage>> {
+  const asked = parts.flatMap(({ due }) => {
+    const { meter_id: meterId, aggregation, customer_external_id: customerExternalId } = due;
+    if (meterId === null || aggregation === null) return [];
+    const [start, end] = [instantOf(due.period_start), instantOf(due.period_end)];
+    return [{ due, question: { organizationId, meterId, customerExternalId, aggregation, start, end, closing } }];
+  });
+  const questions = asked.map(({ question }) => question);
+  const read = questions.length === 0 ? [] : await readDueUsage(transaction, questions);
+  return new Map(
+    asked.map(({ due }, index) => {
+      const usage = read[index];
+      if (usage === undefined) throw new Error('the usage of a due was asked for and is not among the answers');
+      return [due, usage];
+    }),
+  );
+}
+
+function computeInvoice(
+  invoice: InvoiceToCompute,
+  parts: readonly DueOfInvoice[],
+  added: readonly AdjustmentRow[],
+  usage: ReadonlyMap<DueRow, DueUsage>,
+  closing: number | null,
+): ComputedInvoice {
+  const digits = minorDigits(invoice.currency);
+  const ofDues = parts.map(({ kind, due }, position) => {
+    const { line, amount } = lineOfDue(invoice.id, due, usage.get(due), digits);
+    return { line: { ...line, position, kind, closing: closing === null ? null : String(closing) }, amount };
+  });
+  const ofAdmins = added.map((row, index) => ({
+    line: adjustmentLine(row, ofDues.length + index),
+    amount: amountOf(row.amount, digits),
+  }));
+  const all = [...ofDues, ...ofAdmins];
+  const subtotal = all.reduce<Amount>((sum, { amount }) => sum + amount, 0n);
+  return { id: invoice.id, lines: all.map(({ line }) => line), subtotal, total: subtotal };
+}
+
+function lineOfDue(
+  invoiceId: string,
+  due: DueRow,
+  usage: DueUsage | undefined,
+  digits: number,
+): { line: Omit<ComputedLine, 'position' | 'kind' | 'closing'>; amount: Amount } {
+  const { detail, exactAmount, billedBefore, amount } = settleDue(due, usage, digits);
+  const line = {
+    id: lineId(invoiceId, due),
+    invoice_id: invoiceId,
+    description: due.display_name,
+    due,
+    subscription_id: due.subscription_id,
+    cycle: due.cycle,
+    charge_id: due.charge_id,
+    period_start: due.period_start,
+    period_end: due.period_end,
+    days_in_force: due.days_in_force,
+    days_in_period: due.days_in_period,
+    quantity: usage?.quantity ?? null,
+    event_count: usage === undefined ? null : String(usage.eventCount),
+    detail,
+    exact_amount: exactAmount,
+    billed_before: formatAmount(billedBefore, digits),
+    amount: formatAmount(amount, digits),
+    rating_version: RATING_VERSION,
+  };
+  return { line, amount };
+}
+
+function adjustmentLine(row: AdjustmentRow, position: number): ComputedLine {
+  const { organization_id: _, created_at: __, ...line } = row;
+  return { ...line, position, due: null, detail: null };
+}
+
+interface SettledAmounts {
+  detail: RatedDetail | null;
+  exactAmount: string;
+  billedBefore: Amount;
+  amount: Amount;
+}
+
+function settleDue(due: DueRow, usage: DueUsage | undefined, digits: number): SettledAmounts {
+  const counted = { quantity: usage?.quantity ?? '0', eventCount: BigInt(usage?.eventCount ?? 0) };
+  const { exact, detail } = rate(due.terms, counted, daysOf(due));
+  const billedBefore = amountOf(due.billed, digits);
+  const { exactAmount, amount } = settle(exact, billedBefore, digits);
+  return { detail, exactAmount, billedBefore, amount };
+}
+
+function daysOf({ days_in_force: inForce, days_in_period: inPeriod }: DueRow): Days | null {
+  return inForce === null || inPeriod === null ? null : { inForce, inPeriod };
+}
+
+/** A UUIDv8 (RFC 9562, section 5.8): an invoice has one line for each due. */
+function lineId(invoiceId: string, { subscription_id, cycle, charge_id }: DueRow): string {
+  const hex = hash128(`${invoiceId} ${subscription_id} ${cycle} ${charge_id}`);
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0b11) | 0b1000).toString(16);
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
+  return [...parts, hex.slice(20)].join('-');
 }

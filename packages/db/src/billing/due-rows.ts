@@ -23,8 +23,7 @@ const DUE: Scope = {
   customer: 'due.customer_external_id',
 };
 
-const USAGE =
-  'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity';
+const USAGE = 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity';
 const OF_EVENT = `1 AS event_count, quantity AS quantity_sum, quantity AS quantity_min, quantity AS quantity_max,
   "timestamp" AS last_timestamp, id AS last_event_id, quantity AS last_quantity`;
 
@@ -98,9 +97,29 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   const plans = questions.map(({ start, end }) => planDue(start, end));
   const parts: Parts = [
     ...duesAndLate(parameters, questions),
-    ['days', rowsOfRollup(DAYS, 'day', stretchesOf(parameters, plans, ({ days }) => days))],
-    ['hours', rowsOfRollup(HOURS, 'hour', stretchesOf(parameters, plans, ({ hours }) => hours))],
-    ['pieces', cutEvents(stretchesOf(parameters, plans, ({ cut }) => cut), OF_EVENT)],
+    [
+      'days',
+      rowsOfRollup(
+        DAYS,
+        'day',
+        stretchesOf(parameters, plans, ({ days }) => days),
+      ),
+    ],
+    [
+      'hours',
+      rowsOfRollup(
+        HOURS,
+        'hour',
+        stretchesOf(parameters, plans, ({ hours }) => hours),
+      ),
+    ],
+    [
+      'pieces',
+      cutEvents(
+        stretchesOf(parameters, plans, ({ cut }) => cut),
+        OF_EVENT,
+      ),
+    ],
   ];
   if (hasExtremes) parts.push(...extremeParts());
   if (hasUniques) parts.push(...uniqueParts(parameters, questions));
@@ -213,12 +232,15 @@ function uniqueParts(parameters: Parameters, questions: readonly DueUsageQuestio
        SELECT day, value_hash, quarters FROM ${VALUES}
        WHERE ${own(DUE)} AND day >= ${BEGINNING.day('stretch.since')} AND day < stretch.before OFFSET 0) AS found
      LEFT JOIN late_masks USING (n, day)
-     WHERE quarters & ${mask} & coalesce(~late_masks.mask, ~B'0'::bit(96)) <> B'0'::bit(96)`;
+     WHERE quarters & (${mask}) & coalesce(~late_masks.mask, ~B'0'::bit(96)) <> B'0'::bit(96)`;
   const lateQuarters = `SELECT n, due.aggregation, found.* FROM late_quarters JOIN due USING (n) CROSS JOIN LATERAL (
       SELECT ${VALUE_OF_EVENT} FROM events WHERE ${inStream(DUE, 'due.customer_external_id')}
         AND "timestamp" >= greatest(late_quarters.at, due.since)
         AND "timestamp" < least(late_quarters.at + interval '15 minutes', due.before) OFFSET 0) AS found`;
-  const pieces = cutEvents(stretchesOf(parameters, plans, ({ cut }) => cut), VALUE_OF_EVENT);
+  const pieces = cutEvents(
+    stretchesOf(parameters, plans, ({ cut }) => cut),
+    VALUE_OF_EVENT,
+  );
   return [
     [
       'late_quarters',
@@ -231,9 +253,15 @@ function uniqueParts(parameters: Parameters, questions: readonly DueUsageQuestio
     [
       'uniques',
       `SELECT n, count(DISTINCT value_hash)::numeric AS uniques FROM (
-         ${values(stretchesOf(parameters, plans, ({ days }) => days), `~B'0'::bit(96)`)}
+         ${values(
+           stretchesOf(parameters, plans, ({ days }) => days),
+           `~B'0'::bit(96)`,
+         )}
          UNION ALL
-         ${values(stretchesOf(parameters, plans, ({ quarters }) => quarters), quartersOf('stretch.since', 'stretch.before'))}
+         ${values(
+           stretchesOf(parameters, plans, ({ quarters }) => quarters),
+           quartersOf('stretch.since', 'stretch.before'),
+         )}
          UNION ALL
          SELECT n, value_hash FROM (${withoutLate(`${pieces} UNION ALL ${lateQuarters}`)}) AS events
        ) AS each GROUP BY n`,

@@ -1,8 +1,9 @@
-// What charges come to, and which invoice they are of.
+// What charges come to in a period, before and after invoices settled it.
 
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import type { AggregationType } from '@weir/shared/meter';
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
+import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
 
 /** A row of dues, with its terms as they are written, and how its meter counts; null where it has none. */
@@ -10,3 +11,58 @@ export type DueRow = Omit<Selectable<Tables['dues']>, 'terms'> & {
   terms: ChargeTerms;
   aggregation: AggregationType | null;
 };
+
+/** A period of a subscription. */
+export interface SubscriptionCycle {
+  subscription_id: string;
+  cycle: number;
+}
+
+/** The dues of some periods, in the order of periods and charges. */
+export async function findDues(
+  db: Queries,
+  organizationId: string,
+  periods: readonly SubscriptionCycle[],
+): Promise<DueRow[]> {
+  if (periods.length === 0) return [];
+  const { rows } = await sql<DueRow>`
+    SELECT d.*, m.aggregation_type AS aggregation
+    FROM unnest(
+      ${periods.map(({ subscription_id }) => subscription_id)}::uuid[],
+      ${periods.map(({ cycle }) => cycle)}::integer[]
+    ) AS asked (subscription_id, cycle)
+    JOIN dues d ON d.organization_id = ${organizationId}::uuid
+      AND d.subscription_id = asked.subscription_id AND d.cycle = asked.cycle
+    LEFT JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
+    ORDER BY d.subscription_id, d.cycle, d.charge_id`.execute(db);
+  return rows;
+}
+
+/** What a line has settled of a due. */
+export interface SettledDue {
+  subscription_id: string;
+  cycle: number;
+  charge_id: string;
+  /** What all lines of the due add up to by now. */
+  billed: string;
+}
+
+/** Writes down what was settled of dues at a closing, each due once. Expects the rows of their subscriptions locked. */
+export async function updateDues(
+  transaction: Queries,
+  organizationId: string,
+  closing: number,
+  settled: readonly SettledDue[],
+): Promise<void> {
+  if (settled.length === 0) return;
+  await sql`
+    UPDATE dues d SET closing = ${closing}, billed = settled.billed
+    FROM unnest(
+      ${settled.map(({ subscription_id }) => subscription_id)}::uuid[],
+      ${settled.map(({ cycle }) => cycle)}::integer[],
+      ${settled.map(({ charge_id }) => charge_id)}::uuid[],
+      ${settled.map(({ billed }) => billed)}::numeric[]
+    ) AS settled (subscription_id, cycle, charge_id, billed)
+    WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = settled.subscription_id
+      AND d.cycle = settled.cycle AND d.charge_id = settled.charge_id`.execute(transaction);
+}

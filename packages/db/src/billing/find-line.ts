@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { computeInvoices } from './compute-lines.ts';
+import type { ClosingSpan } from './due-events.ts';
 import type { DueUsageQuestion } from './due-usage.ts';
 import { fieldsOfComputed, listLineRows, questionOfLine, type LineFields, type UsageOfLine } from './invoice-lines.ts';
 import { findInvoiceRow, type InvoiceRow } from './invoices.ts';
@@ -16,7 +17,7 @@ export interface FoundLine {
   /** Of the subscription. */
   timeZone: string;
   /** The closing of the line before it for the same due, and its own; undefined where it is the first. */
-  changesSince: { from: number; before: number } | undefined;
+  changesSince: ClosingSpan | undefined;
 }
 
 /** Finds a line: one that is kept, or one that a draft is computed to have now. */
@@ -56,15 +57,15 @@ async function findChangesSince(
   { cycle, charge_id, closing }: FoundLine['line'],
 ): Promise<FoundLine['changesSince']> {
   if (cycle === null || charge_id === null) return undefined;
-  const before = closing === null ? Number.MAX_SAFE_INTEGER : Number(closing);
-  const { closing: from } = await db
+  const before = closing === null ? null : Number(closing);
+  let earlier = db
     .selectFrom('invoice_lines')
     .select(sql<string | null>`max(closing)`.as('closing'))
     .where('organization_id', '=', organizationId)
     .where('subscription_id', '=', subscription_id)
     .where('cycle', '=', cycle)
-    .where('charge_id', '=', charge_id)
-    .where('closing', '<', String(before))
-    .executeTakeFirstOrThrow();
+    .where('charge_id', '=', charge_id);
+  if (before !== null) earlier = earlier.where('closing', '<', String(before));
+  const { closing: from } = await earlier.executeTakeFirstOrThrow();
   return from === null ? undefined : { from: Number(from), before };
 }

@@ -4,27 +4,22 @@
 
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
+import { instantInZone } from '@weir/shared/date-or-instant';
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { returnDraws } from './draws.ts';
-import { appendFeed } from './feed.ts';
-import {
-  amountDueOf,
-  amountOf,
-  findInvoiceRow,
-  invoiceOf,
-  lockInvoiceRow,
-  type Invoice,
-  type InvoiceRow,
-} from './invoices.ts';
+import { appendFeed, type NewFeedEvent } from './feed.ts';
+import { amountDueOf, amountOf, findInvoiceRow, lockInvoiceRow, type InvoiceRow } from './invoices.ts';
+import { subscriptionData } from './pass-boundaries.ts';
 import { leavePastDue } from './past-due.ts';
+import { lockSubscription } from './subscriptions.ts';
 import type { InvoiceStatus } from './tables.ts';
+import { invoiceData } from './write-finalized.ts';
 
 /** What became of a change. `not_open`: it has a status from which there is no way to the one that was asked for. */
 export type ChangeOutcome =
-  | { outcome: 'done'; invoice: Invoice }
-  | { outcome: 'not_found' | 'paid_in_future' }
+  | { outcome: 'done' | 'not_found' | 'paid_in_future' }
   | { outcome: 'not_open'; status: InvoiceStatus; reference: string | null };
 
 /** Which invoice, and who changes it: `user:` and an id. */
@@ -36,29 +31,35 @@ export interface InvoiceOfActor {
 
 /** A payment of all that is due. */
 export interface Payment {
-  /** Null: now. */
+  /** An instant, or a date, which is its first instant in the zone of the subscription; null: now. */
   paidAt: string | null;
   reference: string | null;
 }
 
 /** Marks an invoice paid, OPEN or UNCOLLECTIBLE as it may be. `paid_in_future` where Postgres's clock is before `paidAt`. */
 export async function payInvoice(database: Database, which: InvoiceOfActor, payment: Payment): Promise<ChangeOutcome> {
-  return await changeInvoice(database, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.paid', async (transaction, row) => {
-    const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
+  return await changeInvoice(
+    database,
+    which,
+    ['OPEN', 'UNCOLLECTIBLE'],
+    'invoice.paid',
+    async (transaction, row, timeZone) => {
+      const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
       SELECT at AS paid_at, at > now AS is_ahead
-      FROM (SELECT coalesce(${payment.paidAt}::timestamptz, billing_now()) AS at, billing_now() AS now) AS times`.execute(
-      transaction,
-    );
-    if (rows[0]?.is_ahead !== false) return 'paid_in_future';
-    const digits = minorDigits(row.currency);
-    const due = amountDueOf(row, amountOf(row.total, digits));
-    return {
-      status: 'PAID',
-      amount_paid: formatAmount(amountOf(row.amount_paid, digits) + due, digits),
-      paid_at: rows[0].paid_at,
-      reference: payment.reference,
-    };
-  });
+      FROM (SELECT coalesce(${payment.paidAt === null ? null : instantInZone(payment.paidAt, timeZone)}::timestamptz, billing_now()) AS at, billing_now() AS now) AS times`.execute(
+        transaction,
+      );
+      if (rows[0]?.is_ahead !== false) return 'paid_in_future';
+      const digits = minorDigits(row.currency);
+      const due = amountDueOf(row, amountOf(row.total, digits));
+      return {
+        status: 'PAID',
+        amount_paid: formatAmount(amountOf(row.amount_paid, digits) + due, digits),
+        paid_at: rows[0].paid_at,
+        reference: payment.reference,
+      };
+    },
+  );
 }
 
 /** Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. */
@@ -93,16 +94,16 @@ async function changeInvoice(
   { organizationId, id, actor }: InvoiceOfActor,
   from: readonly InvoiceStatus[],
   type: StateEvent,
-  change: (transaction: Queries, row: InvoiceRow) => Promise<Changes | 'paid_in_future'>,
+  change: (transaction: Queries, row: InvoiceRow, timeZone: string) => Promise<Changes | 'paid_in_future'>,
 ): Promise<ChangeOutcome> {
   return await database.kysely.transaction().execute(async (transaction) => {
     const found = await findInvoiceRow(transaction, organizationId, id);
     if (found === undefined) return { outcome: 'not_found' };
-    await lockSubscription(transaction, organizationId, found.subscription_id);
+    const subscription = await lockSubscription(transaction, organizationId, found.subscription_id);
     const row = await lockInvoiceRow(transaction, organizationId, id);
-    if (row === undefined) return { outcome: 'not_found' };
+    if (subscription === undefined || row === undefined) return { outcome: 'not_found' };
     if (!from.includes(row.status)) return { outcome: 'not_open', status: row.status, reference: row.reference };
-    const changes = await change(transaction, row);
+    const changes = await change(transaction, row, subscription.time_zone);
     if (changes === 'paid_in_future') return { outcome: changes };
     const changed = await transaction
       .updateTable('invoices')
@@ -111,44 +112,13 @@ async function changeInvoice(
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const invoice = invoiceOf(changed);
-    const activated = await leavePastDue(transaction, organizationId, [changed.subscription_id]);
-    await appendFeed(transaction, organizationId, [
-      { type, actor, data: feedDataOf(invoice) },
-      ...activated.map((id) => ({ type: 'subscription.activated' as const, actor, data: { id, status: 'ACTIVE' } })),
-    ]);
-    return { outcome: 'done', invoice };
+    const activated = await leavePastDue(transaction, organizationId, [subscription.id]);
+    const events: NewFeedEvent[] = [{ type, actor, data: invoiceData(changed) }];
+    if (activated.length > 0) {
+      const data = subscriptionData({ ...subscription, status: 'ACTIVE' });
+      events.push({ type: 'subscription.activated', actor, data });
+    }
+    await appendFeed(transaction, organizationId, events);
+    return { outcome: 'done' };
   });
-}
-
-async function lockSubscription(transaction: Queries, organizationId: string, id: string): Promise<void> {
-  await transaction
-    .selectFrom('subscriptions')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .forUpdate()
-    .execute();
-}
-
-/** What the feed says of an invoice. */
-function feedDataOf(invoice: Invoice): Record<string, unknown> {
-  return {
-    id: invoice.id,
-    invoice_number: invoice.invoice_number,
-    kind: invoice.kind,
-    status: invoice.status,
-    subscription_id: invoice.subscription_id,
-    customer_id: invoice.customer_id,
-    cycle: invoice.cycle,
-    currency: invoice.currency,
-    total: invoice.total,
-    credits_applied: invoice.credits_applied,
-    amount_paid: invoice.amount_paid,
-    amount_due: invoice.amount_due,
-    due_date: invoice.due_date,
-    paid_at: invoice.paid_at,
-    reference: invoice.reference,
-    note: invoice.note,
-  };
 }

@@ -168,8 +168,8 @@ async function readUsageOfLines(
 }
 
 /**
- * What was billed before each line for its due: the sum of the due's lines of earlier closings. A due has one line at a closing,
- * so their numbers say which came first.
+ * What was billed before each line for its due: the sum of the due's lines that were finalized before it. Closings say which came
+ * first; two lines of a due have the same one only where nothing changed in between but the due itself, and then cycles say it.
  */
 async function readBilledBefore(
   db: Queries,
@@ -177,13 +177,18 @@ async function readBilledBefore(
   lines: readonly LineRow[],
 ): Promise<Map<string, Amount>> {
   if (lines.length === 0) return new Map();
+  const order = (line: string, invoice: string) =>
+    sql.raw(`(${line}.closing, coalesce(${invoice}.cycle, 2147483647), ${invoice}.finalized_at)`);
   const { rows } = await sql<{ id: string; currency: string; billed: string }>`
     SELECT lines.id, invoices.currency, coalesce(sum(earlier.amount), 0) AS billed
     FROM invoice_lines AS lines
     JOIN invoices ON invoices.organization_id = lines.organization_id AND invoices.id = lines.invoice_id
-    LEFT JOIN invoice_lines AS earlier ON earlier.organization_id = lines.organization_id
-      AND earlier.subscription_id = lines.subscription_id AND earlier.cycle = lines.cycle
-      AND earlier.charge_id = lines.charge_id AND earlier.closing < lines.closing
+    LEFT JOIN (
+      invoice_lines AS earlier
+      JOIN invoices AS former ON former.organization_id = earlier.organization_id AND former.id = earlier.invoice_id
+    ) ON earlier.organization_id = lines.organization_id AND earlier.subscription_id = lines.subscription_id
+      AND earlier.cycle = lines.cycle AND earlier.charge_id = lines.charge_id
+      AND ${order('earlier', 'former')} < ${order('lines', 'invoices')}
     WHERE lines.organization_id = ${organizationId}::uuid AND lines.id = ANY (${lines.map(({ id }) => id)}::uuid[])
     GROUP BY lines.id, invoices.currency`.execute(db);
   return new Map(rows.map(({ id, currency, billed }) => [id, amountOf(billed, minorDigits(currency))]));

@@ -203,7 +203,7 @@ async function pricedInTrial(db: Queries, organizationId: string, row: Subscript
   return rows;
 }
 
-export async function findSubscriptionRow(
+async function findSubscriptionRow(
   db: Queries,
   organizationId: string,
   id: string,

@@ -1,0 +1,140 @@
+// Charges: what a plan costs. A charge does not change, so that an invoice can be computed again: to change a price, one ends
+// and another begins.
+
+import { billMeterOfPlan } from '@weir/db/billing/billed-meters';
+import { insertCharge, lockCharge, updateCharge } from '@weir/db/billing/charges';
+import { findMeter } from '@weir/db/meters';
+import { lockPlanAlone, type Plan } from '@weir/db/plans';
+import type { ChargeType } from '@weir/db/billing/tables';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { adminCodes, bodyCodes, changesOf, displayName, idInPath, idOf, oneOf } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { answerCharge, chargeAnswer } from './charge-answer.ts';
+import { CHARGE_DECIMALS, chargeBody, termsOf } from './charge-body.ts';
+
+export const NO_SUCH_METER = 'Your organization has no meter with this meter_id: see GET /api/v1/meters.';
+
+const chargeChanges = changesOf({
+  display_name: displayName,
+  status: oneOf(['ACTIVE', 'INACTIVE']).meta({
+    description: 'INACTIVE ends the charge, for good: from its next period on no subscription is billed by it.',
+  }),
+});
+
+const security = [{ session: [] }];
+
+export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/plans/:id/charges',
+    {
+      onRequest: guards.session,
+      config: { decimals: new Set(CHARGE_DECIMALS) },
+      schema: {
+        tags: ['Billing'],
+        summary: 'Add a charge to a plan',
+        description:
+          'Each subscription of the plan is billed by it from its next period on. Prices and quantities are taken exactly ' +
+          'as sent, as a number or as a text.',
+        security,
+        params: idInPath,
+        body: chargeBody,
+        response: {
+          201: chargeAnswer,
+          ...problemResponses(
+            ...adminCodes,
+            ...bodyCodes,
+            'not_found',
+            'charge_not_of_plan_type',
+            'meter_already_priced',
+            'meter_already_billed',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId: organization_id } = request.caller;
+      const { id: planId } = request.params;
+      const { body } = request;
+      const meter_id = body.type === 'USAGE' ? body.meter_id : null;
+      const terms = termsOf(body);
+      const charge = await db.transaction().execute(async (transaction) => {
+        const plan = await lockPlanAlone(transaction, organization_id, planId);
+        if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        checkType(plan, terms.type);
+        if (meter_id !== null && (await findMeter(transaction, organization_id, meter_id)) === undefined) {
+          throw new Refusal('not_found', NO_SUCH_METER);
+        }
+        const inserted = await insertCharge(transaction, {
+          organization_id,
+          id: newId(),
+          plan_id: planId,
+          display_name: body.display_name,
+          meter_id,
+          terms,
+        });
+        if (
+          meter_id !== null &&
+          !(await billMeterOfPlan(transaction, organization_id, { planId, meterId: meter_id }))
+        ) {
+          throw new Refusal(
+            'meter_already_billed',
+            'A customer of this plan has this meter billed by another subscription, and an event can be billed by one ' +
+              'only: cancel that one, or price the meter in another plan.',
+          );
+        }
+        return inserted;
+      });
+      return reply.code(201).send(answerCharge(charge));
+    },
+  );
+
+  app.patch(
+    '/api/v1/plans/:id/charges/:charge_id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Rename or end a charge',
+        description:
+          'Nothing else of a charge can be changed: to change a price, end the charge and add another. Periods that are ' +
+          'open are billed by it to their end, under the name that it had when they began.',
+        security,
+        params: idInPath.extend({ charge_id: idOf() }),
+        body: chargeChanges,
+        response: {
+          200: chargeAnswer,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'charge_inactive'),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const { id: planId, charge_id: id } = request.params;
+      const { display_name, status } = request.body;
+      return await db.transaction().execute(async (transaction) => {
+        const charge = await lockCharge(transaction, organizationId, { planId, id });
+        if (charge === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        if (charge.status === 'INACTIVE' && status === 'ACTIVE') {
+          throw new Refusal('charge_inactive', 'The charge has ended, for good: add another one to the plan.');
+        }
+        const changes = { display_name, ends: status === 'INACTIVE' };
+        return answerCharge(await updateCharge(transaction, organizationId, id, changes));
+      });
+    },
+  );
+}
+
+/** A FIXED plan has fixed prices only, a USAGE plan prices for usage only. */
+function checkType(plan: Plan, type: ChargeType): void {
+  if (plan.type === 'HYBRID' || plan.type === type) return;
+  throw new Refusal(
+    'charge_not_of_plan_type',
+    `The plan is of type ${plan.type} and takes no ${type} charge: a HYBRID plan takes both.`,
+    { errors: [{ path: 'type', message: `must be ${plan.type}, as the plan is` }] },
+  );
+}

@@ -1,0 +1,226 @@
+// Money that a customer has in advance, which invoices draw when they are finalized (@weir/db/billing/draws).
+
+import {
+  balanceOf,
+  insertCreditGrant,
+  listCreditGrants,
+  lockCreditedCustomer,
+  voidCreditGrant,
+  type CreditGrant,
+} from '@weir/db/billing/credits';
+import { appendFeed, type FeedType } from '@weir/db/billing/feed';
+import { findCustomer } from '@weir/db/customers';
+import type { Queries } from '@weir/db/page';
+import { isCurrency, minorDigits } from '@weir/rating/currencies';
+import { formatAmount, parseAmount } from '@weir/rating/money';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import { parseInstant } from '@weir/shared/instant';
+import { text } from '@weir/shared/text';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { decimal } from '../http/decimals.ts';
+import { adminCodes, bodyCodes, idInPath, time } from '../http/fields.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+
+/** No currency has more digits after the point than 4. */
+const AMOUNT_DIGITS = { whole: 15, fraction: 4 };
+
+/** As late as any window of usage may end; what is later is a mistake, and Postgres may not hold it. */
+const EXPIRES_BEFORE = '2200';
+
+const creditBody = z
+  .strictObject({
+    amount: decimal({
+      ...AMOUNT_DIGITS,
+      isAbove0: true,
+      description: 'In units of the currency, with at most its minor digits.',
+    }),
+    currency: z
+      .string()
+      .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
+      .meta({ description: 'ISO 4217, in upper case.', examples: ['USD'] }),
+    expires_at: z
+      .string()
+      .meta({ description: 'ISO 8601 with an offset: it counts until then, exclusive.', format: 'date-time' })
+      .nullable()
+      .default(null),
+    priority: z
+      .int('must be a whole number')
+      .min(0, 'must be 0 or more')
+      .max(100, 'must be at most 100')
+      .default(0)
+      .meta({ description: 'The smaller one is drawn first; of two equal ones that which expires earlier.' }),
+    note: text(1, 2000).nullable().default(null),
+    external_id: text(1, 255).nullable().default(null).meta({
+      description: 'Your own id of it. A request that is sent again gets 409, with the id of the first one.',
+    }),
+  })
+  .superRefine(({ amount, currency }, { addIssue }) => {
+    if (!isCurrency(currency) || typeof amount !== 'string') return;
+    const digits = minorDigits(currency);
+    if (parseAmount(amount, digits) === undefined) {
+      addIssue({ code: 'custom', path: ['amount'], message: `must have at most ${digits} digits after the point` });
+    }
+  });
+
+const creditAnswer = z
+  .object({
+    id: z.uuid(),
+    amount: z.string(),
+    currency: z.string(),
+    remaining: z.string().meta({ description: 'What can still be drawn.' }),
+    priority: z.int(),
+    expires_at: time.nullable(),
+    note: z.string().nullable(),
+    external_id: z.string().nullable(),
+    status: z.enum(['ACTIVE', 'USED', 'EXPIRED', 'VOID']),
+    created_at: time,
+  })
+  .meta({ id: 'Credit' });
+
+const security = [{ session: [] }];
+
+export function creditRoutes(app: App, { database, guards }: CatalogDeps): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/customers/:id/credits',
+    {
+      onRequest: guards.session,
+      config: { decimals: new Set(['amount']) },
+      schema: {
+        tags: ['Billing'],
+        summary: 'Grant a customer money in advance',
+        description:
+          'Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older.',
+        security,
+        params: idInPath,
+        body: creditBody,
+        response: {
+          201: creditAnswer,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const grant = await db.transaction().execute((transaction) => grantCredit(transaction, request));
+      return reply.code(201).send(grant);
+    },
+  );
+
+  app.get(
+    '/api/v1/customers/:id/credits',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'What a customer has in advance, and the grants that it comes from, newest first',
+        security,
+        params: idInPath,
+        response: {
+          200: z.object({
+            balance: z
+              .record(z.string(), z.string())
+              .meta({ description: 'By currency.', examples: [{ USD: '82.28' }] }),
+            grants: z.array(creditAnswer),
+          }),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const customer = await findCustomer(db, organizationId, request.params.id);
+      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const grants = await listCreditGrants(db, organizationId, customer.id);
+      return { balance: balanceOf(grants), grants };
+    },
+  );
+
+  app.post(
+    '/api/v1/credits/:id/void',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'End what is left of a grant',
+        description:
+          'What invoices drew of it stays drawn. A grant that is void already, or has expired, is answered as it is.',
+        security,
+        params: idInPath,
+        response: { 200: creditAnswer, ...problemResponses(...adminCodes, 'not_found') },
+      },
+    },
+    (request) => db.transaction().execute((transaction) => endCredit(transaction, request)),
+  );
+}
+
+type CreditRequest = FastifyRequest & { params: { id: string } };
+
+async function grantCredit(
+  transaction: Queries,
+  request: CreditRequest & { body: z.output<typeof creditBody> },
+): Promise<CreditGrant> {
+  const { caller, params, body } = request;
+  const { organizationId } = caller;
+  const { currency } = body;
+  const expires_at = body.expires_at === null ? null : expiryOf(body.expires_at);
+  const customer = await lockCreditedCustomer(transaction, organizationId, params.id, expires_at);
+  if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  const digits = minorDigits(currency);
+  const inserted = await insertCreditGrant(transaction, {
+    ...body,
+    organization_id: organizationId,
+    id: newId(),
+    customer_id: params.id,
+    amount: formatAmount(parseAmount(body.amount, digits) ?? 0n, digits),
+    expires_at,
+  });
+  if ('takenBy' in inserted) {
+    const detail = 'Another credit of your organization has this external_id: its id is in this answer.';
+    throw new Refusal('external_id_taken', detail, { id: inserted.takenBy });
+  }
+  // After external_id: a request that is sent again long after gets the id of the first one.
+  if (customer.isPast) throw invalidFields([{ path: 'expires_at', message: 'must be in the future' }]);
+  const { grant } = inserted;
+  await tellFeed(transaction, request, 'credit.granted', {
+    credit_id: grant.id,
+    customer_id: params.id,
+    currency,
+    amount: grant.amount,
+    invoice_id: null,
+  });
+  return grant;
+}
+
+async function endCredit(transaction: Queries, request: CreditRequest): Promise<CreditGrant> {
+  const ended = await voidCreditGrant(transaction, request.caller.organizationId, request.params.id);
+  if (ended === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  const { grant, customer_id, voided } = ended;
+  if (voided !== null) {
+    const data = { credit_id: grant.id, customer_id, currency: grant.currency, amount: voided };
+    await tellFeed(transaction, request, 'credit.voided', data);
+  }
+  return grant;
+}
+
+async function tellFeed(
+  transaction: Queries,
+  { caller }: FastifyRequest,
+  type: FeedType,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await appendFeed(transaction, caller.organizationId, [{ type, actor: `user:${caller.userId}`, data }]);
+}
+
+function expiryOf(text: string): string {
+  const instant = parseInstant(text);
+  if ('problem' in instant) throw invalidFields([{ path: 'expires_at', message: instant.problem }]);
+  if (instant.text >= EXPIRES_BEFORE) {
+    throw invalidFields([{ path: 'expires_at', message: `must be before the year ${EXPIRES_BEFORE}` }]);
+  }
+  return instant.text;
+}

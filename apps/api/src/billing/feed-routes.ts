@@ -1,0 +1,64 @@
+// What happened in billing, for those who want to miss nothing: each event has a number, none is left out, and none comes
+// later with a number that was read past (@weir/db/billing/feed).
+
+import { listFeed } from '@weir/db/billing/feed';
+import { z } from 'zod';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { countOf, time } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 1_000;
+
+/** No organization comes to so many, and every number up to it is exact in JSON. */
+const SEQUENCE_MAX = Number.MAX_SAFE_INTEGER;
+
+const feedEvent = z
+  .object({
+    sequence: z.int().meta({ description: 'Counts from 1, without a gap.' }),
+    type: z.string().meta({ examples: ['invoice.finalized'] }),
+    created_at: time,
+    actor: z.string().meta({ description: 'user: and the id of a user, or weir.' }),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'BillingEvent' });
+
+/** A whole number from 0, in a query string. */
+const sequence = z
+  .unknown()
+  .refine(
+    (value) => typeof value === 'string' && /^\d{1,16}$/.test(value) && Number(value) <= SEQUENCE_MAX,
+    'must be a whole number: the next_after of the answer before, or 0',
+  )
+  .meta({ type: 'integer', minimum: 0, maximum: SEQUENCE_MAX })
+  .transform(Number);
+
+export function feedRoutes(app: App, { database, guards }: CatalogDeps): void {
+  app.get(
+    '/api/v1/billing-events',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'What happened, in the order in which it happened',
+        description:
+          'Ask again with meta.next_after: what comes later has a higher sequence, and nothing is missed or comes twice.',
+        security: [{ session: [] }],
+        querystring: z.strictObject({
+          after: sequence.default(0).meta({ description: 'Only events with a higher sequence.' }),
+          limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
+        }),
+        response: {
+          200: z.object({ data: z.array(feedEvent), meta: z.object({ next_after: z.int() }) }),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+        },
+      },
+    },
+    async (request) => {
+      const { after, limit } = request.query;
+      const data = await listFeed(database.kysely, request.caller.organizationId, after, limit);
+      return { data, meta: { next_after: data.at(-1)?.sequence ?? after } };
+    },
+  );
+}

@@ -1,0 +1,77 @@
+// How the organization bills.
+
+import { getBillingSettings, updateBillingSettings } from '@weir/db/billing/billing-settings';
+import { z } from 'zod';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { adminCodes, bodyCodes, changesOf, timeZone } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+
+/** As long as late events of a period are usual, and no longer: until then an invoice is a draft. */
+const GRACE_HOURS_MAX = 72;
+
+const TERMS_DAYS_MAX = 365;
+
+const settingsShape = {
+  time_zone: timeZone,
+  invoice_grace_hours: z
+    .int('must be a whole number')
+    .min(0, 'must be 0 or more')
+    .max(GRACE_HOURS_MAX, `must be at most ${GRACE_HOURS_MAX}`)
+    .meta({ description: 'How long an invoice stays a draft after its boundary, for events that come late.' }),
+  payment_terms_days: z
+    .int('must be a whole number')
+    .min(0, 'must be 0 or more')
+    .max(TERMS_DAYS_MAX, `must be at most ${TERMS_DAYS_MAX}`)
+    .meta({ description: 'From the issue of an invoice until it is due.' }),
+  invoice_prefix: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._/-]{0,19}$/,
+      'must be 1 to 20 of A-Z, a-z, 0-9 and ._/-, and begin with a letter or digit',
+    )
+    .meta({ description: 'What the numbers of invoices begin with, as in INV-2026-000042.' }),
+};
+
+const settingsAnswer = z.object(settingsShape).meta({ id: 'BillingSettings' });
+const settingsChanges = changesOf(settingsShape);
+
+const security = [{ session: [] }];
+
+export function settingsRoutes(app: App, { database, guards }: CatalogDeps): void {
+  const db = database.kysely;
+
+  app.get(
+    '/api/v1/billing/settings',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Read how the organization bills',
+        security,
+        response: {
+          200: settingsAnswer,
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
+        },
+      },
+    },
+    async (request) => await getBillingSettings(db, request.caller.organizationId),
+  );
+
+  app.patch(
+    '/api/v1/billing/settings',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Change how the organization bills',
+        description:
+          'Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.',
+        security,
+        body: settingsChanges,
+        response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
+      },
+    },
+    async (request) => await updateBillingSettings(db, request.caller.organizationId, request.body),
+  );
+}

@@ -1,0 +1,105 @@
+// Making a subscription, in one transaction: who and what, since when, the meters that it bills, and every period that has begun.
+
+import { billMeters } from '@weir/db/billing/billed-meters';
+import { appendFeed, type NewFeedEvent } from '@weir/db/billing/feed';
+import { bringUpToDate } from '@weir/db/billing/open-periods';
+import { subscriptionData } from '@weir/db/billing/pass-boundaries';
+import {
+  findSubscription,
+  findSubscriptionId,
+  insertSubscription,
+  listMetersOfPlan,
+  lockParties,
+  lockSubscription,
+  lockSubscriptionsBehind,
+  type Parties,
+  type Subscription,
+} from '@weir/db/billing/subscriptions';
+import { violatedConstraint } from '@weir/db/database';
+import type { Queries } from '@weir/db/page';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import { METER_TAKEN } from './subscription-refusals.ts';
+import { termsOf, type SubscriptionBody } from './subscription-body.ts';
+
+export interface Subscriber {
+  organizationId: string;
+  /** Who asks for it, as the feed says it. */
+  actor: string;
+}
+
+/** Makes a subscription and opens its past periods. Throws a Refusal, with nothing written, where it cannot be. */
+export async function subscribe(db: Queries, subscriber: Subscriber, body: SubscriptionBody): Promise<Subscription> {
+  try {
+    return await db.transaction().execute((transaction) => subscribeWithin(transaction, subscriber, body));
+  } catch (error) {
+    // Another request with this external_id was at it at the same time.
+    if (violatedConstraint(error) === 'subscriptions_organization_id_external_id_key')
+      await refuseTaken(db, subscriber.organizationId, body);
+    throw error;
+  }
+}
+
+async function subscribeWithin(
+  transaction: Queries,
+  { organizationId, actor }: Subscriber,
+  body: SubscriptionBody,
+): Promise<Subscription> {
+  // Before anything else: whoever asks again is to learn of the first one, whatever has become of the plan meanwhile.
+  await refuseTaken(transaction, organizationId, body);
+  const { now, customer, plan } = await getParties(transaction, organizationId, body);
+  const { time_zone } = customer;
+  const terms = termsOf(body, { now, plan, timeZone: time_zone });
+  if (!plan.is_active)
+    throw new Refusal('plan_inactive', 'This plan takes no new subscriptions: set its is_active, or choose another.');
+
+  // One that has ended lets go of its meters when it is brought up to date, and the run may not have been there yet.
+  const behind = await lockSubscriptionsBehind(transaction, organizationId, customer.id);
+  const events: NewFeedEvent[] = await bringUpToDate(transaction, organizationId, behind);
+
+  // The row comes before its meters: of two requests with one external_id the later one is told of that.
+  const { id, customer_external_id, start_at } = await insertSubscription(transaction, organizationId, {
+    id: newId(),
+    external_id: body.external_id,
+    customer_id: customer.id,
+    customer_external_id: customer.external_id,
+    plan_id: plan.id,
+    time_zone,
+    currency: plan.currency,
+    billing_interval: plan.billing_interval,
+    billing_alignment: body.billing_alignment,
+    ...terms,
+  });
+  const meters = await listMetersOfPlan(transaction, organizationId, plan.id);
+  const claims = meters.map((meter_id) => ({ meter_id, customer_external_id, subscription_id: id, from: start_at }));
+  if ((await billMeters(transaction, organizationId, claims)).length > 0)
+    throw new Refusal('meter_already_billed', METER_TAKEN);
+
+  const opened = await bringUpToDate(transaction, organizationId, [id]);
+  const row = await lockSubscription(transaction, organizationId, id);
+  const subscription = await findSubscription(transaction, organizationId, id);
+  if (row === undefined || subscription === undefined) throw new Error('a subscription that was just made is gone');
+  events.push({ type: 'subscription.created', actor, data: subscriptionData(row) }, ...opened);
+  await appendFeed(transaction, organizationId, events);
+  return subscription;
+}
+
+async function refuseTaken(db: Queries, organizationId: string, { external_id }: SubscriptionBody): Promise<void> {
+  const id = external_id === null ? undefined : await findSubscriptionId(db, organizationId, external_id);
+  if (id === undefined) return;
+  const detail = 'Another subscription of your organization has this external_id: its id is in this answer.';
+  throw new Refusal('external_id_taken', detail, { id });
+}
+
+async function getParties(transaction: Queries, organizationId: string, body: SubscriptionBody) {
+  const { customer_id, customer_external_id = '', plan_id: planId } = body;
+  const named = customer_id === undefined ? { external_id: customer_external_id } : { id: customer_id };
+  const { now, customer, plan }: Parties = await lockParties(transaction, organizationId, { customer: named, planId });
+  if (customer === undefined) {
+    const field = customer_id === undefined ? 'customer_external_id' : 'customer_id';
+    throw new Refusal('not_found', `Your organization has no customer with this ${field}: see GET /api/v1/customers.`);
+  }
+  if (plan === undefined)
+    throw new Refusal('not_found', 'Your organization has no plan with this plan_id: see GET /api/v1/plans.');
+  return { now, customer, plan };
+}

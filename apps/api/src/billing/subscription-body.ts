@@ -1,0 +1,204 @@
+// What requests and answers about subscriptions hold, and the instants that a body means.
+
+import { addMonths, firstInstantOfDate } from '@weir/rating/local-date';
+import { boundary } from '@weir/rating/periods';
+import { dateOf } from '@weir/rating/local-date';
+import { trialEnd } from '@weir/rating/trial';
+import type { Parties } from '@weir/db/billing/subscriptions';
+import { isoOf, microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import { text } from '@weir/shared/text';
+import { z } from 'zod';
+import { idOf, oneOf, pageQuery, time } from '../http/fields.ts';
+import { invalidFields } from '../http/problem.ts';
+
+const INTERVALS = ['day', 'week', 'month', 'year'] as const;
+const STATUSES = ['TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
+
+/** Enough to bring years in, and few enough to open at once. */
+const PERIODS_AGO_MAX = 1_000;
+const MONTHS_OF_TRIAL_MAX = 1_200;
+
+const dateOrInstant = z.string().meta({
+  description: 'ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the subscription.',
+  examples: ['2026-01-31', '2026-01-31T09:30:00+01:00'],
+});
+
+export const subscriptionBody = z
+  .strictObject({
+    customer_id: idOf('must be the id of a customer').optional(),
+    customer_external_id: text(1, 255).optional().meta({ description: 'In place of customer_id.' }),
+    plan_id: idOf('must be the id of a plan'),
+    external_id: text(1, 255).nullable().default(null).meta({
+      description: 'Your own id of it. A request that is sent again gets 409, with the id of the first one.',
+    }),
+    start_date: dateOrInstant.optional().meta({ description: 'Default: now. Not in the future.' }),
+    billing_interval: oneOf(INTERVALS).optional().meta({ description: 'That of the plan, if it is sent at all.' }),
+    billing_alignment: oneOf(['anniversary', 'calendar']).default('anniversary').meta({
+      description: 'Whether periods begin on the day of the start, or on the first of the month, Monday or 1 January.',
+    }),
+    trial_end_date: dateOrInstant.nullable().optional().meta({
+      description: 'In place of the trial_days of the plan. Null: no trial.',
+    }),
+  })
+  .superRefine(({ customer_id: id, customer_external_id: externalId }, { addIssue }) => {
+    if (id === undefined && externalId === undefined)
+      addIssue({ code: 'custom', path: ['customer_id'], message: 'is required, or customer_external_id in its place' });
+    if (id !== undefined && externalId !== undefined)
+      addIssue({
+        code: 'custom',
+        path: ['customer_id'],
+        message: 'must not be sent together with customer_external_id: send one of them',
+      });
+  });
+
+export type SubscriptionBody = z.output<typeof subscriptionBody>;
+
+export const subscriptionChanges = z
+  .strictObject({
+    cancel_at_period_end: z.literal(false).meta({ description: 'Takes a cancellation back, until it takes place.' }),
+    pending_plan_id: z.null().meta({ description: 'Takes a change of plan back, until it takes place.' }),
+  })
+  .partial()
+  .refine((changes) => Object.keys(changes).length > 0, 'must hold at least one field to change')
+  .meta({ minProperties: 1 });
+
+export const cancelBody = z.strictObject({
+  cancel_at_period_end: z.boolean().default(true).meta({ description: 'False: it ends now.' }),
+  reason: text(1, 2000).nullable().default(null),
+});
+
+export const changeBody = z.strictObject({
+  plan_id: idOf('must be the id of a plan'),
+  when: oneOf(['period_end']).default('period_end'),
+});
+
+export const subscriptionQuery = z.strictObject({
+  customer_id: idOf('must be the id of a customer').optional(),
+  plan_id: idOf('must be the id of a plan').optional(),
+  status: oneOf(STATUSES).optional(),
+  ...pageQuery,
+});
+
+export const periodsQuery = z.strictObject({
+  count: z
+    .unknown()
+    .refine(
+      (value) => typeof value === 'string' && /^(0|[1-9]\d?)$/.test(value) && Number(value) <= 24,
+      'must be a whole number from 0 to 24',
+    )
+    .meta({ type: 'integer', minimum: 0, maximum: 24 })
+    .transform(Number)
+    .default(1)
+    .meta({ description: 'How many periods after the current one.' }),
+});
+
+export const subscriptionAnswer = z
+  .object({
+    id: z.uuid(),
+    external_id: z.string().nullable(),
+    customer_id: z.uuid(),
+    customer_external_id: z.string(),
+    plan_id: z.uuid(),
+    plan_name: z.string(),
+    pending_plan_id: z.uuid().nullable().meta({ description: 'What it goes over to at the end of the period.' }),
+    status: z.enum(STATUSES),
+    start_date: time,
+    trial_end_date: time.nullable(),
+    time_zone: z.string(),
+    currency: z.string(),
+    billing_interval: z.enum(INTERVALS),
+    billing_alignment: z.enum(['anniversary', 'calendar']),
+    cycle: z.int().nullable().meta({ description: 'Counts periods from 0; null in a trial.' }),
+    current_period_start: time,
+    current_period_end: time,
+    cancel_at_period_end: z.boolean(),
+    cancel_reason: z.string().nullable(),
+    canceled_at: time.nullable().meta({ description: 'When its end was asked for.' }),
+    ended_at: time.nullable().meta({ description: 'When it ends or ended.' }),
+    created_at: time,
+  })
+  .meta({ id: 'Subscription' });
+
+export const periodsAnswer = z.object({
+  data: z.array(
+    z.object({
+      cycle: z.int(),
+      period_start: time,
+      period_end: time,
+      days: z.string().nullable().meta({ description: 'The dates in force of those of all of it; null: it is whole.' }),
+    }),
+  ),
+});
+
+/** When a subscription begins, and when it begins to be billed. */
+export interface Terms {
+  start_at: string;
+  trial_end_at: string | null;
+  /** The local date on which period 0 begins. */
+  anchor: string;
+}
+
+/** The instants that a body means, in the zone of its customer. Throws a Refusal for those that cannot be. */
+export function termsOf(
+  body: SubscriptionBody,
+  { now: nowText, plan, timeZone }: { now: string; plan: NonNullable<Parties['plan']>; timeZone: string },
+): Terms {
+  const now = readTime('now', nowText, timeZone);
+  if (body.billing_interval !== undefined && body.billing_interval !== plan.billing_interval)
+    throw invalidFields([{ path: 'billing_interval', message: `must be that of the plan, ${plan.billing_interval}` }]);
+  const start = body.start_date === undefined ? now : readTime('start_date', body.start_date, timeZone);
+  const startDate = checkStart(start, { now, timeZone, interval: plan.billing_interval });
+  const trial = trialOf(body, { start, days: plan.trial_days, timeZone });
+  if (trial === null) return { start_at: isoOf(start), trial_end_at: null, anchor: startDate };
+  return { start_at: isoOf(start), trial_end_at: isoOf(trial), anchor: dateOf(timeZone, trial) };
+}
+
+function checkStart(
+  start: Micros,
+  { now, timeZone, interval }: { now: Micros; timeZone: string; interval: (typeof INTERVALS)[number] },
+): string {
+  const refuse = (message: string) => invalidFields([{ path: 'start_date', message }]);
+  if (start > now) throw refuse('must not be in the future');
+  // Before dates are counted: those of other millennia are none of the calendar's concern.
+  if (start < Date.UTC(1999, 11, 31) * 1000) throw refuse('must be in the year 2000 or later');
+  const anchor = dateOf(timeZone, start);
+  if (anchor < '2000-01-01') throw refuse('must be in the year 2000 or later');
+  const schedule = {
+    timeZone,
+    interval,
+    alignment: 'anniversary',
+    anchor,
+    firstInstant: start,
+    firstCycle: 0,
+  } as const;
+  if (boundary(schedule, PERIODS_AGO_MAX) < now)
+    throw refuse(`must be at most ${PERIODS_AGO_MAX} periods ago, and a period is a ${interval}`);
+  return anchor;
+}
+
+/** When the trial ends; null where there is none. */
+function trialOf(
+  { trial_end_date: given }: SubscriptionBody,
+  { start, days, timeZone }: { start: Micros; days: number; timeZone: string },
+): Micros | null {
+  if (given === null || (given === undefined && days === 0)) return null;
+  if (given === undefined) return trialEnd(timeZone, start, days);
+  const end = readTime('trial_end_date', given, timeZone);
+  const refuse = (message: string) => invalidFields([{ path: 'trial_end_date', message }]);
+  if (end < start) throw refuse('must not be before the start');
+  if (end > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, start), MONTHS_OF_TRIAL_MAX)))
+    throw refuse('must be at most 100 years after the start');
+  return end === start ? null : end;
+}
+
+function readTime(path: string, text: string, timeZone: string): Micros {
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) {
+    if (!z.iso.date().safeParse(text).success || text < '0001')
+      throw invalidFields([{ path, message: 'is not a date of the calendar' }]);
+    return firstInstantOfDate(timeZone, text);
+  }
+  const instant = parseInstant(text);
+  if ('problem' in instant)
+    throw invalidFields([{ path, message: `${instant.problem}; or a date, such as 2026-01-31` }]);
+  return microsOf(instant);
+}

@@ -1,0 +1,168 @@
+// What changes a subscription: its end, and another plan. Each is a step on a row that is locked and was brought up to date, so
+// that nothing is cut or changed at a boundary that nobody has passed yet.
+
+import { cancelAtPeriodEnd, cancelNow, keepAfterPeriodEnd } from '@weir/db/billing/cancel';
+import { changeAtPeriodEnd } from '@weir/db/billing/change-plan';
+import { appendFeed, type NewFeedEvent } from '@weir/db/billing/feed';
+import { bringUpToDate } from '@weir/db/billing/open-periods';
+import type { SubscriptionRow } from '@weir/db/billing/schedules';
+import { findSubscription, lockPlanToBill, lockSubscription, type Subscription } from '@weir/db/billing/subscriptions';
+import type { Queries } from '@weir/db/page';
+import { Refusal } from '@weir/shared/errors';
+import type { Caller } from '../access/authenticate.ts';
+import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { cancelBody, changeBody, subscriptionAnswer, subscriptionChanges } from './subscription-body.ts';
+import { ENDED, METER_TAKEN } from './subscription-refusals.ts';
+import type { BillingDeps } from './subscription-routes.ts';
+
+const security = [{ session: [] }];
+
+/** A change of a subscription: what it writes, and what the feed is to say of it. */
+type Change = (transaction: Queries, row: SubscriptionRow, actor: string) => Promise<NewFeedEvent[]>;
+
+type LockedPlan = Awaited<ReturnType<typeof lockPlanToBill>>;
+
+export function subscriptionChangeRoutes(app: App, { database, guards }: BillingDeps): void {
+  const db = database.kysely;
+
+  app.patch(
+    '/api/v1/subscriptions/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Take back a cancellation or a change of plan that has not taken place yet',
+        security,
+        params: idInPath,
+        body: subscriptionChanges,
+        response: {
+          200: subscriptionAnswer,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'subscription_ended'),
+        },
+      },
+    },
+    async (request) => {
+      const { cancel_at_period_end, pending_plan_id } = request.body;
+      return await change(db, request.caller, request.params.id, async (transaction, row, actor) => {
+        const events: NewFeedEvent[] = [];
+        if (cancel_at_period_end === false) events.push(...(await keepAfterPeriodEnd(transaction, row, { actor })));
+        if (pending_plan_id === null) {
+          const taken = await changeAtPeriodEnd(transaction, row, { actor, planId: null });
+          events.push(...(taken ?? []));
+        }
+        return events;
+      });
+    },
+  );
+
+  app.post(
+    '/api/v1/subscriptions/:id/cancel',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Cancel a subscription at the end of its period, or now',
+        description:
+          'Now: usage counts up to this instant, fixed prices by the dates up to this one, and what was billed in advance ' +
+          'for later ones comes back with the final invoice.',
+        security,
+        params: idInPath,
+        body: cancelBody.nullish(),
+        response: {
+          200: subscriptionAnswer,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'subscription_ended'),
+        },
+      },
+    },
+    async (request) => {
+      const { cancel_at_period_end: isLater, reason } = request.body ?? cancelBody.parse({});
+      const cancel = isLater ? cancelAtPeriodEnd : cancelNow;
+      return await change(
+        db,
+        request.caller,
+        request.params.id,
+        async (transaction, row, actor) => await cancel(transaction, row, { actor, reason }),
+      );
+    },
+  );
+
+  app.post(
+    '/api/v1/subscriptions/:id/change',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Change to another plan at the end of the period',
+        description:
+          'It takes the place of a change that was asked for before. The meters of the other plan are taken at once. ' +
+          'Another interval begins with a new anchor.',
+        security,
+        params: idInPath,
+        body: changeBody,
+        response: {
+          200: subscriptionAnswer,
+          ...problemResponses(
+            ...adminCodes,
+            ...bodyCodes,
+            'not_found',
+            'subscription_ended',
+            'plan_inactive',
+            'currency_differs',
+            'meter_already_billed',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { plan_id: planId } = request.body;
+      const { caller, params } = request;
+      return await db.transaction().execute(async (transaction) => {
+        // The plan before the subscription: whoever adds a charge to it holds the plan while it reserves the meter.
+        const plan = await lockPlanToBill(transaction, caller.organizationId, planId);
+        return await changeWithin(transaction, caller, params.id, async (_, row, actor) => {
+          checkPlan(plan, row);
+          const events = await changeAtPeriodEnd(transaction, row, { actor, planId });
+          if (events === undefined) throw new Refusal('meter_already_billed', METER_TAKEN);
+          return events;
+        });
+      });
+    },
+  );
+}
+
+/** Makes a change in one transaction, and returns the subscription as it is then. */
+async function change(db: Queries, caller: Caller, id: string, make: Change): Promise<Subscription> {
+  return await db.transaction().execute(async (transaction) => await changeWithin(transaction, caller, id, make));
+}
+
+async function changeWithin(
+  transaction: Queries,
+  { organizationId, userId }: Caller,
+  id: string,
+  make: Change,
+): Promise<Subscription> {
+  if ((await lockSubscription(transaction, organizationId, id)) === undefined)
+    throw new Refusal('not_found', NO_SUCH_THING);
+  const opened = await bringUpToDate(transaction, organizationId, [id]);
+  const row = await lockSubscription(transaction, organizationId, id);
+  if (row === undefined) throw new Error('a subscription that is locked is gone');
+  if (row.status === 'CANCELED') throw new Refusal('subscription_ended', ENDED);
+  const events = await make(transaction, row, `user:${userId}`);
+  const subscription = await findSubscription(transaction, organizationId, id);
+  if (subscription === undefined) throw new Error('a subscription that is locked is gone');
+  await appendFeed(transaction, organizationId, [...opened, ...events]);
+  return subscription;
+}
+
+function checkPlan(plan: LockedPlan, row: SubscriptionRow): void {
+  if (plan === undefined)
+    throw new Refusal('not_found', 'Your organization has no plan with this plan_id: see GET /api/v1/plans.');
+  if (!plan.is_active && plan.id !== row.plan_id)
+    throw new Refusal('plan_inactive', 'This plan takes no new subscriptions: set its is_active, or choose another.');
+  if (plan.currency !== row.currency) {
+    const detail = `This plan is in ${plan.currency}, and the subscription in ${row.currency}: make a new subscription.`;
+    throw new Refusal('currency_differs', detail);
+  }
+}

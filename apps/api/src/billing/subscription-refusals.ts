@@ -1,0 +1,7 @@
+// What several requests about subscriptions are told when they are refused.
+
+export const METER_TAKEN =
+  'Another subscription of this customer bills a meter of the plan, or billed it until after the start: events name a ' +
+  'customer and no subscription, so one bills them at a time. End the other one first, or start when it has ended.';
+
+export const ENDED = 'This subscription has ended: make a new one.';

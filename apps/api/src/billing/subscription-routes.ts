@@ -1,0 +1,122 @@
+// Subscriptions: a customer on a plan. How one is made is in subscribe.ts, and what changes one in subscription-change-routes.ts.
+
+import { listPeriods } from '@weir/db/billing/subscription-periods';
+import { findSubscription, listSubscriptions } from '@weir/db/billing/subscriptions';
+import type { Database } from '@weir/db/database';
+import { Refusal } from '@weir/shared/errors';
+import type { Guards } from '../access/authenticate.ts';
+import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { subscribe } from './subscribe.ts';
+import {
+  periodsAnswer,
+  periodsQuery,
+  subscriptionAnswer,
+  subscriptionBody,
+  subscriptionQuery,
+} from './subscription-body.ts';
+
+export interface BillingDeps {
+  database: Database;
+  guards: Guards;
+}
+
+const security = [{ session: [] }];
+const readingCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
+
+export function subscriptionRoutes(app: App, { database, guards }: BillingDeps): void {
+  const db = database.kysely;
+
+  app.post(
+    '/api/v1/subscriptions',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Subscribe a customer to a plan',
+        description:
+          'From start_date on it is billed as if it had been there: each past period gets an invoice of its own. A meter ' +
+          'of a customer is billed by one subscription at a time.',
+        security,
+        body: subscriptionBody,
+        response: {
+          201: subscriptionAnswer,
+          ...problemResponses(
+            ...adminCodes,
+            ...bodyCodes,
+            'not_found',
+            'external_id_taken',
+            'plan_inactive',
+            'meter_already_billed',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId, userId } = request.caller;
+      const subscription = await subscribe(db, { organizationId, actor: `user:${userId}` }, request.body);
+      return reply.code(201).send(subscription);
+    },
+  );
+
+  app.get(
+    '/api/v1/subscriptions',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'List the subscriptions, newest first',
+        security,
+        querystring: subscriptionQuery,
+        response: { 200: pageSchema(subscriptionAnswer), ...problemResponses(...readingCodes, 'invalid_request') },
+      },
+    },
+    async (request) => {
+      const { customer_id: customerId, plan_id: planId, status, ...page } = request.query;
+      const filter = { customerId, planId, status };
+      return answerPage(await listSubscriptions(db, request.caller.organizationId, filter, page), page);
+    },
+  );
+
+  app.get(
+    '/api/v1/subscriptions/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'Read a subscription',
+        security,
+        params: idInPath,
+        response: { 200: subscriptionAnswer, ...problemResponses(...readingCodes, 'not_found') },
+      },
+    },
+    async (request) => {
+      const subscription = await findSubscription(db, request.caller.organizationId, request.params.id);
+      if (subscription === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      // Its entitlements join it here.
+      return subscription;
+    },
+  );
+
+  app.get(
+    '/api/v1/subscriptions/:id/periods',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Billing'],
+        summary: 'List the periods of a subscription, oldest first: all past ones, the current, and the next',
+        security,
+        params: idInPath,
+        querystring: periodsQuery,
+        response: { 200: periodsAnswer, ...problemResponses(...readingCodes, 'not_found', 'invalid_request') },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const data = await listPeriods(db, request.caller.organizationId, { id, count: request.query.count });
+      if (data === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return { data };
+    },
+  );
+}

@@ -1,0 +1,84 @@
+// Takes the jobs of billing beside recording, with connections of its own.
+
+import { openDatabase, type Database } from '@weir/db/database';
+import { countDueDrafts, readRunState } from '@weir/db/billing/run-work';
+import { openBillingWorker } from '@weir/queue/billing-jobs';
+import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
+import type { JobWorker } from '@weir/queue/job-worker';
+import type { Ownership } from '@weir/queue/ownership';
+import { readStagedSince } from '@weir/queue/staged-since';
+import type { Logger } from '@weir/shared/log';
+import type { WorkerMetrics } from '../worker-metrics.ts';
+import { performBillingJob } from './perform-job.ts';
+
+export interface BillingOptions {
+  address: QueueAddress;
+  databaseUrl: string;
+  ownership: Pick<Ownership, 'check'>;
+  /** Jobs at the same time, each on a connection of its own. */
+  concurrency: number;
+  statementTimeoutMs: number;
+  /** How often it is looked what waits, for the metrics. */
+  intervalMs: number;
+  log: Logger;
+  metrics: WorkerMetrics;
+}
+
+/** Takes jobs at once: it is told not to where the queue belongs to another database. */
+export function openBilling(options: BillingOptions): JobWorker {
+  const { log, metrics, ownership } = options;
+  const database = openDatabase(options.databaseUrl, {
+    // One for each job in hand, and one for the metrics.
+    connectionsMax: options.concurrency + 1,
+    statementTimeoutMs: options.statementTimeoutMs,
+    onConnectionError: (error) => log.warn({ err: error }, 'an idle connection of billing to Postgres was lost'),
+  });
+  const queue = openWorker(options.address, (error) =>
+    log.warn({ err: error }, 'billing lost its connection to Redis'),
+  );
+  const deps = { database, queue, ownership, log, metrics };
+  const worker = openBillingWorker(queue, {
+    concurrency: options.concurrency,
+    perform: (job) => performBillingJob(deps, job),
+    onFailed(error, job) {
+      metrics.billingFailures.inc();
+      log.warn(
+        { err: error, task: job?.task, organization_id: job?.organizationId },
+        'billing could not be done; it will be found again',
+      );
+    },
+    onError: (error) => log.warn({ err: error }, 'billing met an error outside any job'),
+  });
+  const look = () => {
+    showState(database, queue, metrics).catch((error: unknown) =>
+      log.debug({ err: error }, 'what waits to be billed could not be read'),
+    );
+  };
+  const timer = setInterval(look, options.intervalMs);
+  return {
+    take: worker.take,
+    async close() {
+      clearInterval(timer);
+      await worker.close();
+      disconnect(queue);
+      await database.close();
+    },
+  };
+}
+
+async function showState(database: Database, queue: QueueConnection, metrics: WorkerMetrics): Promise<void> {
+  const { draftsDue, oldestSeconds } = await readRunState(database.kysely);
+  metrics.draftsDue.set(draftsDue);
+  metrics.billingOldestSeconds.set(oldestSeconds);
+  metrics.draftsWaitingForEvents.set(draftsDue === 0 ? 0 : await countWaiting(database, queue));
+}
+
+async function countWaiting(database: Database, queue: QueueConnection): Promise<number> {
+  const since = new Map<string, number>();
+  let waiting = 0;
+  for (const { organization_id: id, period_end, drafts } of await countDueDrafts(database.kysely)) {
+    if (!since.has(id)) since.set(id, (await readStagedSince(queue, id)) ?? Infinity);
+    if (Date.parse(period_end) > (since.get(id) ?? Infinity)) waiting += drafts;
+  }
+  return waiting;
+}

@@ -1,0 +1,145 @@
+// What customers may use: what the plans of their subscriptions say about a feature, and how much of it they have used in the
+// window of its limit. Both are read as they are now; nothing is kept.
+
+import { entitlementWindow, type EntitlementWindow } from '@weir/rating/windows';
+import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import type { AggregationType } from '@weir/shared/meter';
+import { sql } from 'kysely';
+import type { Queries } from '../page.ts';
+import type { FeatureType, UsageResetPeriod } from '../schema.ts';
+import { readDueUsage } from './due-usage.ts';
+import type { BillingAlignment } from './tables.ts';
+
+/** Whose entitlements: those of a customer, by one of its ids, or what one subscription gives. */
+export type Entitled = { customerExternalId: string } | { customerId: string } | { subscriptionId: string };
+
+/** A subscription that has not ended, as far as it decides what a limit means. */
+interface Entitling {
+  customer_external_id: string;
+  time_zone: string;
+  billing_alignment: BillingAlignment;
+  anchor: string;
+  start_at: string;
+  /** What the plan says about the feature. */
+  is_enabled: boolean;
+  usage_limit: string | null;
+  usage_reset_period: UsageResetPeriod | null;
+  is_soft_limit: boolean;
+  static_value: string | null;
+}
+
+/** What is true of a feature at an instant. */
+export interface EntitlementTerms {
+  /** Its lookup_key. */
+  feature: string;
+  type: FeatureType;
+  meter_id: string | null;
+  aggregation_type: AggregationType | null;
+  /** Whether there is a subscription at all. */
+  is_subscribed: boolean;
+  /** By the newest subscription that has the feature in its plan; null: none has. */
+  given: Entitling | null;
+  /** When this was so. */
+  as_of: string;
+}
+
+/**
+ * The terms of one feature by its lookup_key, none where there is no such feature; without it, those of every feature that a
+ * subscription gives. Subscriptions count until they end, also while they are in trial or past due.
+ */
+export async function findEntitlementTerms(
+  db: Queries,
+  organizationId: string,
+  entitled: Entitled,
+  feature?: string,
+): Promise<EntitlementTerms[]> {
+  const condition =
+    feature === undefined ? sql<boolean>`given.given IS NOT NULL` : sql<boolean>`features.lookup_key = ${feature}`;
+  const { rows } = await sql<EntitlementTerms>`
+    WITH live AS MATERIALIZED (
+      SELECT subscriptions.* FROM subscriptions
+      WHERE organization_id = ${organizationId}::uuid AND ${ofEntitled(organizationId, entitled)}
+        AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now())
+    )
+    SELECT features.lookup_key AS feature, features.type, meters.id AS meter_id, meters.aggregation_type,
+      EXISTS (SELECT FROM live) AS is_subscribed, given.given, billing_now() AS as_of
+    FROM features
+    LEFT JOIN meters ON meters.organization_id = features.organization_id AND meters.feature_id = features.id
+    LEFT JOIN LATERAL (
+      SELECT json_build_object(
+        'customer_external_id', live.customer_external_id, 'time_zone', live.time_zone,
+        'billing_alignment', live.billing_alignment, 'anchor', live.anchor, 'start_at', live.start_at,
+        'is_enabled', said.is_enabled, 'usage_limit', said.usage_limit::text,
+        'usage_reset_period', said.usage_reset_period, 'is_soft_limit', said.is_soft_limit,
+        'static_value', said.static_value) AS given
+      FROM live JOIN plan_features AS said ON said.organization_id = live.organization_id
+        AND said.plan_id = live.plan_id AND said.feature_id = features.id
+      ORDER BY live.created_at DESC, live.id DESC LIMIT 1
+    ) AS given ON true
+    WHERE features.organization_id = ${organizationId}::uuid AND ${condition}
+    ORDER BY features.id`.execute(db);
+  return rows;
+}
+
+function ofEntitled(organizationId: string, entitled: Entitled) {
+  if ('subscriptionId' in entitled) return sql<boolean>`id = ${entitled.subscriptionId}::uuid`;
+  if ('customerId' in entitled) return sql<boolean>`customer_id = ${entitled.customerId}::uuid`;
+  return sql<boolean>`customer_id = (SELECT id FROM customers
+    WHERE organization_id = ${organizationId}::uuid AND external_id = ${entitled.customerExternalId})`;
+}
+
+/** How much of a feature was used, and in which window. */
+export interface EntitlementUsage {
+  window: EntitlementWindow;
+  /** What the meter reads, as a plain decimal; `0` where it reads nothing. */
+  usage: string;
+}
+
+/** No event has a later time. It lies between two days, so nothing is cut there. */
+const END_OF_TIME: Micros = Date.UTC(2200, 0, 1) * 1000;
+
+/**
+ * Reads the usage behind those terms that have a meter and a subscription, all of it in one snapshot; the others have none,
+ * and are null. In the order of the terms.
+ */
+export async function readEntitlementUsage(
+  db: Queries,
+  organizationId: string,
+  terms: readonly EntitlementTerms[],
+): Promise<(EntitlementUsage | null)[]> {
+  const windows = terms.map(windowOf);
+  const questions = terms.flatMap(({ meter_id: meterId, aggregation_type: aggregation, given }, index) => {
+    const window = windows[index] ?? null;
+    if (window === null || meterId === null || aggregation === null || given === null) return [];
+    const { customer_external_id: customerExternalId } = given;
+    const { start, end } = window;
+    return [
+      { organizationId, meterId, customerExternalId, aggregation, start, end: end ?? END_OF_TIME, closing: null },
+    ];
+  });
+  const read = (await readDueUsage(db, questions))[Symbol.iterator]();
+  return windows.map((window) => {
+    if (window === null) return null;
+    const usage = read.next();
+    if (usage.done === true) throw new Error('less usage was read than was asked for');
+    return { window, usage: usage.value.quantity };
+  });
+}
+
+function windowOf({ meter_id, given, as_of }: EntitlementTerms): EntitlementWindow | null {
+  if (meter_id === null || given === null) return null;
+  const { time_zone: timeZone, billing_alignment: alignment, anchor, start_at, usage_reset_period } = given;
+  const since = microsOfText(start_at);
+  return entitlementWindow(
+    { timeZone, alignment, anchor },
+    usage_reset_period,
+    Math.max(microsOfText(as_of), since),
+    since,
+  );
+}
+
+function microsOfText(text: string): Micros {
+  const instant = parseInstant(text);
+  if ('problem' in instant) throw new Error(`Postgres returned no time: ${text.slice(0, 40)}`);
+  return microsOf(instant);
+}

@@ -1,0 +1,191 @@
+// Writes down invoices that are finalized, any number in a few statements: their lines, what these settle, grants and draws, then the
+// numbers, and the feed last. The order is that of the locks in all of billing.
+
+import { minorDigits } from '@weir/rating/currencies';
+import { formatAmount, type Amount } from '@weir/rating/money';
+import { sql } from 'kysely';
+import type { Queries } from '../page.ts';
+import type { ComputedInvoice, ComputedLine } from './compute-lines.ts';
+import { drawCredits, grantForNegative } from './draws.ts';
+import { updateDues, type SettledDue } from './dues.ts';
+import { appendFeed, type NewFeedEvent } from './feed.ts';
+import { takeNumbers, type Issue } from './invoice-numbers.ts';
+import { amountOf, invoiceOf, type InvoiceRow } from './invoices.ts';
+
+/** A draft whose row is locked, and what it comes to. Its lines are not empty. */
+export interface LockedInvoice {
+  row: InvoiceRow;
+  computed: ComputedInvoice;
+}
+
+/**
+ * Finalizes invoices at a closing, and numbers them in the order given. Expects their rows and those of their subscriptions locked.
+ * `before`: events for the feed that come before those of the invoices.
+ */
+export async function writeFinalized(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly LockedInvoice[],
+  closing: number,
+  actor: string,
+  before: readonly NewFeedEvent[] = [],
+): Promise<void> {
+  if (invoices.length === 0) return;
+  const lines = invoices.flatMap(({ computed }) => computed.lines);
+  await insertLines(transaction, organizationId, lines);
+  await moveAdjustments(transaction, organizationId, lines);
+  await updateDues(transaction, organizationId, closing, invoices.flatMap(settledDues));
+  await updateSubscriptions(transaction, organizationId, invoices, closing);
+  const grants = await grantNegatives(transaction, organizationId, invoices);
+  const draws = await drawCredits(transaction, organizationId, invoices.map(drawingInvoice));
+  // From here on others of the organization wait.
+  const issue = await takeNumbers(transaction, organizationId, invoices.length);
+  const rows = await updateInvoices(transaction, organizationId, invoices, draws, issue);
+  const events = rows.flatMap((row) => finalizedEvents(row, actor, grants.get(row.id)));
+  await appendFeed(transaction, organizationId, [...before, ...events]);
+}
+
+async function insertLines(
+  transaction: Queries,
+  organizationId: string,
+  lines: readonly ComputedLine[],
+): Promise<void> {
+  const ofDues = lines.flatMap(({ due, ...line }) => (due === null ? [] : [line]));
+  if (ofDues.length === 0) return;
+  await sql`
+    INSERT INTO invoice_lines (organization_id, id, invoice_id, position, kind, description, subscription_id, cycle, charge_id,
+      period_start, period_end, days_in_force, days_in_period, quantity, event_count, detail, exact_amount, billed_before,
+      amount, closing, rating_version)
+    SELECT ${organizationId}::uuid, id, invoice_id, position, kind, description, subscription_id, cycle, charge_id,
+      period_start, period_end, days_in_force, days_in_period, quantity, event_count, detail, exact_amount, billed_before,
+      amount, closing, rating_version
+    FROM json_to_recordset(${JSON.stringify(ofDues)}::json) AS line (id uuid, invoice_id uuid, position integer, kind text,
+      description text, subscription_id uuid, cycle integer, charge_id uuid, period_start timestamptz,
+      period_end timestamptz, days_in_force integer, days_in_period integer, quantity numeric, event_count bigint,
+      detail jsonb, exact_amount text, billed_before numeric, amount numeric, closing bigint, rating_version integer)
+    ORDER BY id`.execute(transaction);
+}
+
+/** What an admin added stands behind what was computed. */
+async function moveAdjustments(
+  transaction: Queries,
+  organizationId: string,
+  lines: readonly ComputedLine[],
+): Promise<void> {
+  const added = lines.filter(({ due }) => due === null);
+  if (added.length === 0) return;
+  await sql`
+    UPDATE invoice_lines SET position = moved.position
+    FROM unnest(${added.map(({ id }) => id)}::uuid[], ${added.map(({ position }) => position)}::integer[])
+      AS moved (id, position)
+    WHERE organization_id = ${organizationId}::uuid AND invoice_lines.id = moved.id`.execute(transaction);
+}
+
+function settledDues({ row, computed }: LockedInvoice): SettledDue[] {
+  const digits = minorDigits(row.currency);
+  return computed.lines.flatMap(({ due, billed_before, amount }) => {
+    if (due === null) return [];
+    const billed = formatAmount(amountOf(billed_before, digits) + amountOf(amount, digits), digits);
+    return [{ subscription_id: due.subscription_id, cycle: due.cycle, charge_id: due.charge_id, billed }];
+  });
+}
+
+/** All that was late before this closing is settled by now. */
+async function updateSubscriptions(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly LockedInvoice[],
+  closing: number,
+): Promise<void> {
+  const ids = [...new Set(invoices.map(({ row }) => row.subscription_id))];
+  await sql`
+    UPDATE subscriptions SET closing = ${closing}
+    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[])`.execute(transaction);
+}
+
+/** Totals below zero become grants. Returns what the feed says of each, by invoice. */
+async function grantNegatives(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly LockedInvoice[],
+): Promise<Map<string, Record<string, unknown>>> {
+  const grants = new Map<string, Record<string, unknown>>();
+  for (const { row, computed } of invoices) {
+    if (computed.total >= 0n) continue;
+    const { id, customer_id: customerId, currency } = row;
+    const invoice = { id, customerId, currency, amount: computed.total };
+    grants.set(id, await grantForNegative(transaction, organizationId, invoice));
+  }
+  return grants;
+}
+
+function drawingInvoice({ row, computed }: LockedInvoice) {
+  return { id: row.id, customerId: row.customer_id, currency: row.currency, amountDue: computed.total };
+}
+
+async function updateInvoices(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly LockedInvoice[],
+  draws: ReadonlyMap<string, Amount>,
+  { numbers, finalized_at, issue_date, due_date, past_due_at }: Issue,
+): Promise<InvoiceRow[]> {
+  const changes = invoices.map(({ row, computed }, index) => {
+    const digits = minorDigits(row.currency);
+    const drawn = draws.get(row.id) ?? 0n;
+    const isPaid = computed.total - drawn <= 0n;
+    return {
+      id: row.id,
+      invoice_number: numbers[index],
+      status: isPaid ? 'PAID' : 'OPEN',
+      paid_at: isPaid ? finalized_at : null,
+      subtotal: formatAmount(computed.subtotal, digits),
+      total: formatAmount(computed.total, digits),
+      credits_applied: formatAmount(drawn, digits),
+      amount_paid: formatAmount(0n, digits),
+    };
+  });
+  const { rows } = await sql<InvoiceRow>`
+    UPDATE invoices SET
+      run_at = NULL, run_error = NULL, finalized_at = ${finalized_at}, issue_date = ${issue_date},
+      due_date = ${due_date}, past_due_at = ${past_due_at}, invoice_number = change.invoice_number,
+      status = change.status, paid_at = change.paid_at, subtotal = change.subtotal, total = change.total,
+      credits_applied = change.credits_applied, amount_paid = change.amount_paid,
+      customer = jsonb_build_object('id', c.id, 'external_id', c.external_id, 'name', c.name, 'email', c.email,
+        'phone', c.phone, 'billing_address_line1', c.billing_address_line1, 'billing_address_city', c.billing_address_city,
+        'billing_address_state', c.billing_address_state, 'billing_address_country', c.billing_address_country,
+        'billing_address_postal_code', c.billing_address_postal_code)
+    FROM json_to_recordset(${JSON.stringify(changes)}::json) AS change (id uuid, invoice_number text, status text,
+      paid_at timestamptz, subtotal numeric, total numeric, credits_applied numeric, amount_paid numeric), customers c
+    WHERE invoices.organization_id = ${organizationId}::uuid AND invoices.id = change.id
+      AND c.organization_id = invoices.organization_id AND c.id = invoices.customer_id
+    RETURNING invoices.*`.execute(transaction);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return invoices.map(({ row }) => {
+    const updated = byId.get(row.id);
+    // Its number is taken: without this it would be missing for ever.
+    if (updated === undefined) throw new Error(`the invoice ${row.id} went away while it was being finalized`);
+    return updated;
+  });
+}
+
+function finalizedEvents(row: InvoiceRow, actor: string, grant: Record<string, unknown> | undefined): NewFeedEvent[] {
+  const data = invoiceData(row);
+  const events: NewFeedEvent[] = [{ type: 'invoice.finalized', actor, data }];
+  if (row.status === 'PAID') events.push({ type: 'invoice.paid', actor, data });
+  if (grant !== undefined) events.push({ type: 'credit.granted', actor, data: grant });
+  return events;
+}
+
+/** What the feed says of an invoice. */
+export function invoiceData(row: InvoiceRow): Record<string, unknown> {
+  const { id, invoice_number, kind, status, subscription_id, customer_id, cycle, currency, ...invoice } =
+    invoiceOf(row);
+  const { period_start, period_end, issue_date, due_date, paid_at, reference, note } = invoice;
+  const { total, credits_applied, amount_paid, amount_due } = invoice;
+  return {
+    ...{ id, invoice_number, kind, status, subscription_id, customer_id, cycle, currency },
+    ...{ total, credits_applied, amount_paid, amount_due },
+    ...{ period_start, period_end, issue_date, due_date, paid_at, reference, note },
+  };
+}

@@ -1,0 +1,36 @@
+import { epochMsOfId, isUuid } from '@weir/shared/ids';
+import type { QueueConnection } from './connection.ts';
+import { loadScript } from './script.ts';
+
+/**
+ * Batches are sorted by the time of their last flush, which is a fifth of a second after the first at most. So the oldest is
+ * among the first of them, of which each API process has one: as many processes as anybody runs.
+ */
+const LOOK = 16;
+
+const firstEvent = loadScript<string | null>('first-event');
+
+/**
+ * Since when events of an organization may wait to be recorded, in milliseconds since 1970; undefined when none of them
+ * waits. It is the time of receipt of the oldest event that waits, of whatever organization: all of this one's that were
+ * received before are recorded. Events that are replayed do not count, as they were rejected before.
+ */
+export async function findQueuedSince(
+  { redis, keys }: QueueConnection,
+  organizationId: string,
+): Promise<number | undefined> {
+  const replies = await redis
+    .pipeline()
+    .hget(keys.waiting, organizationId)
+    .zrange(keys.staged, 0, String(LOOK - 1))
+    .exec();
+  const [waiting, batches] = (replies ?? []).map(([error, reply]) => {
+    if (error !== null) throw error;
+    return reply;
+  }) as [string | null, string[]];
+  const oldest = batches.toSorted()[0];
+  if (Number(waiting) <= 0 || oldest === undefined) return undefined;
+  // An event has its id before its flush opens the batch. Where the batch has gone meanwhile, its own time is close enough.
+  const id = await firstEvent(redis, [keys.batch(oldest)], []);
+  return Math.min(epochMsOfId(oldest), id !== null && isUuid(id) ? epochMsOfId(id) : Infinity);
+}

@@ -1,0 +1,25 @@
+import { isoOf, microsOf, parseInstant } from './instant.ts';
+import { firstInstant } from './time-zone.ts';
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+
+// Where instants are still safe integers, and all calendars agree on what a year is.
+const YEAR_MIN = 1970;
+const YEAR_MAX = 2199;
+
+/** What is wrong with a text as a date, or as an ISO 8601 time with its offset; undefined where it is one of the years 1970 to 2199. */
+export function problemOfDateOrInstant(text: string): string | undefined {
+  const isDate = DATE.test(text);
+  const instant = parseInstant(isDate ? `${text}T00:00Z` : text);
+  if ('problem' in instant) return isDate ? 'is not a date of the calendar' : instant.problem;
+  const year = Number(text.slice(0, 4));
+  return year < YEAR_MIN || year > YEAR_MAX ? `must be in the years ${YEAR_MIN} to ${YEAR_MAX}` : undefined;
+}
+
+/** The instant that such a text means, as ISO 8601 UTC: of a date its first instant in the time zone. Throws where it is neither. */
+export function instantInZone(text: string, timeZone: string): string {
+  const isDate = DATE.test(text);
+  const instant = parseInstant(isDate ? `${text}T00:00Z` : text);
+  if ('problem' in instant) throw new Error(`neither a date nor an instant: ${text}`);
+  return isDate ? isoOf(firstInstant(timeZone, microsOf(instant))) : instant.text;
+}

@@ -1,0 +1,232 @@
+// Going over to another plan at the end of the period.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FIXED, IN_ARREARS, startBilling, type Billing, type TestCharge } from '../support/billing.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+
+let billing: Billing;
+const NOW = '2024-05-15T10:30:00.000Z';
+const NEVER = '01890000-0000-7000-8000-000000000005';
+
+beforeAll(async () => {
+  billing = await startBilling(NOW);
+});
+beforeEach(() => billing.at(NOW));
+afterAll(() => billing.close());
+
+async function subscribe(charges: TestCharge[] = [FIXED], body: object = {}, plan: object = {}) {
+  const { id: customer_id } = await billing.customer();
+  const plan_id = await billing.plan(plan, charges);
+  return await billing.post('/subscriptions', { customer_id, plan_id, start_date: '2024-05-01', ...body });
+}
+
+const change = (id: string, plan_id: string) => billing.post(`/subscriptions/${id}/change`, { plan_id });
+const refused = (id: string, body: object) => billing.ask('POST', `/subscriptions/${id}/change`, body);
+const get = (id: string) => billing.get(`/subscriptions/${id}`);
+const names = async (id: string) =>
+  (await billing.dues(id)).map(({ cycle, display_name }) => `${String(cycle)} ${String(display_name)}`);
+
+describe('a change of plan', () => {
+  test('takes place at the end of the period, with the charges that the other plan has then', async () => {
+    const { id, plan_id } = await subscribe();
+    const other = await billing.plan({ name: 'Max' }, [IN_ARREARS]);
+    expect(await change(id, other)).toMatchObject({ plan_id, pending_plan_id: other, plan_name: 'Pro', cycle: 0 });
+    await billing.at('2024-05-20T00:00:00.000Z');
+    await billing.charge(other, { ...FIXED, name: 'Added' });
+    await billing.at('2024-06-01T00:00:00.000Z');
+    await billing.run();
+    expect(await get(id)).toMatchObject({
+      plan_id: other,
+      plan_name: 'Max',
+      pending_plan_id: null,
+      cycle: 1,
+      current_period_end: '2024-07-01T00:00:00.000Z',
+    });
+    expect(await names(id)).toEqual(['0 Base', '1 Added', '1 Seat']);
+    expect(
+      await billing.rows('SELECT plan_id FROM subscription_periods WHERE subscription_id = $1 ORDER BY cycle', id),
+    ).toEqual([{ plan_id }, { plan_id: other }]);
+  });
+
+  test('is told when it is asked for and when it takes place', async () => {
+    const { id } = await subscribe();
+    const other = await billing.plan();
+    const before = (await billing.feed()).length;
+    await change(id, other);
+    await billing.at('2024-06-01T00:00:00.000Z');
+    await billing.run();
+    const told = await billing.rows('SELECT type, actor, data FROM billing_events ORDER BY sequence OFFSET $1', before);
+    const ofThis = told.filter(({ data }) =>
+      [(data as { id: string }).id, (data as { subscription_id: string }).subscription_id].includes(id),
+    );
+    expect(ofThis).toMatchObject([
+      { type: 'subscription.changed', actor: expect.stringMatching(/^user:/), data: { pending_plan_id: other } },
+      { type: 'subscription.changed', actor: 'weir', data: { plan_id: other, pending_plan_id: null, cycle: 1 } },
+      { type: 'invoice.created', actor: 'weir' },
+    ]);
+  });
+
+  test('to another interval begins with a new anchor, and boundaries are counted on', async () => {
+    await billing.at('2024-01-31T12:00:00.000Z');
+    const { id } = await subscribe([FIXED], { start_date: '2024-01-31' });
+    await billing.at('2024-02-10T00:00:00.000Z');
+    const yearly = await billing.plan({ billing_interval: 'year' });
+    await change(id, yearly);
+    const expected = [
+      [0, '2024-01-31', '2024-02-29'],
+      [1, '2024-02-29', '2025-02-28'],
+      [2, '2025-02-28', '2026-02-28'],
+      [3, '2026-02-28', '2027-02-28'],
+      [4, '2027-02-28', '2028-02-29'],
+    ].map(([cycle, start, end]) => ({
+      cycle,
+      period_start: `${start}T00:00:00.000Z`,
+      period_end: `${end}T00:00:00.000Z`,
+      days: null,
+    }));
+    expect((await billing.get(`/subscriptions/${id}/periods?count=4`)).data).toEqual(expected);
+    await billing.at('2027-03-01T00:00:00.000Z');
+    await billing.run();
+    expect((await billing.get(`/subscriptions/${id}/periods?count=0`)).data).toEqual(expected);
+    expect(await get(id)).toMatchObject({ billing_interval: 'year', cycle: 4 });
+    expect((await billing.invoices(id)).map(({ cycle }) => cycle)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('to another interval, by the calendar, begins with a part: 214/366', async () => {
+    const { id } = await subscribe([FIXED], { billing_alignment: 'calendar' });
+    await change(id, await billing.plan({ billing_interval: 'year' }));
+    await billing.at('2024-06-01T00:00:00.000Z');
+    await billing.run();
+    expect(await billing.dues(id)).toMatchObject([
+      { cycle: 0, days: null },
+      { cycle: 1, days: '214/366', period_end: '2025-01-01T00:00:00.000Z' },
+    ]);
+  });
+
+  test('is replaced by a second one, and taken back by one to its own plan or by null', async () => {
+    const { id, plan_id, ...before } = await subscribe();
+    const [first, second] = [await billing.plan(), await billing.plan()];
+    await change(id, first);
+    expect(await change(id, second)).toMatchObject({ pending_plan_id: second });
+    expect(await change(id, plan_id)).toEqual({ id, plan_id, ...before });
+    await change(id, first);
+    const kept = await billing.ask('PATCH', `/subscriptions/${id}`, { pending_plan_id: null });
+    expect(kept).toMatchObject({ status: 200, body: { id, plan_id, ...before } });
+    await billing.at('2024-06-01T00:00:00.000Z');
+    await billing.run();
+    expect(await get(id)).toMatchObject({ plan_id, pending_plan_id: null });
+  });
+
+  test('does not take place where the subscription ends before', async () => {
+    const { id, plan_id } = await subscribe();
+    await change(id, await billing.plan());
+    await billing.post(`/subscriptions/${id}/cancel`);
+    await billing.at('2024-06-01T00:00:00.000Z');
+    await billing.run();
+    expect(await get(id)).toMatchObject({ status: 'CANCELED', plan_id, pending_plan_id: null });
+    expect(await names(id)).toEqual(['0 Base']);
+  });
+});
+
+describe('the meters of the other plan', () => {
+  test('are reserved at the request, and free again when it is taken back or replaced', async () => {
+    const meter = await billing.admin.createMeter('SUM');
+    const metered = await billing.plan({}, [billing.usage(meter.id)]);
+    const { id, customer_id } = await subscribe();
+    const subscribeToo = () => billing.ask('POST', '/subscriptions', { customer_id, plan_id: metered });
+    await change(id, metered);
+    expectProblem(await subscribeToo(), 409, 'meter_already_billed');
+    await change(id, await billing.plan());
+    const made = await subscribeToo();
+    expect(made.status).toBe(201);
+    expectProblem(await refused(id, { plan_id: metered }), 409, 'meter_already_billed');
+    expect(await get(id)).not.toMatchObject({ pending_plan_id: metered });
+  });
+
+  test('that were only reserved go back with the end that they had before', async () => {
+    const meter = await billing.admin.createMeter('SUM');
+    const metered = await billing.plan({}, [billing.usage(meter.id)]);
+    const { id, customer_id } = await subscribe();
+    const first = await billing.post('/subscriptions', { customer_id, plan_id: metered, start_date: '2024-04-01' });
+    await billing.post(`/subscriptions/${first.id}/cancel`, { cancel_at_period_end: false });
+    await change(id, metered);
+    await billing.ask('PATCH', `/subscriptions/${id}`, { pending_plan_id: null });
+    await billing.at('2024-05-20T00:00:00.000Z');
+    const body = { customer_id, plan_id: metered };
+    const early = { ...body, start_date: '2024-05-15T10:29:59Z' };
+    expectProblem(await billing.ask('POST', '/subscriptions', early), 409, 'meter_already_billed');
+    await billing.post('/subscriptions', { ...body, start_date: NOW });
+  });
+
+  test('that both plans have are billed on, and those of the old one only are let go at the boundary', async () => {
+    const [both, old] = [await billing.admin.createMeter('SUM'), await billing.admin.createMeter('SUM')];
+    const { id, customer_id } = await subscribe([billing.usage(both.id), billing.usage(old.id)]);
+    await change(id, await billing.plan({}, [billing.usage(both.id)]));
+    const [other, same] = [
+      await billing.plan({}, [billing.usage(old.id)]),
+      await billing.plan({}, [billing.usage(both.id)]),
+    ];
+    expectProblem(
+      await billing.ask('POST', '/subscriptions', { customer_id, plan_id: other }),
+      409,
+      'meter_already_billed',
+    );
+    await billing.at('2024-06-01T00:00:00.000Z');
+    await billing.run();
+    await billing.post('/subscriptions', { customer_id, plan_id: other });
+    expectProblem(
+      await billing.ask('POST', '/subscriptions', { customer_id, plan_id: same }),
+      409,
+      'meter_already_billed',
+    );
+  });
+
+  test('that are added to it are reserved for those who go over to it, or the charge is refused', async () => {
+    const [free, taken] = [await billing.admin.createMeter('SUM'), await billing.admin.createMeter('SUM')];
+    const { id, customer_id } = await subscribe();
+    const other = await billing.plan();
+    await change(id, other);
+    const elsewhere = await billing.plan({}, [billing.usage(taken.id)]);
+    await billing.post('/subscriptions', { customer_id, plan_id: elsewhere });
+    const add = (meter_id: string) =>
+      billing.ask('POST', `/plans/${other}/charges`, { type: 'USAGE', display_name: 'Calls', meter_id, unit_price: 1 });
+    expectProblem(await add(taken.id), 409, 'meter_already_billed');
+    expect((await add(free.id)).status).toBe(201);
+    const body = { customer_id, plan_id: await billing.plan({}, [billing.usage(free.id)]) };
+    expectProblem(await billing.ask('POST', '/subscriptions', body), 409, 'meter_already_billed');
+    await billing.at('2024-06-01T00:00:00.000Z');
+    await billing.run();
+    expect(await names(id)).toEqual(['0 Base', '1 Base', '1 Calls']);
+  });
+});
+
+describe('a change of plan is refused', () => {
+  test('to a plan in another currency', async () => {
+    const { id } = await subscribe();
+    expectProblem(await refused(id, { plan_id: await billing.plan({ currency: 'USD' }) }), 409, 'currency_differs');
+  });
+
+  test('to a plan that takes no subscriptions', async () => {
+    const { id } = await subscribe();
+    expectProblem(await refused(id, { plan_id: await billing.plan({ is_active: false }) }), 409, 'plan_inactive');
+  });
+
+  test('of a subscription that has ended, also before the run has been there', async () => {
+    const { id } = await subscribe();
+    const plan_id = await billing.plan();
+    await billing.post(`/subscriptions/${id}/cancel`);
+    await billing.at('2024-06-01T00:00:00.000Z');
+    expectProblem(await refused(id, { plan_id }), 409, 'subscription_ended');
+  });
+
+  test('where there is no such subscription or plan', async () => {
+    const { id, plan_id } = await subscribe();
+    expectProblem(await refused(id, { plan_id: NEVER }), 404, 'not_found');
+    expectProblem(await refused(NEVER, { plan_id }), 404, 'not_found');
+  });
+
+  test.each([{}, { plan_id: 'x' }, { plan_id: NEVER, when: 'now' }, { plan_id: null }])('with %j', async (body) => {
+    const { id } = await subscribe();
+    expectProblem(await refused(id, body), 422, 'invalid_request');
+  });
+});

@@ -1,0 +1,241 @@
+import { finalizeInvoices } from '@weir/db/billing/finalize';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openRun, type BillingRun } from '../support/billing-run.ts';
+import { startWeir, type Weir } from '../support/harness.ts';
+import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+
+let weir: Weir;
+
+beforeAll(async () => {
+  weir = await startWeir();
+});
+afterAll(() => weir.close());
+
+interface Scene {
+  billing: Invoicing;
+  run: BillingRun;
+  meter: PricedMeter;
+  plan: string;
+  customer: { id: string; external_id: string };
+  subscription: string;
+}
+
+const BASE = { type: 'FIXED', display_name: 'Base', unit_price: '31' };
+
+/** A customer from 1 January 2026 on, with a base fee of 31.00 in advance and 0.10 for each unit. */
+async function scene(charges: 'both' | 'fixed' | 'usage' = 'both', fields: object = {}): Promise<Scene> {
+  const billing = await startInvoicing(weir);
+  await billing.moveTo('2026-01-01T00:00:00Z');
+  const meter = await billing.meter('SUM');
+  const usage = { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '0.1' };
+  const priced = { both: [BASE, usage], fixed: [BASE], usage: [usage] }[charges];
+  const plan = (await billing.plan(priced)).id;
+  const customer = await billing.customer({ name: 'Acme', billing_address_city: 'Oslo' });
+  const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01', ...fields });
+  return { billing, run: openRun(weir, billing.database), meter, plan, customer, subscription: id };
+}
+
+async function withScene(
+  promise: (scene: Scene) => Promise<void>,
+  ...options: Parameters<typeof scene>
+): Promise<void> {
+  const made = await scene(...options);
+  try {
+    await promise(made);
+  } finally {
+    // The clock of this database goes back for the next test: nothing of this one is to be due then.
+    await weir.pool.query('UPDATE subscriptions SET run_at = NULL');
+    await weir.pool.query('UPDATE invoices SET run_at = NULL, past_due_at = NULL');
+    await made.billing.close();
+  }
+}
+
+async function invoicesOf({ billing, subscription }: Scene) {
+  const { data } = await billing.get(`/subscriptions/${subscription}/invoices?page_size=100`);
+  return data.reverse();
+}
+
+async function finalizeAt(at: string, { billing, run }: Scene): Promise<void> {
+  await billing.moveTo(at);
+  await run.untilDone();
+}
+
+test('an invoice is finalized as its draft was read, with the same ids, and with a number, dates and the customer', () =>
+  withScene(async (made) => {
+    const { billing, run, meter, customer, subscription } = made;
+    await run.untilDone();
+    await finalizeAt('2026-01-01T01:00:00Z', made);
+    await billing.track([
+      { meter, customer: customer.external_id, quantity: 100, at: '2026-01-31T23:59:59Z' },
+      { meter, customer: customer.external_id, quantity: 7, at: '2026-02-01T00:00:00Z' },
+    ]);
+    await billing.moveTo('2026-02-01T00:30:00Z');
+    await run.once();
+    const [draft] = await billing.drafts(subscription);
+    const before = await billing.get(`/invoices/${draft?.id}`);
+    expect(before).toMatchObject({ status: 'DRAFT', total: '41.00', invoice_number: null });
+    await finalizeAt('2026-02-01T01:00:00Z', made);
+    const after = await billing.get(`/invoices/${draft?.id}`);
+    const withoutClosing = (lines: object[]) => lines.map((line) => ({ ...line, closing: null }));
+    expect(withoutClosing(after.lines)).toEqual(before.lines);
+    expect(after.lines).toMatchObject([
+      { kind: 'USAGE', quantity: '100', event_count: 1, exact_amount: '10', billed_before: '0.00', amount: '10.00' },
+      { kind: 'FIXED', quantity: null, exact_amount: '31', amount: '31.00', period_start: '2026-02-01T00:00:00.000Z' },
+    ]);
+    expect(after).toMatchObject({
+      status: 'OPEN',
+      invoice_number: 'INV-2026-000002',
+      total: '41.00',
+      amount_due: '41.00',
+      issue_date: '2026-02-01',
+      due_date: '2026-03-03',
+      finalized_at: '2026-02-01T01:00:00.000Z',
+      customer: { id: customer.id, name: 'Acme', billing_address_city: 'Oslo' },
+    });
+    await billing.request('PATCH', `/customers/${customer.id}`, { name: 'Other' });
+    expect(await billing.get(`/invoices/${draft?.id}`)).toEqual(after);
+  }));
+
+test('nothing is finalized before its grace is over, unless it is asked for', () =>
+  withScene(async (made) => {
+    const { billing, run } = made;
+    await billing.moveTo('2026-01-01T00:59:59.999999Z');
+    await run.once();
+    const [draft] = await invoicesOf(made);
+    expect(draft.status).toBe('DRAFT');
+    const options = { actor: 'weir' };
+    expect(await finalizeInvoices(billing.database, billing.admin.id, [draft.id], options)).toEqual({
+      finalized: [],
+      deleted: [],
+      earlierDraft: [],
+    });
+    await finalizeInvoices(billing.database, billing.admin.id, [draft.id], { ...options, now: true });
+    expect(await invoicesOf(made)).toMatchObject([{ status: 'OPEN' }]);
+  }));
+
+test('a line of zero usage is shown, and an invoice of zero is PAID in the moment it is finalized', () =>
+  withScene(async (made) => {
+    await made.billing.moveTo('2026-02-01T00:00:00Z');
+    await made.run.once();
+    await finalizeAt('2026-02-01T01:00:00Z', made);
+    const [invoice, ...others] = await invoicesOf(made);
+    expect(others).toEqual([]);
+    expect(invoice).toMatchObject({ cycle: 1, status: 'PAID', total: '0.00', paid_at: invoice.finalized_at });
+    const { lines } = await made.billing.get(`/invoices/${invoice.id}`);
+    expect(lines).toMatchObject([{ kind: 'USAGE', quantity: '0', amount: '0.00' }]);
+  }, 'usage'));
+
+test('a total below zero is PAID and becomes a grant, which the next invoice draws', () =>
+  withScene(async (made) => {
+    const { billing, run, customer } = made;
+    const [draft] = await invoicesOf(made);
+    await billing.post(`/invoices/${draft.id}/lines`, { description: 'Sorry', amount: '-51' }, 201);
+    await finalizeAt('2026-01-01T01:00:00Z', made);
+    const [negative] = await invoicesOf(made);
+    expect(negative).toMatchObject({ status: 'PAID', total: '-20.00', credits_applied: '0.00', amount_due: '0.00' });
+    const credits = await billing.get(`/customers/${customer.id}/credits`);
+    expect(credits).toMatchObject({ balance: { USD: '20.00' }, grants: [{ amount: '20.00' }] });
+    await billing.moveTo('2026-02-01T00:00:00Z');
+    await run.once();
+    await finalizeAt('2026-02-01T01:00:00Z', made);
+    const [, drawn] = await invoicesOf(made);
+    expect(drawn).toMatchObject({ status: 'OPEN', total: '31.00', credits_applied: '20.00', amount_due: '11.00' });
+  }, 'fixed'));
+
+test('credits that cover an invoice pay it', () =>
+  withScene(async (made) => {
+    const { billing, customer } = made;
+    await billing.post(`/customers/${customer.id}/credits`, { amount: '31', currency: 'USD' }, 201);
+    await finalizeAt('2026-01-01T01:00:00Z', made);
+    expect(await invoicesOf(made)).toMatchObject([{ status: 'PAID', credits_applied: '31.00', amount_due: '0.00' }]);
+  }, 'fixed'));
+
+test('a cancellation gives back the unused part of what was billed in advance, by a difference of the same due', () =>
+  withScene(async (made) => {
+    const { billing, subscription } = made;
+    await finalizeAt('2026-01-01T01:00:00Z', made);
+    await billing.moveTo('2026-01-10T12:00:00Z');
+    await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+    await finalizeAt('2026-01-10T13:00:00Z', made);
+    const [first, last] = await invoicesOf(made);
+    expect(last).toMatchObject({ cycle: 1, status: 'PAID', total: '-21.00' });
+    const { lines } = await billing.get(`/invoices/${last.id}`);
+    expect(lines).toMatchObject([
+      { kind: 'USAGE', quantity: '0' },
+      { kind: 'FIXED', days: '10/31', exact_amount: '10', billed_before: '31.00', amount: '-21.00' },
+    ]);
+    expect(first.total).toBe('31.00');
+  }));
+
+test('canceled while the invoice of what is in advance is a draft, that draft is of the days, and nothing comes back', () =>
+  withScene(async (made) => {
+    const { billing, subscription } = made;
+    await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+    await finalizeAt('2026-01-01T01:00:00Z', made);
+    const [first, ...others] = await invoicesOf(made);
+    expect(first).toMatchObject({ cycle: 0, total: '1.00' });
+    for (const { id } of others) {
+      const { lines } = await billing.get(`/invoices/${id}`);
+      expect(lines.filter(({ kind }: { kind: string }) => kind === 'FIXED')).toEqual([]);
+    }
+  }));
+
+test('an invoice that comes to no line is not made', () =>
+  withScene(async (made) => {
+    const { billing, subscription } = made;
+    await finalizeAt('2026-01-01T01:00:00Z', made);
+    // On the last day all of the period is in force.
+    await billing.moveTo('2026-01-31T12:00:00Z');
+    await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
+    // Its draft stands until then, whatever it comes to.
+    const { rows } = await weir.pool.query(
+      `INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, cycle, currency, period_start,
+         period_end, finalizes_at, run_at)
+       SELECT organization_id, gen_random_uuid(), kind, 'DRAFT', subscription_id, customer_id, 1, currency, period_start,
+         billing_now(), billing_now(), billing_now() FROM invoices WHERE subscription_id = $1 AND cycle = 0
+       ON CONFLICT DO NOTHING RETURNING id`,
+      [subscription],
+    );
+    expect(rows.length).toBeLessThanOrEqual(1);
+    await finalizeAt('2026-01-31T13:00:00Z', made);
+    expect(await invoicesOf(made)).toMatchObject([{ cycle: 0 }]);
+    const { rows: numbers } = await weir.pool.query(
+      'SELECT last_number FROM invoice_numbers WHERE organization_id = $1',
+      [billing.admin.id],
+    );
+    expect(numbers).toEqual([{ last_number: '1' }]);
+  }, 'fixed'));
+
+test('an invoice of a later cycle waits for those of earlier ones', () =>
+  withScene(async (made) => {
+    const { billing, run } = made;
+    await billing.moveTo('2026-02-01T00:00:00Z');
+    for (const job of await run.find()) if (job.task === 'open') await run.perform({ ...job });
+    const [first, second] = await invoicesOf(made);
+    await weir.pool.query(`UPDATE invoices SET status = 'DRAFT', run_at = $2 WHERE id = $1 AND status = 'DRAFT'`, [
+      first.id,
+      '2026-03-01T00:00:00Z',
+    ]);
+    expect([first.status, second.status]).toEqual(['OPEN', 'DRAFT']);
+  }, 'fixed'));
+
+test('the year of a number is that of issue in the zone of the organization, and each year counts from 1', () =>
+  withScene(async (made) => {
+    const { billing, run } = made;
+    await billing.request('PATCH', '/billing/settings', { time_zone: 'Asia/Tokyo', invoice_prefix: 'TYO' });
+    await finalizeAt('2026-12-31T14:59:59Z', made);
+    await finalizeAt('2026-12-31T15:00:00Z', made);
+    await billing.moveTo('2027-01-01T00:00:00Z');
+    await run.once();
+    await finalizeAt('2027-01-01T01:00:00Z', made);
+    const invoices = await invoicesOf(made);
+    expect(invoices).toHaveLength(13);
+    expect(invoices[11]).toMatchObject({ invoice_number: 'TYO-2026-000012', issue_date: '2026-12-31' });
+    expect(invoices[12]).toMatchObject({
+      invoice_number: 'TYO-2027-000001',
+      issue_date: '2027-01-01',
+      due_date: '2027-01-31',
+    });
+    const { rows } = await weir.pool.query('SELECT past_due_at FROM invoices WHERE id = $1', [invoices[12].id]);
+    expect(new Date(rows[0].past_due_at).toISOString()).toBe('2027-01-31T15:00:00.000Z');
+  }, 'fixed'));

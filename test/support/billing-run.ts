@@ -1,0 +1,88 @@
+// The run of billing, taken apart: a test looks for work and does the jobs itself, as often and in the order that it likes.
+
+import { addDueWork, addSettling } from '@weir/worker/billing/find-work';
+import { performBillingJob, type BillingDeps } from '@weir/worker/billing/perform-job';
+import type { Database } from '@weir/db/database';
+import { BILLING_CHUNK_MAX, type BillingJob, type BillingJobs } from '@weir/queue/billing-jobs';
+import { createLog } from '@weir/shared/log';
+import type { Weir } from './harness.ts';
+
+export interface BillingRun {
+  /** The jobs that a look for work adds now. */
+  find(): Promise<BillingJob[]>;
+  findSettling(): Promise<BillingJob[]>;
+  perform(job: BillingJob): Promise<void>;
+  /** One look for work, and all of its jobs. */
+  once(): Promise<void>;
+  /** Looks for work until there is none, which may be all that fails is put off. */
+  untilDone(): Promise<void>;
+  /** How many subscriptions and drafts were left out so far. */
+  failures(): number;
+}
+
+export function openRun(weir: Weir, database: Database): BillingRun {
+  let failures = 0;
+  const deps: BillingDeps = {
+    database,
+    queue: weir.queue,
+    ownership: { check: () => Promise.resolve() },
+    log: createLog('run', process.env['TEST_LOG_LEVEL'] ?? 'silent'),
+    metrics: { finalizedInvoices: { inc: () => {} }, billingFailures: { inc: () => (failures += 1) } },
+  };
+  const perform = (job: BillingJob) => performBillingJob(deps, job);
+  const find = async () => collect((jobs) => addDueWork(database, jobs));
+  const once = async () => {
+    for (const job of await find()) await perform(job);
+  };
+  return {
+    find,
+    perform,
+    once,
+    findSettling: () => collect((jobs) => addSettling(database, jobs)),
+    async untilDone() {
+      for (let looks = 0; (await find()).length > 0; looks += 1) {
+        if (looks === 10) throw new Error('the run found work again and again');
+        await once();
+      }
+    },
+    failures: () => failures,
+  };
+}
+
+/** The jobs that would be added to the queue. */
+async function collect(add: (jobs: BillingJobs) => Promise<void>): Promise<BillingJob[]> {
+  const jobs: BillingJob[] = [];
+  await add({
+    isFull: () => Promise.resolve(false),
+    add(task, organizationId, ids) {
+      for (let at = 0; at === 0 || at < ids.length; at += BILLING_CHUNK_MAX)
+        jobs.push({ task, organizationId, ids: ids.slice(at, at + BILLING_CHUNK_MAX) });
+      return Promise.resolve();
+    },
+    wakeRun: () => {},
+    close: () => Promise.resolve(),
+  });
+  return jobs;
+}
+
+/** All that billing has written, but for what says when a row was made: to hold two moments against each other. */
+export async function readBillingRows(weir: Weir): Promise<Record<string, unknown[]>> {
+  const tables = [
+    'subscriptions',
+    'subscription_periods',
+    'dues',
+    'invoices',
+    'invoice_lines',
+    'invoice_numbers',
+    'credit_grants',
+    'credit_entries',
+    'billing_feeds',
+    'billing_events',
+  ];
+  const rows: Record<string, unknown[]> = {};
+  for (const table of tables) {
+    const result = await weir.pool.query(`SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY t::text`);
+    rows[table] = result.rows.map(({ row }) => row);
+  }
+  return rows;
+}
