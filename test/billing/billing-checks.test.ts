@@ -6,8 +6,8 @@ import { formatExact, parseExact } from '@weir/rating/exact';
 import { formatAmount, round } from '@weir/rating/money';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeBilled, openForPlanting, planted, type Billed } from '../support/billed-rows.ts';
-import { PLANTED_FAULTS } from '../support/billing-faults.ts';
+import { makeBilled, openForPlanting, planted, type Billed } from '../support/billed-organization.ts';
+import { PLANTED_FAULTS } from '../support/planted-faults.ts';
 import { startWeir, type Weir } from '../support/harness.ts';
 import { makeTenant } from '../support/reconcile-fixture.ts';
 

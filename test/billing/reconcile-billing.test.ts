@@ -4,7 +4,7 @@ import { countBilledEvents, MISCOUNTED_MAX, type BilledEvents, type BillingFate 
 import { BILLING_CHECKS } from '@weir/db/billing/billing-checks';
 import type { Database } from '@weir/db/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeBilled, openForPlanting, planted, type Billed } from '../support/billed-rows.ts';
+import { makeBilled, openForPlanting, planted, type Billed } from '../support/billed-organization.ts';
 import { startWeir, type Weir } from '../support/harness.ts';
 import { makeTenant, openTestDatabase, reconcileHere, runReconcile } from '../support/reconcile-fixture.ts';
 

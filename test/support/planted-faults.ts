@@ -1,9 +1,9 @@
-// What is planted to see each check of the rows of billing find it. The texts name ids as `planted` of billed-rows.ts does.
+// What is planted to see each check of the rows of billing find it. The texts name ids as `planted` of billed-organization.ts does.
 
 export interface Fault {
   check: string;
   what: string;
-  /** Statements that break it, of the rows that billed-rows.ts makes. */
+  /** Statements that break it, of the rows that billed-organization.ts makes. */
   text: string;
   /** What is said of it. */
   said: string;
