@@ -47,7 +47,7 @@ export interface BrokenPromise {
 }
 
 /** How many faults of one check are told one by one. */
-export const FAULTS_MAX = 20;
+const FAULTS_MAX = 20;
 
 export const BILLING_CHECKS: readonly BillingCheck[] = [
   ...INVOICE_CHECKS,
