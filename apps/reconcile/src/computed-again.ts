@@ -6,7 +6,7 @@ import { isUnavailable, type Database } from '@weir/db/database';
 import type { ReconcileOptions } from './reconcile-options.ts';
 
 /** An invoice that does not come to what it says. */
-export interface DifferingInvoice {
+interface DifferingInvoice {
   organizationId: string;
   invoiceId: string;
   invoiceNumber: string | null;

@@ -10,7 +10,7 @@ import { LEDGER_CHECKS } from './ledger-checks.ts';
 import { SCHEDULE_CHECKS } from './schedule-checks.ts';
 
 /** What a check needs to know beside the rows. */
-export interface CheckScope {
+interface CheckScope {
   /** A condition in SQL on the organization of a table, by the name that the statement gives it. */
   of(table: string): RawBuilder<unknown>;
   /** A table of `currency` and `scale`: how many minor units one of it has. */
@@ -29,7 +29,7 @@ export interface BillingCheck {
 }
 
 /** One thing of which a promise does not hold. */
-export interface BillingFault {
+interface BillingFault {
   organizationId: string;
   /** What it is, with its id. */
   subject: string;
@@ -47,7 +47,7 @@ export interface BrokenPromise {
 }
 
 /** How many faults of one check are told one by one. */
-export const FAULTS_MAX = 20;
+const FAULTS_MAX = 20;
 
 export const BILLING_CHECKS: readonly BillingCheck[] = [
   ...INVOICE_CHECKS,
