@@ -161,6 +161,9 @@ describe('the meters of the other plan', () => {
     await change(id, plan_id);
     const body = { customer_id, plan_id: await billing.plan({}, [billing.usage(meter.id)]) };
     expectProblem(await billing.ask('POST', '/subscriptions', body), 409, 'meter_already_billed');
+    // Held until the period is cut, and no longer.
+    await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+    await billing.post('/subscriptions', body);
   });
 
   test('that were only reserved go back with the end that they had before', async () => {
