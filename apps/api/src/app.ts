@@ -175,7 +175,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   chargeRoutes(app, { database, guards });
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
-  subscriptionRoutes(app, { database, guards });
+  subscriptionRoutes(app, { database, guards, wakeRun: () => {} });
   subscriptionChangeRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });

@@ -22,10 +22,15 @@ export interface BillingDeps {
   guards: Guards;
 }
 
+export interface SubscribingDeps extends BillingDeps {
+  /** Has the run look at a subscription that was just made: drafts of a start long ago are past their grace. Never fails. */
+  wakeRun(organizationId: string, subscriptionId: string): void;
+}
+
 const security = [{ session: [] }];
 const readingCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
-export function subscriptionRoutes(app: App, { database, guards }: BillingDeps): void {
+export function subscriptionRoutes(app: App, { database, guards, wakeRun }: SubscribingDeps): void {
   const db = database.kysely;
 
   app.post(
@@ -56,6 +61,7 @@ export function subscriptionRoutes(app: App, { database, guards }: BillingDeps):
     async (request, reply) => {
       const { organizationId, userId } = request.caller;
       const subscription = await subscribe(db, { organizationId, actor: `user:${userId}` }, request.body);
+      wakeRun(organizationId, subscription.id);
       return reply.code(201).send(subscription);
     },
   );
