@@ -9,7 +9,7 @@ import { makeWorld, type World } from '../support/fuzz/world.ts';
 import { startWeir, type Answer, type Weir } from '../support/harness.ts';
 import { readOpenapi, type OpenapiDocument, type Operation } from '../support/openapi-document.ts';
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1_500);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 2_400);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
 
 /** No answer takes this long. */

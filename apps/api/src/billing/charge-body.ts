@@ -71,6 +71,12 @@ function kind<Shape extends z.ZodRawShape>(name: string, shape: Shape) {
   });
 }
 
+/** What is said of a word that chooses no kind. */
+function choiceOf(words: readonly string[]) {
+  const error = `must be one of ${words.join(', ')}`;
+  return { error: ({ code }: { code: string }) => (code === 'invalid_union' ? error : undefined) };
+}
+
 /** A charge with the fields that say what it is called and which meter it is of, where there are such. */
 function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll: All, ofUsage: Usage) {
   const usage = { ...ofAll, ...ofUsage, type: z.literal('USAGE') };
@@ -103,7 +109,7 @@ function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll:
         ...bounds,
       }),
     ],
-    { error: `must be one of ${MODELS.join(', ')}` },
+    choiceOf(MODELS),
   );
   const fixedCharge = kind('a FIXED charge', {
     ...ofAll,
@@ -111,7 +117,7 @@ function chargeOf<All extends z.ZodRawShape, Usage extends z.ZodRawShape>(ofAll:
     timing: oneOf(['in_advance', 'in_arrears']).default('in_advance'),
     unit_price: unitPrice,
   });
-  return z.discriminatedUnion('type', [fixedCharge, usageCharge], { error: 'must be one of FIXED, USAGE' });
+  return z.discriminatedUnion('type', [fixedCharge, usageCharge], choiceOf(['FIXED', 'USAGE']));
 }
 
 const name = displayName.meta({ description: 'What the lines of invoices are called.' });

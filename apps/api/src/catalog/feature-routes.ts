@@ -55,7 +55,7 @@ const featureBody = z.discriminatedUnion(
     }),
     z.strictObject({ ...common, type: z.literal(['switch', 'custom']) }),
   ],
-  { error: 'must be one of meter, switch, custom' },
+  { error: ({ code }) => (code === 'invalid_union' ? 'must be one of meter, switch, custom' : undefined) },
 );
 
 const featureChanges = changesOf({ ...common, unit: unit.nullable() });

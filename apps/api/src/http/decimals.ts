@@ -28,7 +28,8 @@ export function decimal(limits: DecimalLimits) {
     .meta({
       type: ['number', 'string'],
       ...(isAbove0 ? { exclusiveMinimum: 0 } : { minimum: 0 }),
-      exclusiveMaximum: 10 ** whole,
+      // Not exclusive: the largest that is taken is the same float.
+      maximum: 10 ** whole,
       pattern: `^${not0}${short}\\d{1,${whole}}(?:\\.\\d{1,${fraction}})?$`,
       examples: ['0.05'],
       ...(description !== undefined && { description }),

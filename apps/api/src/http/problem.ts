@@ -333,8 +333,9 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
     });
   }
   if (issue.code === 'invalid_type') {
-    const missing = issue.input === undefined && issue.message.endsWith('received undefined');
-    return [{ path, message: missing ? 'is required' : `must be ${article(issue.expected)}` }];
+    if (issue.message.endsWith('received undefined')) return [{ path, message: 'is required' }];
+    const isOwn = !issue.message.startsWith('Invalid input');
+    return [{ path, message: isOwn ? lowerFirst(issue.message) : `must be ${article(issue.expected)}` }];
   }
   return [{ path, message: lowerFirst(issue.message) }];
 }

@@ -1,0 +1,87 @@
+// How an organization bills.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, type Answer, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let session: string;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  ({ session } = await signUp(weir));
+});
+afterAll(() => weir.close());
+
+const read = async (session: string) => (await weir.request('GET', '/api/v1/billing/settings', { session })).body;
+const change = (body: unknown): Promise<Answer> => weir.request('PATCH', '/api/v1/billing/settings', { session, body });
+
+const DEFAULTS = { time_zone: 'UTC', invoice_grace_hours: 1, payment_terms_days: 30, invoice_prefix: 'INV' };
+
+test('a new organization bills in UTC, an hour after the boundary, due in 30 days, with numbers that begin with INV', async () => {
+  expect(await read((await signUp(weir)).session)).toEqual(DEFAULTS);
+});
+
+test('a change changes what is sent, keeps the rest, and is of this organization alone', async () => {
+  const { session: other } = await signUp(weir);
+  const changes = {
+    time_zone: 'America/New_York',
+    invoice_grace_hours: 72,
+    payment_terms_days: 0,
+    invoice_prefix: 'ACME/1',
+  };
+  let expected: object = await read(session);
+  for (const [field, value] of Object.entries(changes)) {
+    expected = { ...expected, [field]: value };
+    const { status, body } = await change({ [field]: value });
+    expect([status, body]).toEqual([200, expected]);
+    expect(await read(session)).toEqual(expected);
+  }
+  expect(await read(other)).toEqual(DEFAULTS);
+});
+
+describe('settings at their limits', () => {
+  test.each([
+    { invoice_grace_hours: 0 },
+    { invoice_grace_hours: 72 },
+    { payment_terms_days: 0 },
+    { payment_terms_days: 365 },
+    { invoice_prefix: 'a' },
+    { invoice_prefix: `A${'9'.repeat(19)}` },
+    { time_zone: 'Pacific/Apia' },
+  ])('%j are taken', async (settings) => {
+    expect(await change(settings)).toMatchObject({ status: 200, body: settings });
+  });
+
+  test.each<[field: string, value: unknown]>([
+    ['invoice_grace_hours', -1],
+    ['invoice_grace_hours', 73],
+    ['invoice_grace_hours', 0.5],
+    ['invoice_grace_hours', '1'],
+    ['invoice_grace_hours', null],
+    ['payment_terms_days', -1],
+    ['payment_terms_days', 366],
+    ['payment_terms_days', 1.5],
+    ['invoice_prefix', ''],
+    ['invoice_prefix', '-A'],
+    ['invoice_prefix', 'A B'],
+    ['invoice_prefix', `A${'9'.repeat(20)}`],
+    ['invoice_prefix', 'INV\n'],
+    ['invoice_prefix', null],
+    ['time_zone', 'Mars/Olympus'],
+    ['time_zone', '+01:00'],
+    ['time_zone', ''],
+    ['time_zone', null],
+    ['currency', 'USD'],
+  ])('%s of %j is refused', async (field, value) => {
+    const before = await read(session);
+    const answer = await change({ [field]: value });
+    expectProblem(answer, 422, 'invalid_request');
+    expect(answer.body.errors[0].path).toBe(field);
+    expect(await read(session)).toEqual(before);
+  });
+
+  test('a change of nothing is refused', async () => {
+    expectProblem(await change({}), 422, 'invalid_request');
+  });
+});
