@@ -2,7 +2,7 @@
 // does not exist, and no list, count or uniqueness gives it away.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fixedCharge, usageCharge } from '../support/billing-fixture.ts';
+import { fixedCharge, insertSubscriptionRow, usageCharge } from '../support/billing-fixture.ts';
 import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
 
 let weir: Weir;
@@ -13,7 +13,17 @@ let strangersWidget: string;
 
 /** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
 type Ids = Record<
-  'apiKey' | 'feature' | 'meter' | 'token' | 'plan' | 'charge' | 'customer' | 'event' | 'rejected',
+  | 'apiKey'
+  | 'feature'
+  | 'lookupKey'
+  | 'meter'
+  | 'token'
+  | 'plan'
+  | 'charge'
+  | 'customer'
+  | 'credit'
+  | 'event'
+  | 'rejected',
   string
 >;
 let owners: Ids;
@@ -21,16 +31,18 @@ let strangers: Ids;
 const nobodys: Ids = {
   apiKey: '01890000-0000-7000-8000-000000000001',
   feature: '01890000-0000-7000-8000-000000000002',
+  lookupKey: 'no-such-feature',
   meter: '01890000-0000-7000-8000-000000000003',
   token: 'mtr_000000000000000000000000',
   plan: '01890000-0000-7000-8000-000000000004',
   charge: '01890000-0000-7000-8000-000000000008',
   customer: '01890000-0000-7000-8000-000000000005',
+  credit: '01890000-0000-7000-8000-000000000009',
   event: '01890000-0000-7000-8000-000000000006',
   rejected: '01890000-0000-7000-8000-000000000007',
 };
 
-async function furnish({ session, createMeter, createKey }: Organization): Promise<Ids> {
+async function furnish({ id, session, createMeter, createKey }: Organization): Promise<Ids> {
   const create = async (path: string, body: object) => {
     const answer = await weir.request('POST', `/api/v1${path}`, { session, body });
     expect(answer.status).toBe(201);
@@ -45,6 +57,8 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     currency: 'USD',
   });
   await create(`/plans/${plan.id}/features`, { feature_id: meter.featureId });
+  const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
+  await insertSubscriptionRow(weir.pool, id, { planId: plan.id, customer });
   const apiKey = await createKey();
   const track = async (metadata: object) => {
     const body = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
@@ -53,11 +67,13 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   return {
     apiKey: (await create('/api-keys', { name: 'Key', scopes: ['usage.read'] })).id,
     feature: meter.featureId,
+    lookupKey: (await weir.request('GET', `/api/v1/features/${meter.featureId}`, { session })).body.lookup_key,
     meter: meter.id,
     token: meter.token,
     plan: plan.id,
     charge: (await create(`/plans/${plan.id}/charges`, fixedCharge('10'))).id,
-    customer: (await create('/customers', { external_id: 'shared-name', name: 'Secret' })).id,
+    customer: customer.id,
+    credit: (await create(`/customers/${customer.id}/credits`, { amount: '5.00', currency: 'USD' })).id,
     event: await track({ user_id: 'ada' }),
     rejected: await track({}),
   };
@@ -134,6 +150,22 @@ const operations: Row[] = [
   ['PATCH /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`, () => ({ name: 'Mine' })],
   ['DELETE /api/v1/customers/{id}', ({ customer }) => `/customers/${customer}`],
   ['GET /api/v1/customers/{id}/usage', ({ customer }) => `/customers/${customer}/usage`],
+  [
+    'POST /api/v1/customers/{id}/credits',
+    ({ customer }) => `/customers/${customer}/credits`,
+    () => ({ amount: '1.00', currency: 'USD' }),
+  ],
+  ['GET /api/v1/customers/{id}/credits', ({ customer }) => `/customers/${customer}/credits`],
+  ['POST /api/v1/credits/{id}/void', ({ credit }) => `/credits/${credit}/void`],
+  ['GET /api/v1/customers/{id}/entitlements', ({ customer }) => `/customers/${customer}/entitlements`],
+  [
+    'GET /api/v1/customers/{id}/entitlements',
+    ({ lookupKey }) => `/customers/${strangers.customer}/entitlements?feature=${lookupKey}&quantity=1`,
+  ],
+  [
+    'GET /api/v1/entitlements',
+    ({ lookupKey }) => `/entitlements?customer_external_id=shared-name&feature=${lookupKey}&quantity=1`,
+  ],
   ['GET /api/v1/events/{id}', ({ event }) => `/events/${event}`],
   ['GET /api/v1/events/{id}', ({ rejected }) => `/events/${rejected}`],
   ['POST /api/v1/events/{id}/replay', ({ rejected }) => `/events/${rejected}/replay`, () => ({})],
@@ -157,6 +189,9 @@ const lists: Row[] = [
   ['GET /api/v1/plans', () => '/plans'],
   ['GET /api/v1/customers', () => '/customers'],
   ['GET /api/v1/customers', () => '/customers?search=Secret'],
+  ['GET /api/v1/billing-events', () => '/billing-events'],
+  ['GET /api/v1/billing-events', () => '/billing-events?after=1'],
+  ['GET /api/v1/entitlements', () => '/entitlements?customer_external_id=shared-name'],
   ['GET /api/v1/events', () => '/events'],
   ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],
   ['GET /api/v1/events', () => '/events?customer_external_id=shared-name'],
@@ -182,7 +217,10 @@ const namesNothing = [
 
 /** An answer without what differs between any two. */
 function comparable({ status, body }: Answer) {
-  return { status, body: typeof body === 'object' ? { ...body, request_id: '' } : body };
+  const { as_of: _, ...rest } = typeof body === 'object' ? body : {};
+  if (typeof body !== 'object') return { status, body };
+  const data = Array.isArray(rest.data) ? rest.data.map((each: object) => ({ ...each, as_of: '' })) : rest.data;
+  return { status, body: { ...rest, data, request_id: '' } };
 }
 
 function credentialsFor(operation: string) {

@@ -37,6 +37,7 @@ const RULES: { operation: string; path: string; rule: string }[] = [
     path,
     rule: 'the days in force stand beside those of the period',
   })),
+  { operation: 'post /api/v1/customers/{id}/credits', path: 'amount', rule: 'a currency has so many digits' },
   { operation: 'post /api/v1/api-keys', path: 'scopes', rule: 'a key has each scope once' },
 ];
 

@@ -78,7 +78,11 @@ function created({ status, body }: Answer) {
 export async function insertSubscriptionRow(
   pool: pg.Pool,
   organizationId: string,
-  { planId, customer, ...fields }: { planId: string; customer: { id: string; external_id: string } } & object,
+  {
+    planId,
+    customer,
+    ...fields
+  }: { planId: string; customer: { id: string; external_id: string } } & Record<string, unknown>,
 ): Promise<string> {
   const row: Record<string, unknown> = {
     organization_id: organizationId,

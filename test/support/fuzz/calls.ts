@@ -40,6 +40,9 @@ const MEANINGS: Meanings = {
   start_date: fc.constantFrom('2026-01-01', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45'),
   end_date: fc.constantFrom('2026-02-02', '2026-03-29', '2026-04-01T00:00:00-03:30'),
   time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
+  amount: decimals('1', '0.5', '1e2', '123456789012345'),
+  expires_at: fc.constantFrom('2100-01-31T09:30:00Z', '2199-12-31T23:59:59.999999-05:45', null),
+  feature: ids('lookup_key'),
   timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
   // Of decimals the document tells how long they may be, and of some that one is not above another.
   unit_price: decimals('0', '1e-18', '123456789012345.123456789012345678'),
@@ -63,6 +66,8 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/auth/login': { email: fc.constant(idOf('email', 0)), password: fc.constant(idOf('password', 0)) },
   // A quantity here is no event's.
   'post /api/v1/charges/evaluate': { quantity: decimals('0', '12.5', '1e-30', '9'.repeat(64)) },
+  'get /api/v1/entitlements': { quantity: fc.constantFrom('1', '0012.50', '0.000000000000000001') },
+  'get /api/v1/customers/{id}/entitlements': { quantity: fc.constantFrom('1', '12.5') },
   'patch /api/v1/plans/{id}/charges/{charge_id}': {
     id: fc.constant(idOf('priced-plan', 0)),
     charge_id: fc.constant(idOf('priced-charge', 0)),

@@ -130,11 +130,17 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'events') poolOf(kind).push(await rejectedEvent());
     else if (kind.startsWith('planned-')) await createPlanned();
     else if (kind.startsWith('priced-')) await createPriced();
-    else {
+    else if (kind === 'credits') {
+      await create('customers');
+      const credit = { amount: '5', currency: 'EUR' };
+      poolOf(kind).push(await post(`customers/${poolOf('customers').at(-1)}/credits`, credit));
+    } else {
       const meter = await admin.createMeter('SUM');
       poolOf('features').push(meter.featureId);
       poolOf('meters').push(meter.id);
       poolOf('meter_token').push(meter.token);
+      const path = `/api/v1/features/${meter.featureId}`;
+      poolOf('lookup_key').push((await weir.request('GET', path, { session: admin.session })).body.lookup_key);
       // A customer's widget shows only what that customer has used.
       await post('sdk/track', { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 });
       await weir.drained();

@@ -19,15 +19,17 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
   const plans = await post('plans', plan());
   const charges = await post(`plans/${plans}/charges`, usageCharge(meter.id));
   const customers = await post('customers', {});
+  const credits = await post(`customers/${customers}/credits`, credit());
   // Only the form of it counts: no test here gets as far as looking for an event.
   const events = '0198c0de-0000-7000-8000-000000000000';
   const features = meter.featureId;
   return {
-    ids: { features, meters: meter.id, plans, charges, customers, events, 'api-keys': apiKey },
+    ids: { features, meters: meter.id, plans, charges, customers, credits, events, 'api-keys': apiKey },
     meterToken: meter.token,
   };
 }
 
+const credit = () => ({ amount: '1.50', currency: 'EUR' });
 const slug = () => randomBytes(8).toString('hex');
 const plan = () => ({ name: 'Plan', lookup_id: slug(), type: 'USAGE', billing_interval: 'month', currency: 'EUR' });
 const event = ({ meterToken }: Things) => ({ meter_token: meterToken, customer_external_id: 'acme', quantity: 1 });
@@ -65,6 +67,7 @@ export const goodBodies: Record<string, (things: Things) => object> = {
   }),
   'patch /api/v1/billing/settings': () => ({ invoice_grace_hours: 1 }),
   'post /api/v1/customers': () => ({ external_id: slug() }),
+  'post /api/v1/customers/{id}/credits': credit,
   'patch /api/v1/customers/{id}': () => ({ name: 'Acme' }),
   'post /api/v1/sdk/track': event,
   'post /api/v1/sdk/track/batch': (things) => ({ events: [event(things)] }),
