@@ -206,8 +206,7 @@ async function otherSlot(organizationId: string): Promise<{ organizationId: stri
       organizationId,
       other.id,
     ]);
-    if (rows[0]?.differ === true)
-      return { organizationId: other.id, meterId: (await other.createMeter('COUNT')).id };
+    if (rows[0]?.differ === true) return { organizationId: other.id, meterId: (await other.createMeter('COUNT')).id };
   }
 }
 

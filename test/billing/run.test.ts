@@ -409,7 +409,10 @@ test('a subscription that is made with a start long ago is billed at once: makin
   await billing.moveTo('2026-04-01T01:00:00Z');
   const customer = await billing.customer();
   await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
-  await until(async () => (await allInvoices()).filter(({ status }) => status === 'OPEN').length === 4, 'all is billed');
+  await until(
+    async () => (await allInvoices()).filter(({ status }) => status === 'OPEN').length === 4,
+    'all is billed',
+  );
   await worker.close();
   await expectNumbered(1, 4);
 });

@@ -163,7 +163,14 @@ function checkStart(
   if (start < Date.UTC(1999, 11, 31) * 1000) throw refuse('must be in the year 2000 or later');
   const anchor = dateOf(timeZone, start);
   if (anchor < '2000-01-01') throw refuse('must be in the year 2000 or later');
-  const schedule = { timeZone, interval, alignment: 'anniversary', anchor, firstInstant: start, firstCycle: 0 } as const;
+  const schedule = {
+    timeZone,
+    interval,
+    alignment: 'anniversary',
+    anchor,
+    firstInstant: start,
+    firstCycle: 0,
+  } as const;
   if (boundary(schedule, PERIODS_AGO_MAX) < now)
     throw refuse(`must be at most ${PERIODS_AGO_MAX} periods ago, and a period is a ${interval}`);
   return anchor;
@@ -191,6 +198,7 @@ function readTime(path: string, text: string, timeZone: string): Micros {
     return firstInstantOfDate(timeZone, text);
   }
   const instant = parseInstant(text);
-  if ('problem' in instant) throw invalidFields([{ path, message: `${instant.problem}; or a date, such as 2026-01-31` }]);
+  if ('problem' in instant)
+    throw invalidFields([{ path, message: `${instant.problem}; or a date, such as 2026-01-31` }]);
   return microsOf(instant);
 }

@@ -60,8 +60,20 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   const stretches = (which: (plan: ReadPlan) => Stretches): string => stretchesOf(parameters, plans, which);
   const parts: Parts = [
     ['due', duesOf(parameters, questions)],
-    ['days', rowsOf(stretches(({ days }) => days), daysIn('stretch.since', 'stretch.before'))],
-    ['hours', rowsOf(stretches(({ hours }) => hours), hoursIn('stretch.since', 'stretch.before'))],
+    [
+      'days',
+      rowsOf(
+        stretches(({ days }) => days),
+        daysIn('stretch.since', 'stretch.before'),
+      ),
+    ],
+    [
+      'hours',
+      rowsOf(
+        stretches(({ hours }) => hours),
+        hoursIn('stretch.since', 'stretch.before'),
+      ),
+    ],
     ['pieces', rowsOf(`${stretches(({ cut }) => cut)} ${IF_ANYTHING}`, eventsIn('stretch.since', 'stretch.before'))],
   ];
   if (extremes) parts.push(...extremeParts());
