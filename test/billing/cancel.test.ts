@@ -22,7 +22,10 @@ async function subscribe(charges: TestCharge[] = [FIXED], body: object = {}, pla
 
 const cancel = (id: string, body?: object) => billing.post(`/subscriptions/${id}/cancel`, body);
 const now = { cancel_at_period_end: false };
-const get = (id: string) => billing.get(`/subscriptions/${id}`);
+const get = async (id: string) => {
+  const { entitlements: _, ...subscription } = await billing.get(`/subscriptions/${id}`);
+  return subscription;
+};
 const cycles = async (id: string) => (await billing.invoices(id)).map(({ cycle }) => cycle);
 
 /** What finalizing an invoice in advance leaves in its dues. */
