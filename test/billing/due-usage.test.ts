@@ -137,7 +137,9 @@ const asked: fc.Arbitrary<Asked> = fc
     customer: fc.constantFrom(...CUSTOMERS),
     points: fc.oneof(
       fc.tuple(point, point),
-      fc.tuple(fc.constantFrom(...MOMENTS), aroundNothing, aroundNothing).map(([at, a, b]) => [at + a, at + b] as const),
+      fc
+        .tuple(fc.constantFrom(...MOMENTS), aroundNothing, aroundNothing)
+        .map(([at, a, b]) => [at + a, at + b] as const),
     ),
     closing: fc.option(fc.integer({ min: 0, max: CLOSINGS + 1 })),
   })
@@ -285,7 +287,11 @@ test('an event of a due is listed as it was sent', async () => {
 test('no question reads the usage of another organization, meter or customer', async () => {
   const other = await signUp(weir);
   const [start, end] = [0, Number(MOMENTS.at(-1)) * 2];
-  const sum = { ...questionOf({ aggregation: 'SUM', customer: 'acme', start: 0n, end: 1n, closing: null }), start, end };
+  const sum = {
+    ...questionOf({ aggregation: 'SUM', customer: 'acme', start: 0n, end: 1n, closing: null }),
+    start,
+    end,
+  };
   const foreign = [
     { ...sum, organizationId: other.id },
     { ...sum, meterId: newId() },

@@ -38,8 +38,7 @@ export async function closeUntil(
 ): Promise<number> {
   const values = [organizationId, until, notBefore];
   for (;;) {
-    const number =
-      (await findNumber(database.pool, FIND, values)) ?? (await findNumber(database.pool, CLOSE, values));
+    const number = (await findNumber(database.pool, FIND, values)) ?? (await findNumber(database.pool, CLOSE, values));
     // Somebody else has closed it while this one waited: that is found now.
     if (number !== undefined) return number;
   }

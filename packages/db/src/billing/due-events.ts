@@ -32,7 +32,11 @@ export async function listDueEvents(
   const { organizationId, meterId, customerExternalId, closing } = question;
   const parameters = new Parameters();
   const customer = parameters.add(customerExternalId, 'text');
-  const scope = { organization: parameters.add(organizationId, 'uuid'), meter: parameters.add(meterId, 'uuid'), customer };
+  const scope = {
+    organization: parameters.add(organizationId, 'uuid'),
+    meter: parameters.add(meterId, 'uuid'),
+    customer,
+  };
   const inPage = conditions(parameters, scope, question, page.cursor);
   const limit = parameters.add(page.limit, 'bigint');
   const text =
