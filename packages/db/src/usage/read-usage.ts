@@ -101,7 +101,10 @@ function named({ ofRow, ofEvent }: Reading): Reading {
 }
 
 /** Postgres's sums, as an answer has them; null is what it makes of nothing. */
-export function usageOf(aggregation: AggregationType, sums: { event_count: string | null; usage: string | null }): Usage {
+export function usageOf(
+  aggregation: AggregationType,
+  sums: { event_count: string | null; usage: string | null },
+): Usage {
   // GROUP BY () returns a row of nulls where there is nothing.
   if (sums.event_count === null || sums.usage === null) return { usage: usageOfNothing(aggregation), event_count: 0 };
   const usage = aggregation === 'AVG' ? average(sums.usage, BigInt(sums.event_count)) : sums.usage;
