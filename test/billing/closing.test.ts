@@ -7,7 +7,7 @@ import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,7 +16,6 @@ const ANEW = '9999-12-31T00:00:00Z';
 
 let weir: Weir;
 let database: Database;
-let admin: Organization;
 beforeAll(async () => {
   weir = await startWeir();
   database = openDatabase(weir.databaseUrl, {
@@ -24,7 +23,6 @@ beforeAll(async () => {
     statementTimeoutMs: 0,
     onConnectionError: (error) => expect.unreachable(String(error)),
   });
-  admin = await signUp(weir);
 });
 afterAll(async () => {
   await database.close();
