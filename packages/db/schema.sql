@@ -571,7 +571,7 @@ CREATE INDEX invoices_past_due_at_idx ON public.invoices USING btree (past_due_a
 
 CREATE INDEX invoices_run_at_idx ON public.invoices USING btree (run_at) WHERE (run_at IS NOT NULL);
 
-CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing);
+CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
 
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
 

@@ -139,13 +139,10 @@ function duesOf(parameters: Parameters, questions: readonly DueUsageQuestion[]):
     ) AS due`;
 }
 
-/**
- * The late events of a due from one time to another, as a table. In order, so that they are read by the primary key: without
- * statistics the index by closing looks as good to Postgres, and leads to all late events of the customer.
- */
+/** The late events of a due from one time to another, as a table. */
 function late(since: string, before: string): string {
   return `(SELECT "timestamp", event_id, quantity FROM late_events WHERE ${own(DUE)} AND "timestamp" >= ${since}
-    AND "timestamp" < ${before} AND late_events.closing >= due.closing ORDER BY "timestamp" OFFSET 0) AS late`;
+    AND "timestamp" < ${before} AND late_events.closing >= due.closing OFFSET 0) AS late`;
 }
 
 /** The stretches of all plans as a table `stretch`, each beside its due. */

@@ -25,7 +25,7 @@ export async function findLateDues(
     CROSS JOIN LATERAL (
       SELECT FROM late_events
       WHERE organization_id = s.organization_id AND meter_id = billed.meter_id AND customer_external_id = billed.customer_external_id
-        AND closing >= s.closing AND closing < ${end} LIMIT 1
+        AND closing > 0 AND closing >= s.closing AND closing < ${end} LIMIT 1
     ) AS waiting
     JOIN dues d ON d.organization_id = s.organization_id AND d.subscription_id = s.id
       AND d.meter_id = billed.meter_id AND d.customer_external_id = billed.customer_external_id AND d.closing IS NOT NULL
