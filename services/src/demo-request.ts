@@ -29,3 +29,11 @@ export async function request(
     cookies: answer.headers.getSetCookie(),
   };
 }
+
+/** The body of an answer that is as it should be. Throws on any other status. */
+export function expectStatus(answer: Answer, status: number): unknown {
+  if (answer.status === status) return answer.body;
+  throw new Error(
+    `The demo could not be made: ${answer.request} answered ${answer.status} ${JSON.stringify(answer.body)}`,
+  );
+}

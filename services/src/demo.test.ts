@@ -12,6 +12,9 @@ class FakeApi {
   accounts = new Map<string, string>();
   keys: string[] = [];
   features: Record<string, unknown>[] = [];
+  customers: string[] = [];
+  plans: { id: string; lookup_id: string; charges: object[] }[] = [];
+  subscriptions: string[] = [];
   /** Answers 500 once to the first request for this. */
   failing = '';
 
@@ -38,6 +41,24 @@ class FakeApi {
       case 'POST /api/v1/api-keys':
         this.keys.push(`key-${this.keys.length}`);
         return [201, { key: this.keys.at(-1) }];
+      case 'POST /api/v1/customers':
+        if (this.customers.includes(String(body.external_id))) return [409, {}];
+        this.customers.push(String(body.external_id));
+        return [201, {}];
+      case 'GET /api/v1/plans?page_size=100':
+        return [200, { data: this.plans }];
+      case 'POST /api/v1/plans':
+        this.plans.push({ id: 'plan-0', lookup_id: String(body.lookup_id), charges: [] });
+        return [201, { id: 'plan-0' }];
+      case 'GET /api/v1/plans/plan-0':
+        return [200, this.plans[0] ?? {}];
+      case 'POST /api/v1/plans/plan-0/charges':
+        this.plans[0]?.charges.push(body);
+        return [201, {}];
+      case 'POST /api/v1/subscriptions':
+        if (this.subscriptions.length > 0) return [409, { code: 'external_id_taken', id: 'subscription-0' }];
+        this.subscriptions.push(`${body.customer_external_id} ${body.plan_id}`);
+        return [201, { id: 'subscription-0' }];
       default:
         return [404, {}];
     }
@@ -75,13 +96,14 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('the first run makes an organization with a key and a meter of every kind, and keeps the facts for the owner alone', async () => {
+test('the first run makes an organization with a key, a meter of every kind and a subscription, and keeps the facts for the owner alone', async () => {
   const demo = await openDemo(file, baseUrl, silent);
   expect(demo?.meters.map((meter) => meter.aggregation_type)).toEqual(
     demoFeatures.map((feature) => feature.aggregation_type),
   );
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(demo);
-  expect(demo).toMatchObject({ base_url: baseUrl, api_key: 'key-0' });
+  expect(demo).toMatchObject({ base_url: baseUrl, api_key: 'key-0', subscription_id: 'subscription-0' });
+  expect(api.plans[0]?.charges).toMatchObject([{ type: 'FIXED' }, { type: 'USAGE', meter_id: 'meter-1' }]);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
@@ -93,17 +115,29 @@ test('a later run answers the same facts, with the address of that run, and make
   expect(api.features).toHaveLength(demoFeatures.length);
 });
 
-test.each(['POST /api/v1/auth/signup', 'POST /api/v1/features', 'POST /api/v1/api-keys'])(
-  'a first run cut short at %s is continued by the next',
-  async (request) => {
-    api.failing = request;
-    await expect(openDemo(file, baseUrl, silent)).rejects.toThrow('answered 500');
-    const begun = JSON.parse(await readFile(file, 'utf8')) as object;
-    const demo = await openDemo(file, baseUrl, silent);
-    expect(demo).toMatchObject({ ...begun, api_key: 'key-0' });
-    expect(api.features).toHaveLength(demoFeatures.length);
-  },
-);
+test.each([
+  'POST /api/v1/auth/signup',
+  'POST /api/v1/features',
+  'POST /api/v1/plans/plan-0/charges',
+  'POST /api/v1/subscriptions',
+  'POST /api/v1/api-keys',
+])('a first run cut short at %s is continued by the next', async (request) => {
+  api.failing = request;
+  await expect(openDemo(file, baseUrl, silent)).rejects.toThrow('answered 500');
+  const begun = JSON.parse(await readFile(file, 'utf8')) as object;
+  const demo = await openDemo(file, baseUrl, silent);
+  expect(demo).toMatchObject({ ...begun, api_key: 'key-0' });
+  expect(api.features).toHaveLength(demoFeatures.length);
+  expect(api.plans.map(({ charges }) => charges.length)).toEqual([2]);
+  expect(api.subscriptions).toEqual(['acme plan-0']);
+});
+
+test('a file that knows of no subscription gets one, and keeps its key', async () => {
+  const { subscription_id, ...kept } = (await openDemo(file, baseUrl, silent)) ?? {};
+  await writeFile(file, JSON.stringify(kept));
+  expect(await openDemo(file, baseUrl, silent)).toEqual({ ...kept, subscription_id });
+  expect(api.keys).toHaveLength(1);
+});
 
 test('where there is an organization already, nothing is added to it', async () => {
   api.accounts.set('owner@example.com', 'a password of the owner');

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename } from 'node:fs/promises';
 import { writePrivateFile } from './connection.ts';
-import { type Answer, request } from './demo-request.ts';
+import { makeSubscription, type Session } from './demo-billing.ts';
+import { type Answer, expectStatus, request } from './demo-request.ts';
 import { isCode } from './processes.ts';
 
 interface DemoMeter {
@@ -18,10 +19,15 @@ export interface Demo {
   password: string;
   api_key: string;
   meters: DemoMeter[];
+  /** What bills the customer of the lines to paste. */
+  subscription_id: string;
 }
 
 /** The file while the demo is being made: the sign-in is written down before it is used. */
 type Draft = Pick<Demo, 'base_url' | 'email' | 'password'> & Partial<Demo>;
+
+/** The meter that the demo shows and bills: a quantity shows best where quantities add up. */
+const SHOWN_AGGREGATION = 'SUM';
 
 /** One meter for every aggregation there is. */
 export const demoFeatures = [
@@ -34,14 +40,20 @@ export const demoFeatures = [
   { name: 'Active users', lookup_key: 'active-users', aggregation_type: 'UNIQUE_COUNT', unit: 'user' },
 ];
 
+/** The meter of the lines to paste. */
+export function findShownMeter(meters: readonly DemoMeter[]): DemoMeter | undefined {
+  return meters.find(({ aggregation_type }) => aggregation_type === SHOWN_AGGREGATION) ?? meters[0];
+}
+
 /**
- * The demo organization of this Weir, made through its HTTP API: with an admin, an API key and a meter of every kind.
- * What is there already is used, so a run that was cut short is continued by the next. Returns `undefined`, and makes
+ * The demo organization of this Weir, made through its HTTP API: with an admin, an API key, a meter of every kind, and a
+ * customer whose usage of one of them is billed. What is there already is used, so a run that was cut short is continued by the next. Returns `undefined`, and makes
  * nothing, when there is an organization that is not the demo's. Throws when the API refuses what it should not.
  */
 export async function openDemo(file: string, baseUrl: string, log: (line: string) => void): Promise<Demo | undefined> {
   const kept = await readDraft(file);
-  if (isComplete(kept) && (await opens(baseUrl, kept.api_key))) {
+  const keptKey = kept?.api_key !== undefined && (await opens(baseUrl, kept.api_key)) ? kept.api_key : undefined;
+  if (isComplete(kept) && keptKey !== undefined) {
     return kept.base_url === baseUrl ? kept : save(file, { ...kept, base_url: baseUrl });
   }
   const draft = kept ?? newDraft(baseUrl);
@@ -56,12 +68,17 @@ export async function openDemo(file: string, baseUrl: string, log: (line: string
     return undefined;
   }
   const meters = await makeMeters(baseUrl, session);
-  const key = await request(baseUrl, 'POST', '/api-keys', session, {
-    name: 'Demo',
-    scopes: ['usage.write', 'usage.read'],
-  });
-  const { key: api_key } = expectStatus(key, 201) as { key: string };
-  return save(file, { ...draft, base_url: baseUrl, api_key, meters });
+  const shown = findShownMeter(meters);
+  if (shown === undefined) throw new Error('The demo has no meter to bill.');
+  const subscription_id = await makeSubscription(baseUrl, session, shown.meter_id);
+  const api_key = keptKey ?? (await makeApiKey(baseUrl, session));
+  return save(file, { ...draft, base_url: baseUrl, api_key, meters, subscription_id });
+}
+
+async function makeApiKey(baseUrl: string, session: Session): Promise<string> {
+  const body = { name: 'Demo', scopes: ['usage.write', 'usage.read'] };
+  const { key } = expectStatus(await request(baseUrl, 'POST', '/api-keys', session, body), 201) as { key: string };
+  return key;
 }
 
 function newDraft(base_url: string): Draft {
@@ -83,7 +100,7 @@ async function save<T extends Draft>(file: string, demo: T): Promise<T> {
 }
 
 function isComplete(draft: Draft | undefined): draft is Demo {
-  return draft?.api_key !== undefined && draft.meters !== undefined;
+  return draft?.api_key !== undefined && draft.meters !== undefined && draft.subscription_id !== undefined;
 }
 
 async function opens(baseUrl: string, apiKey: string): Promise<boolean> {
@@ -94,7 +111,7 @@ async function opens(baseUrl: string, apiKey: string): Promise<boolean> {
 }
 
 /** The headers of a session; `undefined` when this account is not, and cannot be, made here. */
-async function signIn(baseUrl: string, draft: Draft): Promise<{ cookie: string } | undefined> {
+async function signIn(baseUrl: string, draft: Draft): Promise<Session | undefined> {
   const { email, password } = draft;
   const login = await request(baseUrl, 'POST', '/auth/login', {}, { email, password });
   if (login.status === 200) return sessionOf(login);
@@ -107,7 +124,7 @@ async function signIn(baseUrl: string, draft: Draft): Promise<{ cookie: string }
   return sessionOf(signup);
 }
 
-function sessionOf(answer: Answer): { cookie: string } {
+function sessionOf(answer: Answer): Session {
   const cookie = answer.cookies
     .map((header) => header.split(';')[0] ?? '')
     .find((pair) => pair.startsWith('access_token='));
@@ -115,7 +132,7 @@ function sessionOf(answer: Answer): { cookie: string } {
   return { cookie };
 }
 
-async function makeMeters(baseUrl: string, session: { cookie: string }): Promise<DemoMeter[]> {
+async function makeMeters(baseUrl: string, session: Session): Promise<DemoMeter[]> {
   interface Feature extends DemoMeter {
     lookup_key: string;
   }
@@ -132,11 +149,4 @@ async function makeMeters(baseUrl: string, session: { cookie: string }): Promise
     meters.push({ name: wanted.name, meter_token, meter_id, aggregation_type });
   }
   return meters;
-}
-
-function expectStatus(answer: Answer, status: number): unknown {
-  if (answer.status === status) return answer.body;
-  throw new Error(
-    `The demo could not be made: ${answer.request} answered ${answer.status} ${JSON.stringify(answer.body)}`,
-  );
 }
