@@ -231,21 +231,62 @@ test('an invoice of a later cycle waits for those of earlier ones, and gets a la
 
 test('the year of a number is that of issue in the zone of the organization, and each year counts from 1', () =>
   withScene(async (made) => {
-    const { billing, run } = made;
+    const { billing, run, plan } = made;
     await billing.request('PATCH', '/billing/settings', { time_zone: 'Asia/Tokyo', invoice_prefix: 'TYO' });
+    await finalizeAt('2026-12-31T13:00:00Z', made);
+    const begun = async (at: string) => {
+      await billing.moveTo(at);
+      return (await billing.subscribe(plan, (await billing.customer()).id)).id;
+    };
+    // Finalized an hour later, which is 23:59:59 and 0:00 in Tokyo.
+    const subscriptions = [await begun('2026-12-31T13:59:59Z'), await begun('2026-12-31T14:00:00Z')];
     await finalizeAt('2026-12-31T14:59:59Z', made);
     await finalizeAt('2026-12-31T15:00:00Z', made);
     await billing.moveTo('2027-01-01T00:00:00Z');
     await run.once();
     await finalizeAt('2027-01-01T01:00:00Z', made);
-    const invoices = await invoicesOf(made);
-    expect(invoices).toHaveLength(13);
-    expect(invoices[11]).toMatchObject({ invoice_number: 'TYO-2026-000012', issue_date: '2026-12-31' });
-    expect(invoices[12]).toMatchObject({
-      invoice_number: 'TYO-2027-000001',
-      issue_date: '2027-01-01',
-      due_date: '2027-01-31',
-    });
-    const { rows } = await weir.pool.query('SELECT past_due_at FROM invoices WHERE id = $1', [invoices[12].id]);
-    expect(new Date(rows[0].past_due_at).toISOString()).toBe('2027-01-31T15:00:00.000Z');
+    const { rows } = await weir.pool.query(
+      `SELECT invoice_number, issue_date::text, due_date::text, past_due_at FROM invoices
+       WHERE organization_id = $1 ORDER BY finalized_at DESC, invoice_number LIMIT 3`,
+      [billing.admin.id],
+    );
+    expect(subscriptions).toHaveLength(2);
+    expect(rows).toEqual([
+      {
+        invoice_number: 'TYO-2027-000002',
+        issue_date: '2027-01-01',
+        due_date: '2027-01-31',
+        past_due_at: new Date('2027-01-31T15:00:00Z'),
+      },
+      {
+        invoice_number: 'TYO-2027-000001',
+        issue_date: '2027-01-01',
+        due_date: '2027-01-31',
+        past_due_at: new Date('2027-01-31T15:00:00Z'),
+      },
+      {
+        invoice_number: 'TYO-2026-000013',
+        issue_date: '2026-12-31',
+        due_date: '2027-01-30',
+        past_due_at: new Date('2027-01-30T15:00:00Z'),
+      },
+    ]);
+  }, 'fixed'));
+
+test('drafts that are finalized ten times at once are each finalized once', () =>
+  withScene(async (made) => {
+    const { billing, subscription } = made;
+    await billing.moveTo('2026-06-01T00:00:00Z', subscription);
+    const drafts = await invoicesOf(made);
+    const ids = drafts.map(({ id }: { id: string }) => id);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        finalizeInvoices(billing.database, billing.admin.id, ids, { actor: 'weir', now: index % 2 === 0 }),
+      ),
+    );
+    expect(answers.flatMap(({ finalized }) => finalized)).toEqual(ids);
+    const { rows } = await weir.pool.query('SELECT last_number FROM invoice_numbers WHERE organization_id = $1', [
+      billing.admin.id,
+    ]);
+    expect(rows).toEqual([{ last_number: '6' }]);
   }, 'fixed'));

@@ -107,6 +107,30 @@ test('late usage has a line for its own period, of what is new', async () => {
   await end();
 }, 60_000);
 
+test('late usage is on the earliest draft of a subscription and on no other', async () => {
+  await begin();
+  const customer = await billing.customer();
+  const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
+  await billing.moveTo('2026-02-01T01:00:00Z');
+  await run.untilDone();
+  await billing.track([{ meter, customer: customer.external_id, quantity: 4, at: '2026-01-05T00:00:00Z' }]);
+  await billing.moveTo('2026-04-01T00:30:00Z', id);
+  const kinds = async () => {
+    const { data } = await billing.get(`/subscriptions/${id}/invoices`);
+    const invoices = await Promise.all(
+      data.map(({ id: invoice }: { id: string }) => billing.get(`/invoices/${invoice}`)),
+    );
+    return invoices.reverse().map(({ lines }) => lines.map(({ kind }: { kind: string }) => kind));
+  };
+  const expected = [['USAGE'], ['USAGE', 'LATE_USAGE'], ['USAGE']];
+  expect(await kinds()).toEqual(expected);
+  await billing.moveTo('2026-04-01T01:00:00Z');
+  await run.untilDone();
+  expect(await kinds()).toEqual(expected);
+  await expectIdentical();
+  await end();
+}, 60_000);
+
 test('late usage in any order, split over any number of invoices, adds up to one rounding of what an invoice would say that saw it all', async () => {
   // In which month usage is, in which it comes in, and before or after the draft of that boundary is made.
   const event = fc.record({

@@ -7,7 +7,7 @@ import type { QueueConnection } from './connection.ts';
 import { openJobWorker, type JobWorker } from './job-worker.ts';
 
 /** The queue of billing. */
-export const BILLING_QUEUE = 'billing';
+const BILLING_QUEUE = 'billing';
 
 /** `open`: subscriptions whose boundary is past. `finalize`, `past_due`: invoices. `settle`: those that have ended, of an organization. */
 export type BillingTask = 'open' | 'finalize' | 'past_due' | 'settle';

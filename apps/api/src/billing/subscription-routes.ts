@@ -3,6 +3,7 @@
 import { listPeriods } from '@weir/db/billing/subscription-periods';
 import { findSubscription, listSubscriptions } from '@weir/db/billing/subscriptions';
 import type { Database } from '@weir/db/database';
+import type { BillingJobs } from '@weir/queue/billing-jobs';
 import { Refusal } from '@weir/shared/errors';
 import type { Guards } from '../access/authenticate.ts';
 import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema } from '../http/fields.ts';
@@ -25,7 +26,11 @@ export interface BillingDeps {
 const security = [{ session: [] }];
 const readingCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
-export function subscriptionRoutes(app: App, { database, guards }: BillingDeps): void {
+interface SubscriptionDeps extends BillingDeps {
+  billingJobs: Pick<BillingJobs, 'wakeRun'>;
+}
+
+export function subscriptionRoutes(app: App, { database, guards, billingJobs }: SubscriptionDeps): void {
   const db = database.kysely;
 
   app.post(
@@ -56,6 +61,7 @@ export function subscriptionRoutes(app: App, { database, guards }: BillingDeps):
     async (request, reply) => {
       const { organizationId, userId } = request.caller;
       const subscription = await subscribe(db, { organizationId, actor: `user:${userId}` }, request.body);
+      billingJobs.wakeRun(organizationId, subscription.id);
       return reply.code(201).send(subscription);
     },
   );

@@ -30,7 +30,7 @@ export interface BillingDeps {
 }
 
 /** What is counted of billing. */
-export interface BillingCounts {
+interface BillingCounts {
   finalizedInvoices: { inc(by: number): void };
   /** Subscriptions and drafts that were left out, to be tried again later. */
   billingFailures: { inc(): void };

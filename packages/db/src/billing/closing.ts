@@ -12,7 +12,7 @@ import type { Database } from '../database.ts';
 const LOCK_WAIT_MS_MAX = 3_000;
 
 const FIND = `
-SELECT number FROM closings WHERE organization_id = $1 AND until >= $2::timestamptz AND closed_at >= $3::timestamptz`;
+SELECT number FROM closings WHERE organization_id = $1 AND until >= $2::timestamptz AND closed_at > $3::timestamptz`;
 
 // One statement, so that the lock is held for no round trip. It waits for those that record, and then sees the row as it is
 // then: ON CONFLICT does not go by the snapshot of the statement.
@@ -23,13 +23,13 @@ INSERT INTO closings AS kept (organization_id, number, until, closed_at)
 SELECT $1::uuid, 1, $2::timestamptz, billing_clock() FROM alone
 ON CONFLICT (organization_id) DO UPDATE
   SET number = kept.number + 1, until = greatest(kept.until, excluded.until), closed_at = excluded.closed_at
-  WHERE kept.until < excluded.until OR kept.closed_at < $3::timestamptz
+  WHERE kept.until < excluded.until OR kept.closed_at <= $3::timestamptz
 RETURNING number`;
 
 /**
- * Closes an organization up to `until` (exclusive), unless that was done at `notBefore` or later, and returns the number of the
- * closing: it has committed, and covers all that ends at `until` or before. Whoever reads usage at it begins a transaction after
- * this one. Times are ISO 8601. Throws what Postgres says, with nothing closed, also when it has to wait for too long.
+ * Closes an organization up to `until` (exclusive), unless that was done after `notBefore`, and returns the number of the closing:
+ * it has committed, and covers all that ends at `until` or before. Whoever reads usage at it begins a transaction after this.
+ * Times are ISO 8601. Throws what Postgres says, with nothing closed, also when it would have to wait for seconds.
  */
 export async function closeUntil(
   database: Database,

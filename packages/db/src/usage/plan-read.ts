@@ -68,9 +68,9 @@ export function planDue(start: Micros, end: Micros): ReadPlan {
   return plan({ start, end, periods: [] }, false, { days: [DAY, add], hours: [HOUR, add] }, []);
 }
 
-/** The same for distinct values. */
+/** The same for distinct values: each stretch of quarters lies in one UTC day. */
 export function planDueValues(start: Micros, end: Micros): ReadPlan {
-  return plan({ start, end, periods: [] }, false, { days: [DAY, add], quarters: [QUARTER, addByDays] }, []);
+  return plan({ start, end, periods: [] }, false, { quarters: [QUARTER, addByDays] }, []);
 }
 
 type Grain = 'days' | 'hours' | 'quarters';
