@@ -123,7 +123,8 @@ function ofReading(reading: BenchResults['reading']): string {
   const { customers, meters, users, days } = READ_SCALE;
   const text = paragraph(
     `Events of ${whole(customers)} customers and ${meters} meters in ${days} days; one meter counts ${whole(users)} distinct`,
-    'users. One request after another, each about another customer and window.',
+    'users. One request after another, each about another customer and window: first after the database was made, when',
+    'most of it is read from the disk, and then the same requests again, when it is in memory.',
     ...reading.map(
       ({ events, databaseBytes }) =>
         `The database takes ${oneDigit(databaseBytes / 1e9)} GB with ${whole(events)} events.`,

@@ -30,6 +30,95 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['usage.write'::text, 'usage.read'::text])))
 );
 
+CREATE TABLE billed_meters (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  customer_external_id text NOT NULL,
+  subscription_id uuid NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT billed_meters_organization_id_subscription_id_fkey FOREIGN KEY (organization_id, subscription_id) REFERENCES subscriptions(organization_id, id),
+  CONSTRAINT billed_meters_pkey PRIMARY KEY (organization_id, meter_id, customer_external_id)
+);
+
+CREATE TABLE billing_events (
+  organization_id uuid NOT NULL,
+  sequence bigint NOT NULL,
+  type text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  actor text NOT NULL,
+  data jsonb NOT NULL,
+  CONSTRAINT billing_events_pkey PRIMARY KEY (organization_id, sequence)
+);
+
+CREATE TABLE billing_feeds (
+  organization_id uuid NOT NULL,
+  last_sequence bigint NOT NULL,
+  CONSTRAINT billing_feeds_pkey PRIMARY KEY (organization_id)
+);
+
+CREATE TABLE charges (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  plan_id uuid NOT NULL,
+  display_name text NOT NULL,
+  type text NOT NULL,
+  meter_id uuid,
+  terms jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  ended_at timestamp with time zone,
+  CONSTRAINT charges_meter_id_check CHECK (((type = 'USAGE'::text) = (meter_id IS NOT NULL))),
+  CONSTRAINT charges_organization_id_meter_id_fkey FOREIGN KEY (organization_id, meter_id) REFERENCES meters(organization_id, id),
+  CONSTRAINT charges_organization_id_plan_id_fkey FOREIGN KEY (organization_id, plan_id) REFERENCES plans(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT charges_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT charges_type_check CHECK ((type = ANY (ARRAY['FIXED'::text, 'USAGE'::text])))
+);
+
+CREATE TABLE closings (
+  organization_id uuid NOT NULL,
+  number bigint NOT NULL,
+  until timestamp with time zone NOT NULL,
+  closed_at timestamp with time zone NOT NULL,
+  CONSTRAINT closings_pkey PRIMARY KEY (organization_id)
+);
+
+CREATE TABLE credit_entries (
+  organization_id uuid NOT NULL,
+  grant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  amount numeric NOT NULL,
+  invoice_id uuid,
+  created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  CONSTRAINT credit_entries_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT credit_entries_kind_check CHECK ((kind = ANY (ARRAY['DRAW'::text, 'RETURN'::text, 'VOID'::text]))),
+  CONSTRAINT credit_entries_organization_id_grant_id_fkey FOREIGN KEY (organization_id, grant_id) REFERENCES credit_grants(organization_id, id),
+  CONSTRAINT credit_entries_organization_id_invoice_id_fkey FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices(organization_id, id),
+  CONSTRAINT credit_entries_pkey PRIMARY KEY (organization_id, grant_id, id)
+);
+
+CREATE TABLE credit_grants (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  external_id text,
+  customer_id uuid NOT NULL,
+  currency text NOT NULL,
+  amount numeric NOT NULL,
+  remaining numeric NOT NULL,
+  priority integer NOT NULL DEFAULT 0,
+  expires_at timestamp with time zone,
+  note text,
+  invoice_id uuid,
+  voided_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  CONSTRAINT credit_grants_amount_check CHECK ((amount > (0)::numeric)),
+  CONSTRAINT credit_grants_organization_id_customer_id_fkey FOREIGN KEY (organization_id, customer_id) REFERENCES customers(organization_id, id),
+  CONSTRAINT credit_grants_organization_id_external_id_key UNIQUE (organization_id, external_id),
+  CONSTRAINT credit_grants_organization_id_invoice_id_fkey FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices(organization_id, id),
+  CONSTRAINT credit_grants_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT credit_grants_priority_check CHECK (((priority >= 0) AND (priority <= 100))),
+  CONSTRAINT credit_grants_remaining_check CHECK (((remaining >= (0)::numeric) AND (remaining <= amount)))
+);
+
 CREATE TABLE customer_usage_days (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,
@@ -84,6 +173,7 @@ CREATE TABLE customers (
   billing_address_postal_code text,
   metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  time_zone text,
   CONSTRAINT customers_organization_id_external_id_key UNIQUE (organization_id, external_id),
   CONSTRAINT customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT customers_pkey PRIMARY KEY (organization_id, id)
@@ -94,6 +184,27 @@ CREATE TABLE drained_counts (
   events bigint NOT NULL,
   drained_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT drained_counts_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE dues (
+  organization_id uuid NOT NULL,
+  subscription_id uuid NOT NULL,
+  cycle integer NOT NULL,
+  charge_id uuid NOT NULL,
+  display_name text NOT NULL,
+  terms jsonb NOT NULL,
+  meter_id uuid,
+  customer_external_id text NOT NULL,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  days_in_force integer,
+  days_in_period integer,
+  closing bigint,
+  billed numeric NOT NULL DEFAULT 0,
+  CONSTRAINT dues_organization_id_charge_id_fkey FOREIGN KEY (organization_id, charge_id) REFERENCES charges(organization_id, id),
+  CONSTRAINT dues_organization_id_subscription_id_cycle_fkey FOREIGN KEY (organization_id, subscription_id, cycle) REFERENCES subscription_periods(organization_id, subscription_id, cycle),
+  CONSTRAINT dues_period_check CHECK ((period_start <= period_end)),
+  CONSTRAINT dues_pkey PRIMARY KEY (organization_id, subscription_id, cycle, charge_id)
 );
 
 CREATE TABLE duplicate_events (
@@ -143,6 +254,94 @@ CREATE TABLE installation (
   is_only boolean NOT NULL DEFAULT true,
   CONSTRAINT installation_is_only_check CHECK (is_only),
   CONSTRAINT installation_pkey PRIMARY KEY (is_only)
+);
+
+CREATE TABLE invoice_lines (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  invoice_id uuid NOT NULL,
+  "position" integer NOT NULL,
+  kind text NOT NULL,
+  description text NOT NULL,
+  subscription_id uuid,
+  cycle integer,
+  charge_id uuid,
+  period_start timestamp with time zone,
+  period_end timestamp with time zone,
+  days_in_force integer,
+  days_in_period integer,
+  quantity numeric,
+  event_count bigint,
+  detail jsonb,
+  exact_amount text NOT NULL,
+  billed_before numeric NOT NULL,
+  amount numeric NOT NULL,
+  closing bigint,
+  rating_version integer NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  CONSTRAINT invoice_lines_due_check CHECK (((kind = 'ADJUSTMENT'::text) = (charge_id IS NULL))),
+  CONSTRAINT invoice_lines_due_fkey FOREIGN KEY (organization_id, subscription_id, cycle, charge_id) REFERENCES dues(organization_id, subscription_id, cycle, charge_id),
+  CONSTRAINT invoice_lines_kind_check CHECK ((kind = ANY (ARRAY['FIXED'::text, 'USAGE'::text, 'LATE_USAGE'::text, 'ADJUSTMENT'::text]))),
+  CONSTRAINT invoice_lines_organization_id_invoice_id_fkey FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices(organization_id, id),
+  CONSTRAINT invoice_lines_pkey PRIMARY KEY (organization_id, id)
+);
+
+CREATE TABLE invoice_numbers (
+  organization_id uuid NOT NULL,
+  year integer NOT NULL,
+  last_number bigint NOT NULL,
+  CONSTRAINT invoice_numbers_pkey PRIMARY KEY (organization_id, year)
+);
+
+CREATE TABLE invoices (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  status text NOT NULL,
+  subscription_id uuid NOT NULL,
+  customer_id uuid NOT NULL,
+  cycle integer,
+  currency text NOT NULL,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  finalizes_at timestamp with time zone NOT NULL,
+  run_at timestamp with time zone,
+  run_error text,
+  finalized_at timestamp with time zone,
+  invoice_number text,
+  issue_date date,
+  due_date date,
+  past_due_at timestamp with time zone,
+  subtotal numeric,
+  total numeric,
+  credits_applied numeric,
+  amount_paid numeric,
+  customer jsonb,
+  is_past_due boolean NOT NULL DEFAULT false,
+  paid_at timestamp with time zone,
+  reference text,
+  note text,
+  CONSTRAINT invoices_cycle_check CHECK (((kind = 'SUBSCRIPTION'::text) = (cycle IS NOT NULL))),
+  CONSTRAINT invoices_invoice_number_check CHECK (((status = 'DRAFT'::text) = (invoice_number IS NULL))),
+  CONSTRAINT invoices_kind_check CHECK ((kind = ANY (ARRAY['SUBSCRIPTION'::text, 'ADJUSTMENT'::text]))),
+  CONSTRAINT invoices_organization_id_customer_id_fkey FOREIGN KEY (organization_id, customer_id) REFERENCES customers(organization_id, id),
+  CONSTRAINT invoices_organization_id_invoice_number_key UNIQUE (organization_id, invoice_number),
+  CONSTRAINT invoices_organization_id_subscription_id_cycle_key UNIQUE (organization_id, subscription_id, cycle),
+  CONSTRAINT invoices_organization_id_subscription_id_fkey FOREIGN KEY (organization_id, subscription_id) REFERENCES subscriptions(organization_id, id),
+  CONSTRAINT invoices_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT invoices_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text, 'PAID'::text, 'VOID'::text, 'UNCOLLECTIBLE'::text])))
+);
+
+CREATE TABLE late_events (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  customer_external_id text NOT NULL,
+  "timestamp" timestamp with time zone NOT NULL,
+  event_id uuid NOT NULL,
+  closing bigint NOT NULL,
+  quantity numeric NOT NULL,
+  CONSTRAINT late_events_pkey PRIMARY KEY (organization_id, meter_id, customer_external_id, "timestamp", event_id)
 );
 
 CREATE TABLE meter_usage_quarters (
@@ -199,6 +398,12 @@ CREATE TABLE organizations (
   id uuid NOT NULL,
   name text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  time_zone text NOT NULL DEFAULT 'UTC'::text,
+  invoice_grace_hours integer NOT NULL DEFAULT 1,
+  payment_terms_days integer NOT NULL DEFAULT 30,
+  invoice_prefix text NOT NULL DEFAULT 'INV'::text,
+  CONSTRAINT organizations_invoice_grace_hours_check CHECK (((invoice_grace_hours >= 0) AND (invoice_grace_hours <= 72))),
+  CONSTRAINT organizations_payment_terms_days_check CHECK (((payment_terms_days >= 0) AND (payment_terms_days <= 365))),
   CONSTRAINT organizations_pkey PRIMARY KEY (id)
 );
 
@@ -260,6 +465,61 @@ CREATE TABLE sessions (
   CONSTRAINT sessions_pkey PRIMARY KEY (token_hash)
 );
 
+CREATE TABLE subscription_periods (
+  organization_id uuid NOT NULL,
+  subscription_id uuid NOT NULL,
+  cycle integer NOT NULL,
+  plan_id uuid NOT NULL,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  days_in_force integer,
+  days_in_period integer,
+  opened_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  CONSTRAINT subscription_periods_organization_id_subscription_id_fkey FOREIGN KEY (organization_id, subscription_id) REFERENCES subscriptions(organization_id, id),
+  CONSTRAINT subscription_periods_period_check CHECK ((period_start <= period_end)),
+  CONSTRAINT subscription_periods_pkey PRIMARY KEY (organization_id, subscription_id, cycle)
+);
+
+CREATE TABLE subscriptions (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  external_id text,
+  customer_id uuid NOT NULL,
+  customer_external_id text NOT NULL,
+  plan_id uuid NOT NULL,
+  pending_plan_id uuid,
+  status text NOT NULL,
+  time_zone text NOT NULL,
+  currency text NOT NULL,
+  billing_interval text NOT NULL,
+  billing_alignment text NOT NULL,
+  start_at timestamp with time zone NOT NULL,
+  trial_end_at timestamp with time zone,
+  anchor date NOT NULL,
+  anchor_at timestamp with time zone NOT NULL,
+  anchor_cycle integer NOT NULL DEFAULT 0,
+  cycle integer,
+  current_period_start timestamp with time zone NOT NULL,
+  current_period_end timestamp with time zone NOT NULL,
+  cancel_at_period_end boolean NOT NULL DEFAULT false,
+  cancel_reason text,
+  canceled_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  run_at timestamp with time zone,
+  run_error text,
+  closing bigint NOT NULL DEFAULT 0,
+  created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  CONSTRAINT subscriptions_billing_alignment_check CHECK ((billing_alignment = ANY (ARRAY['anniversary'::text, 'calendar'::text]))),
+  CONSTRAINT subscriptions_billing_interval_check CHECK ((billing_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+  CONSTRAINT subscriptions_current_period_check CHECK ((current_period_start <= current_period_end)),
+  CONSTRAINT subscriptions_organization_id_customer_id_fkey FOREIGN KEY (organization_id, customer_id) REFERENCES customers(organization_id, id),
+  CONSTRAINT subscriptions_organization_id_external_id_key UNIQUE (organization_id, external_id),
+  CONSTRAINT subscriptions_organization_id_pending_plan_id_fkey FOREIGN KEY (organization_id, pending_plan_id) REFERENCES plans(organization_id, id),
+  CONSTRAINT subscriptions_organization_id_plan_id_fkey FOREIGN KEY (organization_id, plan_id) REFERENCES plans(organization_id, id),
+  CONSTRAINT subscriptions_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['TRIAL'::text, 'ACTIVE'::text, 'PAST_DUE'::text, 'CANCELED'::text])))
+);
+
 CREATE TABLE users (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -281,21 +541,87 @@ CREATE TABLE widget_tokens (
   CONSTRAINT widget_tokens_pkey PRIMARY KEY (token_hash)
 );
 
+CREATE INDEX billed_meters_organization_id_subscription_id_idx ON public.billed_meters USING btree (organization_id, subscription_id);
+
+CREATE INDEX charges_organization_id_plan_id_idx ON public.charges USING btree (organization_id, plan_id);
+
+CREATE UNIQUE INDEX charges_organization_id_plan_id_meter_id_key ON public.charges USING btree (organization_id, plan_id, meter_id) WHERE ((ended_at IS NULL) AND (meter_id IS NOT NULL));
+
+CREATE INDEX credit_entries_organization_id_invoice_id_idx ON public.credit_entries USING btree (organization_id, invoice_id) WHERE (invoice_id IS NOT NULL);
+
+CREATE INDEX credit_grants_organization_id_customer_id_idx ON public.credit_grants USING btree (organization_id, customer_id);
+
 CREATE INDEX customer_usage_days_organization_id_meter_id_day_idx ON public.customer_usage_days USING btree (organization_id, meter_id, day);
 
 CREATE INDEX customer_value_days_organization_id_meter_id_day_idx ON public.customer_value_days USING btree (organization_id, meter_id, day);
 
+CREATE INDEX dues_organization_id_charge_id_idx ON public.dues USING btree (organization_id, charge_id);
+
+CREATE INDEX dues_organization_id_meter_id_customer_external_id_idx ON public.dues USING btree (organization_id, meter_id, customer_external_id, period_start) WHERE (meter_id IS NOT NULL);
+
 CREATE INDEX events_stream_timestamp_idx ON ONLY public.events USING btree (event_stream(meter_id, customer_external_id), "timestamp");
+
+CREATE INDEX invoice_lines_due_idx ON public.invoice_lines USING btree (organization_id, subscription_id, cycle, charge_id);
+
+CREATE INDEX invoice_lines_organization_id_invoice_id_idx ON public.invoice_lines USING btree (organization_id, invoice_id);
+
+CREATE INDEX invoices_organization_id_customer_id_idx ON public.invoices USING btree (organization_id, customer_id);
+
+CREATE INDEX invoices_past_due_at_idx ON public.invoices USING btree (past_due_at) WHERE ((status = 'OPEN'::text) AND (NOT is_past_due));
+
+CREATE INDEX invoices_run_at_idx ON public.invoices USING btree (run_at) WHERE (run_at IS NOT NULL);
+
+CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing);
 
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
 
 CREATE INDEX sessions_used_at_idx ON public.sessions USING btree (used_at);
+
+CREATE INDEX subscriptions_organization_id_customer_id_idx ON public.subscriptions USING btree (organization_id, customer_id);
+
+CREATE INDEX subscriptions_organization_id_pending_plan_id_idx ON public.subscriptions USING btree (organization_id, pending_plan_id) WHERE (pending_plan_id IS NOT NULL);
+
+CREATE INDEX subscriptions_organization_id_plan_id_idx ON public.subscriptions USING btree (organization_id, plan_id);
+
+CREATE INDEX subscriptions_run_at_idx ON public.subscriptions USING btree (run_at) WHERE (run_at IS NOT NULL);
 
 CREATE INDEX widget_tokens_expires_at_idx ON public.widget_tokens USING btree (expires_at);
 
 CREATE INDEX widget_tokens_organization_id_api_key_id_idx ON public.widget_tokens USING btree (organization_id, api_key_id);
 
 CREATE INDEX widget_tokens_organization_id_customer_external_id_idx ON public.widget_tokens USING btree (organization_id, customer_external_id);
+
+CREATE OR REPLACE FUNCTION public.billing_clock()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+RETURN clock_timestamp()
+;
+
+CREATE OR REPLACE FUNCTION public.billing_now()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+RETURN now()
+;
+
+CREATE OR REPLACE FUNCTION public.closing_slot(organization_id uuid)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (uuid_hash(organization_id) & 63)
+;
+
+CREATE OR REPLACE FUNCTION public.closings_of(organization_ids uuid[])
+ RETURNS SETOF closings
+ LANGUAGE plpgsql
+ ROWS 10
+AS $function$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(20002, slot)
+  FROM (SELECT DISTINCT closing_slot(id) AS slot FROM unnest(organization_ids) AS id ORDER BY slot) AS slots;
+  RETURN QUERY SELECT * FROM closings WHERE organization_id = ANY (organization_ids);
+END $function$
+;
 
 CREATE OR REPLACE FUNCTION public.event_stream(meter_id uuid, customer_external_id text)
  RETURNS bigint

@@ -7,7 +7,7 @@ import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,7 +16,6 @@ const ANEW = '9999-12-31T00:00:00Z';
 
 let weir: Weir;
 let database: Database;
-let admin: Organization;
 beforeAll(async () => {
   weir = await startWeir();
   database = openDatabase(weir.databaseUrl, {
@@ -24,7 +23,6 @@ beforeAll(async () => {
     statementTimeoutMs: 0,
     onConnectionError: (error) => expect.unreachable(String(error)),
   });
-  admin = await signUp(weir);
 });
 afterAll(async () => {
   await database.close();
@@ -39,9 +37,11 @@ interface Drawn {
   at: number;
   quantity?: number;
   key?: string;
+  /** Whether its meter counts distinct values. */
+  isUnique?: boolean;
 }
 
-function eventOf({ organizationId, meterId, at, quantity = 1, key }: Drawn): RecordableEvent {
+function eventOf({ organizationId, meterId, at, quantity = 1, key, isUnique = false }: Drawn): RecordableEvent {
   return {
     event: {
       id: newId(),
@@ -53,7 +53,7 @@ function eventOf({ organizationId, meterId, at, quantity = 1, key }: Drawn): Rec
       ...(key !== undefined && { idempotency_key: key }),
       metadata: `{"user_id": ${quantity}}`,
     },
-    countsUniqueValues: true,
+    countsUniqueValues: isUnique,
   };
 }
 
@@ -102,6 +102,7 @@ test('usage at each of 60 closings is the same for ever, by every aggregation, w
           meterId: dues[index % dues.length]?.meterId ?? '',
           at: end - Math.round(((index * 7919 + batch * 104_729) % 1000) * 0.022 * DAY_MS) + 2 * DAY_MS,
           quantity: batch + 1 + index / 100,
+          isUnique: dues[index % dues.length]?.aggregation === 'UNIQUE_COUNT',
           ...(index % 2 === 0 && { key: `${writer} ${batch} ${index}` }),
         }),
       );

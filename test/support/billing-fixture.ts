@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { Answer, Organization, Weir } from './harness.ts';
 
 /** A charge as the API shows it, as far as tests look into it. */
-export interface PricedCharge {
+interface PricedCharge {
   id: string;
   plan_id: string;
   type: 'FIXED' | 'USAGE';

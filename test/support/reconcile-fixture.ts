@@ -54,7 +54,14 @@ export function reconcileHere(
   database: Database,
   options: Partial<ReconcileOptions> = {},
 ): Promise<Reconciliation> {
-  const all = { organizationId: undefined, month: undefined, archivedThrough: undefined, repair: false, json: false };
+  const all = {
+    organizationId: undefined,
+    month: undefined,
+    archivedThrough: undefined,
+    repair: false,
+    invoices: false,
+    json: false,
+  };
   const deps = { database, queue: weir.queue, onPart: () => {} };
   return reconcile(deps, { ...all, ...options });
 }

@@ -177,7 +177,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   chargeRoutes(app, { database, guards });
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
-  subscriptionRoutes(app, { database, guards, billingJobs: deps.billingJobs });
+  subscriptionRoutes(app, { database, queue, guards, wakeRun: deps.billingJobs.wakeRun });
   subscriptionChangeRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });

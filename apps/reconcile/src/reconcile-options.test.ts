@@ -15,6 +15,7 @@ test('without options everything is compared, and nothing is changed', () => {
     month: undefined,
     archivedThrough: undefined,
     repair: false,
+    invoices: false,
     json: false,
   });
 });
@@ -25,6 +26,7 @@ test('an organization and a month narrow what is compared', () => {
     month: '2026-11',
     json: true,
   });
+  expect(parse(['--invoices'])).toMatchObject({ invoices: true, repair: false });
   expect(parse(['--repair', '--archived-through=2025-12'])).toMatchObject({
     repair: true,
     archivedThrough: '2025-12',

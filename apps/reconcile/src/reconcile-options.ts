@@ -8,6 +8,8 @@ export interface ReconcileOptions {
   /** Months of receipt up to this one are not compared: their events were taken out of the database. */
   archivedThrough: string | undefined;
   repair: boolean;
+  /** Compute every finalized invoice again. */
+  invoices: boolean;
   json: boolean;
 }
 
@@ -16,6 +18,7 @@ interface Values {
   month?: string;
   archivedThrough?: string;
   repair?: true;
+  invoices?: true;
   json?: true;
 }
 
@@ -25,13 +28,16 @@ Exit status: 0 all is equal (after --repair: is now), 1 something differs, 2 it 
 
 /** Ends the process after the help, and with a message that names the option at fault. */
 export function parseReconcileOptions(args: readonly string[], command: Command): ReconcileOptions {
-  const { organization, month, archivedThrough, repair, json } = command
+  const { organization, month, archivedThrough, repair, invoices, json } = command
     .name('npm run reconcile --')
-    .description('Proves that no event got lost and that the rollups are what the events give.')
+    .description(
+      'Proves that no event got lost, that the rollups are what the events give, and that each is billed once.',
+    )
     .option('--organization <id>', 'only this organization', organizationId)
     .option('--month <month>', 'only this month (UTC), such as 2026-11', monthOf)
     .option('--archived-through <month>', 'events received up to its end were archived: do not look for them', monthOf)
     .option('--repair', 'rebuild the rollups that differ, and write down counts that Redis lost')
+    .option('--invoices', 'compute every finalized invoice again')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .parse(args, { from: 'user' })
@@ -39,7 +45,14 @@ export function parseReconcileOptions(args: readonly string[], command: Command)
   if (repair === true && month !== undefined) {
     command.error('error: --repair looks at whole organizations: leave out --month');
   }
-  return { organizationId: organization, month, archivedThrough, repair: repair === true, json: json === true };
+  return {
+    organizationId: organization,
+    month,
+    archivedThrough,
+    repair: repair === true,
+    invoices: invoices === true,
+    json: json === true,
+  };
 }
 
 function organizationId(text: string): string {

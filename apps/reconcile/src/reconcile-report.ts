@@ -1,10 +1,12 @@
 // What was found, for a person and for a program.
 
 import { FATES } from '@weir/db/accounted';
+import { billingJson, describeBilling } from './billing-report.ts';
 import type { EventBalance } from './events.ts';
 import type { ReconcileOptions } from './reconcile-options.ts';
 import type { RollupBalance, RollupBalances } from './rollups.ts';
 import type { Reconciliation } from './reconcile.ts';
+import { number, plural } from './words.ts';
 
 /** The result as text: a line for each month, and one for each difference, with what it means and what to do. */
 export function describe(found: Reconciliation, options: ReconcileOptions): string {
@@ -13,7 +15,15 @@ export function describe(found: Reconciliation, options: ReconcileOptions): stri
       ? 'Repaired: all is equal now.'
       : 'All is equal.'
     : 'NOT EQUAL.';
-  return [...describeEvents(found, options), '', ...describeRollups(found.rollups, options), '', verdict].join('\n');
+  const billing = found.billing === undefined ? [] : ['', ...describeBilling(found.billing, options)];
+  return [
+    ...describeEvents(found, options),
+    '',
+    ...describeRollups(found.rollups, options),
+    ...billing,
+    '',
+    verdict,
+  ].join('\n');
 }
 
 function describeEvents({ events, isCorrected }: Reconciliation, { archivedThrough }: ReconcileOptions): string[] {
@@ -86,7 +96,7 @@ function describeRows({ missing, extra, wrong, off }: RollupBalance): string {
 }
 
 /** The result as JSON, with every organization and month. */
-export function toJson({ isEqual, isCorrected, events, rollups }: Reconciliation): string {
+export function toJson({ isEqual, isCorrected, events, rollups, billing }: Reconciliation): string {
   return JSON.stringify(
     {
       equal: isEqual,
@@ -108,16 +118,9 @@ export function toJson({ isEqual, isCorrected, events, rollups }: Reconciliation
           rebuilt: isRebuilt,
         })),
       },
+      ...(billing !== undefined && { billing: billingJson(billing) }),
     },
     null,
     2,
   );
-}
-
-function plural(count: number, noun: string): string {
-  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -3,6 +3,7 @@
 import { insertCorrections, whileRepairing } from '@weir/db/accepted';
 import type { Database } from '@weir/db/database';
 import type { QueueConnection } from '@weir/queue/connection';
+import { balanceBilling, type BillingBalance } from './billing-balance.ts';
 import { balanceEvents, type EventBalance } from './events.ts';
 import type { ReconcileOptions } from './reconcile-options.ts';
 import { balanceRollups, type RollupBalances } from './rollups.ts';
@@ -17,9 +18,11 @@ export interface ReconcileDeps {
 export interface Reconciliation {
   events: EventBalance[];
   rollups: RollupBalances;
+  /** Undefined where nobody bills anything. */
+  billing: BillingBalance | undefined;
   /** Whether what the door's count did not have was written down as corrections. */
   isCorrected: boolean;
-  /** Whether nothing differs, or all that did was repaired. */
+  /** Whether nothing differs, or all that did was repaired. Nothing of billing is. */
   isEqual: boolean;
 }
 
@@ -40,6 +43,7 @@ async function compareAndRepair(deps: ReconcileDeps, options: ReconcileOptions):
   const robbed = new Set(missing.map(({ organizationId }) => organizationId));
 
   const rollups = await balanceRollups(database, options, (organizationId) => !robbed.has(organizationId), onPart);
+  const billing = await balanceBilling(database, options, onPart);
   const isCorrected = options.repair && uncounted.length > 0;
   if (isCorrected) {
     const corrections = uncounted.map(({ organizationId, month, difference }) => {
@@ -50,6 +54,7 @@ async function compareAndRepair(deps: ReconcileDeps, options: ReconcileOptions):
   const isEqual =
     missing.length === 0 &&
     (uncounted.length === 0 || isCorrected) &&
-    rollups.differing.every(({ isRebuilt }) => isRebuilt);
-  return { events, rollups, isCorrected, isEqual };
+    rollups.differing.every(({ isRebuilt }) => isRebuilt) &&
+    billing?.isEqual !== false;
+  return { events, rollups, billing, isCorrected, isEqual };
 }

@@ -3,6 +3,7 @@
 
 import type { Database } from '@weir/db/database';
 import { compareUnit, listUnits, rebuildUnit, type RollupDifference, type Unit } from '@weir/db/rollup-check';
+import { monthAfter } from './months.ts';
 import type { ReconcileOptions } from './reconcile-options.ts';
 
 /** One table for one meter in one month, where it is not what the events give. */
@@ -40,9 +41,4 @@ export async function balanceRollups(
     for (const difference of differences) balances.differing.push({ ...unit, ...difference, isRebuilt });
   }
   return balances;
-}
-
-function monthAfter(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number)).toISOString().slice(0, 7);
 }

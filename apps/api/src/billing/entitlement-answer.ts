@@ -62,11 +62,11 @@ export async function readEntitlements(
   { database, queue }: EntitlementDeps,
   { organizationId, entitled, feature, quantity }: EntitlementQuestion,
 ): Promise<Entitlement[]> {
-  const db = database.kysely;
-  const terms = await findEntitlementTerms(db, organizationId, entitled, feature);
+  const { pool } = database;
+  const terms = await findEntitlementTerms(pool, organizationId, entitled, feature);
   const isMetered = terms.some(({ meter_id, given }) => meter_id !== null && given !== null);
   const queuedSince = isMetered ? await findQueuedSince(queue, organizationId) : undefined;
-  const usages = await readEntitlementUsage(db, organizationId, terms);
+  const usages = await readEntitlementUsage(pool, organizationId, terms);
   return terms.map((each, index) => {
     const usage = usages[index] ?? null;
     const since = usage === null || queuedSince === undefined ? null : isoOf(queuedSince * 1000);

@@ -55,8 +55,13 @@ export async function readUsageOfDues(
   if (questions.length === 0) return [];
   const { text, values } = from === 'rollups' ? sumsFromRollups(questions) : sumsFromEvents(questions);
   const { rows } = await db.executeQuery<{ sums: string | null }>(CompiledQuery.raw(text, values));
+  return usageOfSums(questions, rows[0]?.sums ?? null);
+}
+
+/** What a statement of due-rows.ts returned for these questions, in their order. */
+export function usageOfSums(questions: readonly DueUsageQuestion[], text: string | null): Usage[] {
   const byNumber = new Map<number, string[]>();
-  for (const sums of rows[0]?.sums?.split(',') ?? []) {
+  for (const sums of text?.split(',') ?? []) {
     const [number, ...rest] = sums.split(' ');
     byNumber.set(Number(number), rest);
   }

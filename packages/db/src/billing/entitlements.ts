@@ -4,10 +4,12 @@
 import { entitlementWindow, type EntitlementWindow } from '@weir/rating/windows';
 import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
-import { sql } from 'kysely';
-import type { Queries } from '../page.ts';
+import { digest } from '@weir/shared/hash';
+import type pg from 'pg';
 import type { FeatureType, UsageResetPeriod } from '../schema.ts';
-import { readDueUsage } from './due-usage.ts';
+import type { Usage } from '../usage/read-usage.ts';
+import { sumsFromRollups } from './due-rows.ts';
+import { usageOfSums, type DueUsageQuestion } from './due-usage.ts';
 import type { BillingAlignment } from './tables.ts';
 
 /** Whose entitlements: those of a customer, by one of its ids, or what one subscription gives. */
@@ -48,17 +50,36 @@ export interface EntitlementTerms {
  * subscription gives. Subscriptions count until they end, also while they are in trial or past due.
  */
 export async function findEntitlementTerms(
-  db: Queries,
+  pool: pg.Pool,
   organizationId: string,
   entitled: Entitled,
   feature?: string,
 ): Promise<EntitlementTerms[]> {
-  const condition =
-    feature === undefined ? sql<boolean>`given.given IS NOT NULL` : sql<boolean>`features.lookup_key = ${feature}`;
-  const { rows } = await sql<EntitlementTerms>`
-    WITH live AS MATERIALIZED (
-      SELECT subscriptions.* FROM subscriptions
-      WHERE organization_id = ${organizationId}::uuid AND ${ofEntitled(organizationId, entitled)}
+  const [which, id] = Object.entries(entitled)[0] as [Which, string];
+  const name = `${feature === undefined ? 'entitlements' : 'entitlement'}-of-${which}`;
+  const values = feature === undefined ? [organizationId, id] : [organizationId, id, feature];
+  // Named, so that each connection plans it once.
+  const { rows } = await pool.query<EntitlementTerms>({
+    name,
+    text: termsStatement(which, feature !== undefined),
+    values,
+  });
+  return rows;
+}
+
+type Which = 'customerExternalId' | 'customerId' | 'subscriptionId';
+
+/** Which subscriptions: $1 is the organization, $2 the id that is asked with. */
+const SUBSCRIPTIONS_OF: Record<Which, string> = {
+  customerExternalId: `customer_id = (SELECT id FROM customers WHERE organization_id = $1::uuid AND external_id = $2::text)`,
+  customerId: 'customer_id = $2::uuid',
+  subscriptionId: 'id = $2::uuid',
+};
+
+/** $3 is the lookup_key of the feature, where one is asked for. */
+function termsStatement(which: Which, isOfOne: boolean): string {
+  return `WITH live AS MATERIALIZED (
+      SELECT * FROM subscriptions WHERE organization_id = $1::uuid AND ${SUBSCRIPTIONS_OF[which]}
         AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now())
     )
     SELECT features.lookup_key AS feature, features.type, meters.id AS meter_id, meters.aggregation_type,
@@ -76,16 +97,8 @@ export async function findEntitlementTerms(
         AND said.plan_id = live.plan_id AND said.feature_id = features.id
       ORDER BY live.created_at DESC, live.id DESC LIMIT 1
     ) AS given ON true
-    WHERE features.organization_id = ${organizationId}::uuid AND ${condition}
-    ORDER BY features.id`.execute(db);
-  return rows;
-}
-
-function ofEntitled(organizationId: string, entitled: Entitled) {
-  if ('subscriptionId' in entitled) return sql<boolean>`id = ${entitled.subscriptionId}::uuid`;
-  if ('customerId' in entitled) return sql<boolean>`customer_id = ${entitled.customerId}::uuid`;
-  return sql<boolean>`customer_id = (SELECT id FROM customers
-    WHERE organization_id = ${organizationId}::uuid AND external_id = ${entitled.customerExternalId})`;
+    WHERE features.organization_id = $1::uuid AND ${isOfOne ? 'features.lookup_key = $3::text' : 'given.given IS NOT NULL'}
+    ORDER BY features.id`;
 }
 
 /** How much of a feature was used, and in which window. */
@@ -103,7 +116,7 @@ const END_OF_TIME: Micros = Date.UTC(2200, 0, 1) * 1000;
  * and are null. In the order of the terms.
  */
 export async function readEntitlementUsage(
-  db: Queries,
+  pool: pg.Pool,
   organizationId: string,
   terms: readonly EntitlementTerms[],
 ): Promise<(EntitlementUsage | null)[]> {
@@ -117,13 +130,22 @@ export async function readEntitlementUsage(
       { organizationId, meterId, customerExternalId, aggregation, start, end: end ?? END_OF_TIME, closing: null },
     ];
   });
-  const read = (await readDueUsage(db, questions))[Symbol.iterator]();
+  const read = (await readNow(pool, questions))[Symbol.iterator]();
   return windows.map((window) => {
     if (window === null) return null;
     const usage = read.next();
     if (usage.done === true) throw new Error('less usage was read than was asked for');
-    return { window, usage: usage.value.quantity };
+    return { window, usage: usage.value.usage ?? '0' };
   });
+}
+
+async function readNow(pool: pg.Pool, questions: readonly DueUsageQuestion[]): Promise<Usage[]> {
+  if (questions.length === 0) return [];
+  const { text, values } = sumsFromRollups(questions);
+  // To plan it takes several times as long as to run it. There are a few forms of it, by what the meters read.
+  const name = `entitled-usage-${digest(text)}`;
+  const { rows } = await pool.query<{ sums: string | null }>({ name, text, values });
+  return usageOfSums(questions, rows[0]?.sums ?? null);
 }
 
 function windowOf({ meter_id, given, as_of }: EntitlementTerms): EntitlementWindow | null {

@@ -16,7 +16,7 @@ export type BillingAlignment = 'anniversary' | 'calendar';
 export type InvoiceKind = 'SUBSCRIPTION' | 'ADJUSTMENT';
 export type InvoiceStatus = 'DRAFT' | 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE';
 export type LineKind = 'FIXED' | 'USAGE' | 'LATE_USAGE' | 'ADJUSTMENT';
-export type CreditEntryKind = 'DRAW' | 'RETURN' | 'VOID';
+type CreditEntryKind = 'DRAW' | 'RETURN' | 'VOID';
 
 interface Charges {
   organization_id: string;

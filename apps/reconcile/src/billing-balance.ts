@@ -1,0 +1,81 @@
+// recorded = billed + late + open + unbilled, for each organization, meter and month of the events' own time; what has to hold of
+// the rows of billing; and, when that is asked for, every invoice once more.
+
+import {
+  BILLING_FATES,
+  countBilledEvents,
+  listPricing,
+  type BilledEvents,
+  type MeterMonth,
+  type MiscountedDue,
+} from '@weir/db/billing/billed-events';
+import { BILLING_CHECKS, checkBilling, hasBilling, type BrokenPromise } from '@weir/db/billing/billing-checks';
+import type { Database } from '@weir/db/database';
+import { monthAfter, startOfMonth } from './months.ts';
+import { computeInvoicesAgain, type ComputedAgain } from './computed-again.ts';
+import type { ReconcileOptions } from './reconcile-options.ts';
+
+/** One meter in one month. */
+export interface BillingMonth extends MeterMonth {
+  organizationId: string;
+  /** Events that are none of what can become of one. */
+  difference: number;
+}
+
+export interface BillingBalance {
+  months: BillingMonth[];
+  dues: { compared: number; miscounted: number; examples: (MiscountedDue & { organizationId: string })[] };
+  checks: { made: number; broken: BrokenPromise[] };
+  /** Undefined where it was not asked for. */
+  invoices: ComputedAgain | undefined;
+  isEqual: boolean;
+}
+
+/** Changes nothing. Undefined where nobody bills anything. */
+export async function balanceBilling(
+  database: Database,
+  options: ReconcileOptions,
+  onPart: (name: string) => void,
+): Promise<BillingBalance | undefined> {
+  const { organizationId, archivedThrough } = options;
+  if (!(await hasBilling(database, organizationId))) return undefined;
+  const balance: BillingBalance = {
+    months: [],
+    dues: { compared: 0, miscounted: 0, examples: [] },
+    checks: { made: BILLING_CHECKS.length, broken: [] },
+    invoices: undefined,
+    isEqual: false,
+  };
+  for (const id of await listPricing(database, organizationId)) {
+    onPart(`what is billed of organization ${id}`);
+    add(balance, id, await countBilledEvents(database, { organizationId: id, ...boundsOf(options) }));
+  }
+  balance.checks.broken = await checkBilling(database, { organizationId, archivedThrough }, onPart);
+  if (options.invoices) balance.invoices = await computeInvoicesAgain(database, options, onPart);
+  balance.isEqual =
+    balance.months.every(({ difference }) => difference === 0) &&
+    balance.dues.miscounted === 0 &&
+    balance.checks.broken.length === 0 &&
+    (balance.invoices?.differing ?? 0) === 0;
+  return balance;
+}
+
+function boundsOf({ month, archivedThrough }: ReconcileOptions): { from?: string; before?: string } {
+  // An event may lie ahead of the time of its receipt, so the month after the archived ones has some of theirs.
+  const since = archivedThrough === undefined ? undefined : monthAfter(monthAfter(archivedThrough));
+  const first = month !== undefined && (since === undefined || month > since) ? month : since;
+  return {
+    ...(first !== undefined && { from: startOfMonth(first) }),
+    ...(month !== undefined && { before: startOfMonth(monthAfter(month)) }),
+  };
+}
+
+function add(balance: BillingBalance, organizationId: string, found: BilledEvents): void {
+  for (const month of found.months) {
+    const difference = BILLING_FATES.reduce((rest, fate) => rest - month.fates[fate], month.recorded);
+    balance.months.push({ ...month, organizationId, difference });
+  }
+  balance.dues.compared += found.duesCompared;
+  balance.dues.miscounted += found.duesMiscounted;
+  balance.dues.examples.push(...found.miscounted.map((due) => ({ ...due, organizationId })));
+}

@@ -1,0 +1,349 @@
+// What is planted to see each check of the rows of billing find it. The texts name ids as `planted` of billed-organization.ts does.
+
+export interface Fault {
+  check: string;
+  what: string;
+  /** Statements that break it, of the rows that billed-organization.ts makes. */
+  text: string;
+  /** What is said of it. */
+  said: string;
+}
+
+const FAULTS: [check: string, what: string, text: string, said: string][] = [
+  [
+    'invoice_totals',
+    'a subtotal that its lines do not add up to',
+    'UPDATE invoices SET subtotal = 3.59, total = 3.59 WHERE id = :invoice3',
+    'its lines add up to 3.58, its subtotal is 3.59',
+  ],
+  [
+    'invoice_totals',
+    'a total that is not the subtotal',
+    'UPDATE invoices SET total = 3.57 WHERE id = :invoice3',
+    'its total 3.57',
+  ],
+  [
+    'invoice_totals',
+    'a finalized invoice without lines',
+    'DELETE FROM invoice_lines WHERE invoice_id = :invoice3',
+    'its lines add up to nothing',
+  ],
+  [
+    'invoice_status',
+    'a paid invoice of which something is due',
+    'UPDATE invoices SET amount_paid = 19.99 WHERE id = :invoice1',
+    'it is PAID',
+  ],
+  [
+    'invoice_status',
+    'an open one of which nothing is',
+    'UPDATE invoices SET amount_paid = 3.58 WHERE id = :invoice3',
+    'it is OPEN',
+  ],
+  [
+    'invoice_status',
+    'more credits than the total',
+    'UPDATE invoices SET credits_applied = 1 WHERE id = :invoice5',
+    'credits of 1',
+  ],
+  [
+    'line_rounding',
+    'an amount that is not its exact amount, rounded',
+    `UPDATE invoice_lines SET exact_amount = '0.605' WHERE exact_amount = '0.6'`,
+    '0.60 is not 0.605 rounded',
+  ],
+  [
+    'line_rounding',
+    'a fraction that is rounded to another amount',
+    `UPDATE invoice_lines SET exact_amount = '25/6' WHERE exact_amount = '25/7'`,
+    '3.57 is not 25/6 rounded',
+  ],
+  [
+    'line_rounding',
+    'what was billed before not taken off',
+    'UPDATE invoice_lines SET billed_before = 0 WHERE billed_before > 0',
+    '0.15 is not 0.9 rounded, less 0',
+  ],
+  [
+    'line_rounding',
+    'an exact amount that is no number',
+    `UPDATE invoice_lines SET exact_amount = '1e3' WHERE exact_amount = '0.6'`,
+    '1e3',
+  ],
+  [
+    'line_rounding',
+    'an amount with more digits than its currency',
+    'UPDATE invoice_lines SET amount = 0.155, billed_before = 0.745 WHERE billed_before > 0',
+    '0.155',
+  ],
+  [
+    'invoice_numbers',
+    'a number that is missing',
+    `UPDATE invoices SET invoice_number = 'INV-2026-000007' WHERE id = :invoice5;
+      UPDATE invoice_numbers SET last_number = 7`,
+    'before its number, INV-2026-000007, 2 of the year are missing',
+  ],
+  [
+    'invoice_numbers',
+    'a first number that is missing',
+    `UPDATE invoices SET invoice_number = 'INV-2026-000006' WHERE id = :invoice1;
+      UPDATE invoice_numbers SET last_number = 6`,
+    'before its number, INV-2026-000002, 1 of the year are missing',
+  ],
+  [
+    'invoice_numbers',
+    'a number that is given twice, under two prefixes',
+    `UPDATE invoices SET invoice_number = 'ACME-2026-000004' WHERE id = :invoice5;
+      UPDATE invoice_numbers SET last_number = 4`,
+    '-2026-000004 is given twice',
+  ],
+  [
+    'invoice_numbers',
+    'a counter that is ahead of the numbers',
+    'UPDATE invoice_numbers SET last_number = 6',
+    '6 numbers were taken, and the last that is given is 5',
+  ],
+  [
+    'invoice_numbers',
+    'a number of another year',
+    `UPDATE invoices SET issue_date = '2025-12-31' WHERE id = :invoice1`,
+    'is none of an invoice that was issued on 2025-12-31',
+  ],
+  [
+    'invoice_order',
+    'a later cycle that was finalized first',
+    `UPDATE invoices SET invoice_number = 'x' WHERE id = :invoice1;
+      UPDATE invoices SET invoice_number = 'INV-2026-000001' WHERE id = :invoice5; UPDATE invoices SET invoice_number = 'INV-2026-000005' WHERE id = :invoice1`,
+    'has a smaller number than the one before',
+  ],
+  [
+    'invoice_order',
+    'a draft before a finalized invoice',
+    `UPDATE invoices SET status = 'DRAFT', invoice_number = NULL WHERE id = :invoice4`,
+    'and the one before is a draft',
+  ],
+  [
+    'invoice_order',
+    'two invoices of one boundary',
+    `ALTER TABLE invoices DROP CONSTRAINT invoices_organization_id_subscription_id_cycle_key;
+      UPDATE invoices SET cycle = 1 WHERE id = :invoice5`,
+    'has another invoice',
+  ],
+  [
+    'invoices_missing',
+    'a boundary without its invoice',
+    'UPDATE invoices SET cycle = 9 WHERE id = :invoice4',
+    'something is due at boundary 1',
+  ],
+  [
+    'invoices_missing',
+    'the end of a subscription without its invoice',
+    'UPDATE invoices SET cycle = 9 WHERE id = :invoice3',
+    'something is due at boundary 2',
+  ],
+  [
+    'dues_left_open',
+    'a due that its invoice did not close',
+    'UPDATE dues SET closing = NULL WHERE charge_id = :usageA AND cycle = 1',
+    'is open, and invoice',
+  ],
+  [
+    'due_billed',
+    'a due that says another amount than its lines',
+    'UPDATE dues SET billed = 0.75 WHERE charge_id = :usageA AND cycle = 0',
+    'its lines add up to 0.90, last at closing 3; it says 0.75',
+  ],
+  [
+    'due_billed',
+    'a due that was closed without a line',
+    `UPDATE dues SET closing = 3 WHERE charge_id = :usageA AND cycle = 2`,
+    'last at closing none',
+  ],
+  [
+    'due_billed',
+    'a line that is there twice',
+    `INSERT INTO invoice_lines SELECT (r).* FROM (SELECT jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid())) AS r
+      FROM invoice_lines l WHERE exact_amount = '0.6') AS copied`,
+    'its lines add up to 1.20',
+  ],
+  [
+    'line_billed_before',
+    'a line that forgets the lines before it',
+    `UPDATE invoice_lines SET billed_before = 0.74 WHERE billed_before > 0`,
+    'it says 0.74, and the lines before it add up to 0.75',
+  ],
+  [
+    'line_billed_before',
+    'a line on the invoice of another subscription',
+    `UPDATE invoice_lines SET invoice_id = :invoice3 WHERE exact_amount = '0.6'`,
+    'and its invoice of',
+  ],
+  [
+    'dues_overlap',
+    'two dues that hold one event',
+    `UPDATE dues SET period_start = '2026-02-14' WHERE charge_id = :usageA AND cycle = 1`,
+    'goes on until 2026-02-15',
+  ],
+  [
+    'closings',
+    'a closed due that goes on after all that is closed',
+    `UPDATE closings SET until = '2026-03-14'`,
+    'ends at 2026-03-15',
+  ],
+  ['closings', 'a closing that never was', 'UPDATE closings SET number = 2', 'the last one is 2'],
+  [
+    'closings',
+    'a subscription that was settled at none',
+    `UPDATE subscriptions SET closing = 4 WHERE id = :subscriptionB`,
+    'it was settled at closing 4',
+  ],
+  [
+    'closings',
+    'a late event of none',
+    `UPDATE late_events SET closing = 4 WHERE closing = 2`,
+    'it is late for closing 4',
+  ],
+  [
+    'late_events',
+    'a late event that was never recorded',
+    `UPDATE late_events SET event_id = gen_random_uuid() WHERE closing = 2`,
+    'was never recorded',
+  ],
+  [
+    'late_events',
+    'a late event with another quantity',
+    'UPDATE late_events SET quantity = 2 WHERE closing = 2',
+    'another meter, customer, time or quantity',
+  ],
+  [
+    'late_events_lost',
+    'late events that no invoice will find',
+    'UPDATE closings SET number = 4; UPDATE subscriptions SET closing = 4 WHERE id = :subscriptionA',
+    'cycle 1 of charge',
+  ],
+  [
+    'periods',
+    'a gap between two periods',
+    `UPDATE subscription_periods SET period_end = '2026-02-14' WHERE subscription_id = :subscriptionA AND cycle = 0`,
+    'and the one before ends at 2026-02-14',
+  ],
+  [
+    'periods',
+    'a first period that begins before the trial is over',
+    `UPDATE subscriptions SET trial_end_at = '2026-01-16' WHERE id = :subscriptionA`,
+    'and not at 2026-01-16',
+  ],
+  [
+    'periods',
+    'a cycle that was left out',
+    `UPDATE dues SET cycle = cycle; ALTER TABLE dues DROP CONSTRAINT dues_organization_id_subscription_id_cycle_fkey;
+      DELETE FROM subscription_periods WHERE subscription_id = :subscriptionA AND cycle = 1`,
+    'cycle 2 follows cycle 0',
+  ],
+  [
+    'periods',
+    'a subscription that is not in its last period',
+    `UPDATE subscriptions SET current_period_end = '2026-04-16' WHERE id = :subscriptionA`,
+    'it is in cycle 2',
+  ],
+  [
+    'dues_in_periods',
+    'a due that ends before its period',
+    `UPDATE dues SET period_end = '2026-03-18' WHERE charge_id = :usageA AND cycle = 2`,
+    'and the period from',
+  ],
+  [
+    'dues_in_periods',
+    `a due of another customer's events`,
+    `UPDATE dues SET customer_external_id = 'beta' WHERE charge_id = :usageA AND cycle = 2`,
+    'for beta',
+  ],
+  [
+    'dues_missing',
+    'a period without a due of a charge',
+    'DELETE FROM dues WHERE charge_id = :usageA AND cycle = 2',
+    'cycle 2 has no due of charge',
+  ],
+  [
+    'billed_meters',
+    'a meter that another subscription may bill meanwhile',
+    `UPDATE billed_meters SET ended_at = '2026-03-15' WHERE meter_id = :sum`,
+    'which is kept for',
+  ],
+  [
+    'billed_meters',
+    'a meter that is kept for none',
+    'DELETE FROM billed_meters WHERE meter_id = :sum',
+    'which is kept for none',
+  ],
+  [
+    'credit_grants',
+    'a grant of which too little remains',
+    'UPDATE credit_grants SET remaining = 0.24 WHERE id = :drawn',
+    '1.00 were granted, 0.75 drawn, 0 returned, 0 voided, and 0.24 remain',
+  ],
+  [
+    'credit_grants',
+    'a grant that is below zero',
+    `ALTER TABLE credit_grants DROP CONSTRAINT credit_grants_remaining_check;
+      UPDATE credit_entries SET amount = 1.25 WHERE grant_id = :drawn; UPDATE credit_grants SET remaining = -0.25 WHERE id = :drawn`,
+    'and -0.25 remain',
+  ],
+  [
+    'credit_grants',
+    'a void grant of which something remains',
+    `DELETE FROM credit_entries WHERE kind = 'VOID'; UPDATE credit_grants SET remaining = 5 WHERE id = :voided`,
+    'and 5 remain',
+  ],
+  [
+    'invoice_credits',
+    'credits that were not drawn',
+    'UPDATE invoices SET credits_applied = 0.5 WHERE id = :invoice4',
+    'credits of 0.5; it drew 0.75',
+  ],
+  [
+    'invoice_credits',
+    'a void invoice that kept what it drew',
+    `DELETE FROM credit_entries WHERE kind = 'RETURN'`,
+    'returned 0',
+  ],
+  [
+    'invoice_credits',
+    'a total below zero that became no grant',
+    'UPDATE credit_grants SET invoice_id = NULL WHERE id = :negative',
+    'granted 0',
+  ],
+  [
+    'draws',
+    `a draw from another customer's grant`,
+    'UPDATE credit_grants SET customer_id = :beta WHERE id = :drawn',
+    'and drew from grant',
+  ],
+  [
+    'draws',
+    'a draw from a grant of another currency',
+    `UPDATE credit_grants SET currency = 'EUR' WHERE id = :drawn`,
+    'in EUR',
+  ],
+  ['feed', 'a gap in the feed', 'DELETE FROM billing_events WHERE sequence = 2', 'before it 1 are missing'],
+  [
+    'feed',
+    'a number of the feed that is there twice',
+    `ALTER TABLE billing_events DROP CONSTRAINT billing_events_pkey;
+      INSERT INTO billing_events SELECT * FROM billing_events WHERE sequence = 3`,
+    'it is there twice',
+  ],
+  [
+    'feed',
+    'a feed whose last numbers were taken and not written',
+    'UPDATE billing_feeds SET last_sequence = 6',
+    '6 numbers were taken, and the last that is written is 4',
+  ],
+];
+
+export const PLANTED_FAULTS: readonly Fault[] = FAULTS.map(([check, what, text, said]) => ({
+  check,
+  what,
+  text,
+  said,
+}));
