@@ -141,7 +141,7 @@ describe('an invoice that is not paid', () => {
     expect(next).toMatchObject({ total: '10.00' });
   });
 
-  test('keeps its billing.subscription PAST_DUE until it is paid', async () => {
+  test('keeps its subscription PAST_DUE until it is paid', async () => {
     const { id } = await billing.open();
     await weir.pool.query('UPDATE invoices SET is_past_due = true WHERE id = $1', [id]);
     await weir.pool.query(`UPDATE subscriptions SET status = 'PAST_DUE' WHERE id = $1`, [billing.subscription]);

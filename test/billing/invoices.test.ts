@@ -239,7 +239,14 @@ describe('lists', () => {
     expect(idsOf(page)).toEqual([list.data[3].id]);
   });
 
-  test('are of a customer, of a billing.subscription, of a status', async () => {
+  test('have the latest period first where several invoices were made in one moment', async () => {
+    const { id } = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: 1 }]);
+    const longAgo = await billing.subscribe(id, billing.ownCustomer.id, { start_date: '2024-06-01T00:00:00Z' });
+    const { data } = await billing.get(`/subscriptions/${longAgo.id}/invoices`);
+    expect(data.map(({ cycle }: { cycle: number }) => cycle)).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0]);
+  });
+
+  test('are of a customer, of a subscription, of a status', async () => {
     const all = idsOf(await billing.get(`/invoices?customer_id=${billing.ownCustomer.id}`));
     expect(all).toHaveLength(2);
     expect(idsOf(await billing.get(`/invoices?subscription_id=${billing.subscription}`))).toEqual(all);

@@ -39,7 +39,7 @@ describe('before there is an invoice', () => {
     });
   });
 
-  test('the preview of a billing.subscription that ends with its period bills nothing in advance', async () => {
+  test('the preview of a subscription that ends with its period bills nothing in advance', async () => {
     await billing.post(`/subscriptions/${billing.subscription}/cancel`);
     const preview = await billing.post(`/subscriptions/${billing.subscription}/preview-invoice`);
     expect(preview.lines).toMatchObject([{ kind: 'USAGE' }]);
@@ -70,7 +70,7 @@ describe('before there is an invoice', () => {
     });
   });
 
-  test('a billing.subscription that has ended has no next invoice: 409 subscription_ended', async () => {
+  test('a subscription that has ended has no next invoice: 409 subscription_ended', async () => {
     await billing.post(`/subscriptions/${billing.subscription}/cancel`, { cancel_at_period_end: false });
     const answer = await billing.request('POST', `/subscriptions/${billing.subscription}/preview-invoice`);
     expectProblem(answer, 409, 'subscription_ended');

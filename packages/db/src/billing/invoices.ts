@@ -109,7 +109,7 @@ export interface InvoiceFilter {
   to?: string | undefined;
 }
 
-/** Those that match all that is given, newest first: of those that were made in one moment, the latest period. */
+/** Those that match all that is given, newest first: ids rise with time, and of those made in one moment with the period. */
 export async function listInvoiceRows(
   db: Queries,
   organizationId: string,
@@ -122,8 +122,7 @@ export async function listInvoiceRows(
   if (status !== undefined) query = query.where('status', '=', status);
   if (from !== undefined) query = query.where('period_end', '>=', from);
   if (to !== undefined) query = query.where('period_end', '<', to);
-  const newestFirst = query.orderBy('created_at', 'desc').orderBy('period_end', 'desc').orderBy('id', 'desc');
-  return await selectPage(newestFirst, page);
+  return await selectPage(query.orderBy('id', 'desc'), page);
 }
 
 /** One invoice of an organization. */

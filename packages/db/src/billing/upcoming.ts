@@ -22,7 +22,7 @@ import { instantOf, PeriodCache, type SubscriptionRow } from './schedules.ts';
 import { inSnapshot } from './snapshot.ts';
 
 /** An invoice that is not made yet. */
-export type InvoicePreview = Omit<Invoice, 'id' | 'invoice_number'> & { lines: Omit<InvoiceLine, 'id'>[] };
+type InvoicePreview = Omit<Invoice, 'id' | 'invoice_number'> & { lines: Omit<InvoiceLine, 'id'>[] };
 
 export type PreviewOutcome =
   | { outcome: 'done'; invoice: InvoicePreview }
