@@ -5,7 +5,7 @@ import { insertSubscriptionRow } from './billing-fixture.ts';
 import type { Answer, Organization, Weir } from './harness.ts';
 
 /** A feature of the organization. */
-export interface EntitledFeature {
+interface EntitledFeature {
   id: string;
   key: string;
   /** Empty where it has no meter. */
@@ -13,7 +13,7 @@ export interface EntitledFeature {
 }
 
 /** A customer with a record. */
-export interface EntitledCustomer {
+interface EntitledCustomer {
   id: string;
   externalId: string;
   /** From 15 January 2023 on, and each newer than those before; `fields` are columns that differ. */
