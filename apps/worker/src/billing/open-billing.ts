@@ -6,7 +6,7 @@ import { openBillingWorker, type BillingWorkerOptions } from '@weir/queue/billin
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Ownership } from '@weir/queue/ownership';
-import { readStagedSince } from '@weir/queue/staged-since';
+import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
 import type { Logger } from '@weir/shared/log';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { performBillingJob } from './perform-job.ts';
@@ -77,7 +77,7 @@ async function countWaiting(database: Database, queue: QueueConnection): Promise
   const since = new Map<string, number>();
   let waiting = 0;
   for (const { organization_id: id, period_end, drafts } of await countDueDrafts(database.kysely)) {
-    if (!since.has(id)) since.set(id, (await readStagedSince(queue, id)) ?? Infinity);
+    if (!since.has(id)) since.set(id, (await findQueuedSinceAtMost(queue, id)) ?? Infinity);
     if (Date.parse(period_end) > (since.get(id) ?? Infinity)) waiting += drafts;
   }
   return waiting;

@@ -16,7 +16,7 @@ import type { Database } from '@weir/db/database';
 import { BILLING_CHUNK_MAX, type BillingJob } from '@weir/queue/billing-jobs';
 import type { QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
-import { readStagedSince } from '@weir/queue/staged-since';
+import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
 import type { Logger } from '@weir/shared/log';
 import { doOrSplit } from './do-or-split.ts';
 
@@ -95,7 +95,7 @@ async function withoutWaiting(
   organizationId: string,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  const since = await readStagedSince(queue, organizationId);
+  const since = await findQueuedSinceAtMost(queue, organizationId);
   if (since === undefined) return ids;
   return await leaveWaiting(database.kysely, organizationId, ids, new Date(since).toISOString());
 }
