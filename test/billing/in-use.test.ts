@@ -131,7 +131,11 @@ describe('the type, billing_interval and currency of a plan', () => {
     const customer = await makeCustomer(weir, admin);
     const subscription = await subscribe((await makePricedPlan(weir, admin)).id, customer);
     const answer = await whileOpen(
-      (query) => query('UPDATE subscriptions SET plan_id = $1 WHERE id = $2', [id, subscription]),
+      async (query) => {
+        // As whoever subscribes or changes to it does.
+        await query('SELECT FROM plans WHERE id = $1 FOR SHARE', [id]);
+        await query('UPDATE subscriptions SET plan_id = $1 WHERE id = $2', [id, subscription]);
+      },
       () => send('PATCH', `/plans/${id}`, { currency: 'EUR' }),
     );
     expectProblem(answer, 409, 'plan_in_use');
@@ -310,7 +314,11 @@ describe('a charge for usage that is added to a plan', () => {
     const subscription = await subscribe((await makePricedPlan(weir, admin)).id, customer);
     const meter = await newMeter();
     const answer = await whileOpen(
-      (query) => query('UPDATE subscriptions SET plan_id = $1 WHERE id = $2', [id, subscription]),
+      async (query) => {
+        // As whoever subscribes or changes to it does.
+        await query('SELECT FROM plans WHERE id = $1 FOR SHARE', [id]);
+        await query('UPDATE subscriptions SET plan_id = $1 WHERE id = $2', [id, subscription]);
+      },
       () => send('POST', `/plans/${id}/charges`, usageCharge(meter)),
     );
     expect(answer.status).toBe(201);
