@@ -571,7 +571,7 @@ CREATE INDEX invoices_past_due_at_idx ON public.invoices USING btree (past_due_a
 
 CREATE INDEX invoices_run_at_idx ON public.invoices USING btree (run_at) WHERE (run_at IS NOT NULL);
 
-CREATE INDEX late_events_organization_id_closing_idx ON public.late_events USING btree (organization_id, closing);
+CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing);
 
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
 
@@ -602,6 +602,25 @@ CREATE OR REPLACE FUNCTION public.billing_now()
  LANGUAGE sql
  STABLE
 RETURN now()
+;
+
+CREATE OR REPLACE FUNCTION public.closing_slot(organization_id uuid)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (uuid_hash(organization_id) & 63)
+;
+
+CREATE OR REPLACE FUNCTION public.closings_of(organization_ids uuid[])
+ RETURNS SETOF closings
+ LANGUAGE plpgsql
+ ROWS 10
+AS $function$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(20002, slot)
+  FROM (SELECT DISTINCT closing_slot(id) AS slot FROM unnest(organization_ids) AS id ORDER BY slot) AS slots;
+  RETURN QUERY SELECT * FROM closings WHERE organization_id = ANY (organization_ids);
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.event_stream(meter_id uuid, customer_external_id text)

@@ -22,7 +22,10 @@ async function subscribe(charges: TestCharge[] = [FIXED], body: object = {}, pla
 
 const cancel = (id: string, body?: object) => billing.post(`/subscriptions/${id}/cancel`, body);
 const now = { cancel_at_period_end: false };
-const get = (id: string) => billing.get(`/subscriptions/${id}`);
+const get = async (id: string) => {
+  const { entitlements: _, ...subscription } = await billing.get(`/subscriptions/${id}`);
+  return subscription;
+};
 const cycles = async (id: string) => (await billing.invoices(id)).map(({ cycle }) => cycle);
 
 /** What finalizing an invoice in advance leaves in its dues. */
@@ -272,7 +275,7 @@ describe('a cancellation is refused', () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => billing.ask('POST', `/subscriptions/${id}/cancel`, now)),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409, 409, 409, 409, 409]);
     expect(await cycles(id)).toEqual([1]);
   });
 });

@@ -66,6 +66,15 @@ describe('a change of plan', () => {
     ]);
   });
 
+  test('to another plan of the same interval keeps the anchor: 31 January, 29 February, 31 March', async () => {
+    await billing.at('2024-01-31T12:00:00.000Z');
+    const { id } = await subscribe([FIXED], { start_date: '2024-01-31' });
+    await change(id, await billing.plan());
+    await billing.at('2024-04-01T00:00:00.000Z');
+    await billing.run();
+    expect(await get(id)).toMatchObject({ cycle: 2, current_period_start: '2024-03-31T00:00:00.000Z' });
+  });
+
   test('to another interval begins with a new anchor, and boundaries are counted on', async () => {
     await billing.at('2024-01-31T12:00:00.000Z');
     const { id } = await subscribe([FIXED], { start_date: '2024-01-31' });
@@ -141,6 +150,20 @@ describe('the meters of the other plan', () => {
     expect(made.status).toBe(201);
     expectProblem(await refused(id, { plan_id: metered }), 409, 'meter_already_billed');
     expect(await get(id)).not.toMatchObject({ pending_plan_id: metered });
+  });
+
+  test('that the open period bills stay with it, though a change back finds no charge for them', async () => {
+    const meter = await billing.admin.createMeter('SUM');
+    const { id, customer_id, plan_id } = await subscribe([billing.usage(meter.id)]);
+    const [charge] = await billing.rows('SELECT id FROM charges WHERE plan_id = $1', plan_id);
+    await billing.endCharge(String(charge?.['id']));
+    await change(id, await billing.plan());
+    await change(id, plan_id);
+    const body = { customer_id, plan_id: await billing.plan({}, [billing.usage(meter.id)]) };
+    expectProblem(await billing.ask('POST', '/subscriptions', body), 409, 'meter_already_billed');
+    // Held until the period is cut, and no longer.
+    await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+    await billing.post('/subscriptions', body);
   });
 
   test('that were only reserved go back with the end that they had before', async () => {

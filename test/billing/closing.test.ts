@@ -39,9 +39,11 @@ interface Drawn {
   at: number;
   quantity?: number;
   key?: string;
+  /** Whether its meter counts distinct values. */
+  isUnique?: boolean;
 }
 
-function eventOf({ organizationId, meterId, at, quantity = 1, key }: Drawn): RecordableEvent {
+function eventOf({ organizationId, meterId, at, quantity = 1, key, isUnique = false }: Drawn): RecordableEvent {
   return {
     event: {
       id: newId(),
@@ -53,7 +55,7 @@ function eventOf({ organizationId, meterId, at, quantity = 1, key }: Drawn): Rec
       ...(key !== undefined && { idempotency_key: key }),
       metadata: `{"user_id": ${quantity}}`,
     },
-    countsUniqueValues: true,
+    countsUniqueValues: isUnique,
   };
 }
 
@@ -102,6 +104,7 @@ test('usage at each of 60 closings is the same for ever, by every aggregation, w
           meterId: dues[index % dues.length]?.meterId ?? '',
           at: end - Math.round(((index * 7919 + batch * 104_729) % 1000) * 0.022 * DAY_MS) + 2 * DAY_MS,
           quantity: batch + 1 + index / 100,
+          isUnique: dues[index % dues.length]?.aggregation === 'UNIQUE_COUNT',
           ...(index % 2 === 0 && { key: `${writer} ${batch} ${index}` }),
         }),
       );

@@ -380,7 +380,7 @@ test('late changes of a subscription that has ended are put on an ADJUSTMENT inv
 test('a worker bills by itself: what is due is found, and each job is done', async () => {
   const [subscribed] = await subscribeMany(1);
   await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');
-  const worker = await weir.startWorker({ BILLING_INTERVAL_MS: '100' });
+  const worker = await weir.startWorker({ BILLING_INTERVAL_MS: '100', BILLING_CONCURRENCY: '2' });
   await until(
     async () => (await allInvoices()).filter(({ status }) => status === 'OPEN').length === 3,
     'all is billed',
@@ -402,4 +402,17 @@ test('a worker bills by itself: what is due is found, and each job is done', asy
   expect(await count('weir_billing_failures_total')).toBe(0);
   await worker.close();
   await expectNumbered(1, 3);
+});
+
+test('a subscription that is made with a start long ago is billed at once: making it wakes the run', async () => {
+  const worker = await weir.startWorker({ BILLING_CONCURRENCY: '1' });
+  await billing.moveTo('2026-04-01T01:00:00Z');
+  const customer = await billing.customer();
+  await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
+  await until(
+    async () => (await allInvoices()).filter(({ status }) => status === 'OPEN').length === 4,
+    'all is billed',
+  );
+  await worker.close();
+  await expectNumbered(1, 4);
 });

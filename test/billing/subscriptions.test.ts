@@ -57,7 +57,16 @@ describe('a subscription', () => {
       ended_at: null,
       created_at: NOW,
     });
-    expect(await billing.get(`/subscriptions/${made.body.id}`)).toEqual(made.body);
+    expect(await billing.get(`/subscriptions/${made.body.id}`)).toEqual({ ...made.body, entitlements: [] });
+  });
+
+  test('is read with what its customer may use by it', async () => {
+    const { plan_id, customer_id } = await parties();
+    const feature = await billing.post('/features', { name: 'Export', lookup_key: 'export', type: 'switch' });
+    await billing.post(`/plans/${plan_id}/features`, { feature_id: feature.id, is_enabled: true });
+    const { id } = (await subscribe({ customer_id, plan_id })).body;
+    const { entitlements } = await billing.get(`/subscriptions/${id}`);
+    expect(entitlements).toMatchObject([{ feature: 'export', type: 'switch', has_access: true, reason: 'ok' }]);
   });
 
   test('names its customer by external_id as well', async () => {
@@ -76,7 +85,7 @@ describe('a subscription', () => {
     const made = (await subscribe({ ...(await parties()), start_date: '2024-05-01' })).body;
     expect(made).toMatchObject({ time_zone: 'Asia/Tokyo', start_date: '2024-04-30T15:00:00.000Z' });
     await billing.rows(`UPDATE organizations SET time_zone = 'UTC'`);
-    expect(await billing.get(`/subscriptions/${made.id}`)).toEqual(made);
+    expect(await billing.get(`/subscriptions/${made.id}`)).toEqual({ ...made, entitlements: [] });
   });
 
   test('may begin at an instant with an offset, to the microsecond', async () => {
@@ -282,7 +291,8 @@ describe('the list', () => {
     expect(await list('status=ACTIVE')).toEqual([third.id, first.id]);
     expect(await list('status=TRIAL')).toEqual([]);
     const { data } = await billing.get(`/subscriptions?customer_id=${customer_id}&page_size=1`);
-    expect(data).toEqual([await billing.get(`/subscriptions/${third.id}`)]);
+    const { entitlements: _, ...alone } = await billing.get(`/subscriptions/${third.id}`);
+    expect(data).toEqual([alone]);
   });
 
   test('refuses a status that there is not', async () => {

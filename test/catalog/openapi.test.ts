@@ -77,6 +77,7 @@ beforeAll(async () => {
     log,
     metrics: buildMetrics({ bufferDepth: () => 0, queue: () => IDLE }),
     ingest,
+    billingJobs: { wakeRun: () => {} },
     isDraining: () => false,
   });
   closer.add('the app', () => app.close());

@@ -107,7 +107,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     SWEEP_INTERVAL_MS: '250',
     SWEEP_AGE_MS: '1000',
     // Tests of billing say themselves when it runs.
-    BILLING_INTERVAL_MS: '86400000',
+    BILLING_CONCURRENCY: '0',
+    BILLING_INTERVAL_MS: '600000',
   };
   const closers: (() => Promise<unknown>)[] = [];
   const pool = new pg.Pool({ connectionString: database.url, max: 2, options: '-c timezone=UTC' });

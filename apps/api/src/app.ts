@@ -2,6 +2,7 @@
 
 import cookie from '@fastify/cookie';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
+import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { Database } from '@weir/db/database';
 import { pingDatabase } from '@weir/db/database';
 import { ping, type QueueConnection } from '@weir/queue/connection';
@@ -75,6 +76,7 @@ export interface AppDeps {
   log: FastifyBaseLogger;
   metrics: Metrics;
   ingest: Ingest;
+  billingJobs: Pick<BillingJobs, 'wakeRun'>;
   isDraining: () => boolean;
 }
 
@@ -175,7 +177,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   chargeRoutes(app, { database, guards });
   evaluateRoute(app, { database, guards });
   settingsRoutes(app, { database, guards });
-  subscriptionRoutes(app, { database, guards });
+  subscriptionRoutes(app, { database, queue, guards, wakeRun: deps.billingJobs.wakeRun });
   subscriptionChangeRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });

@@ -5,6 +5,7 @@ import { findRisks, identify, requireSchema } from '@weir/db/installation';
 import { admit } from '@weir/queue/admit';
 import { disconnect, openProducer, untilReady, type QueueConnection } from '@weir/queue/connection';
 import { Ownership } from '@weir/queue/ownership';
+import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { openRecordJobs } from '@weir/queue/record-jobs';
 import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
@@ -88,6 +89,8 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
     const metrics = buildMetrics({ bufferDepth: () => ingest.depth, queue: () => watch.state() });
     const jobs = openRecordJobs(queue, log, () => metrics.enqueueFailures.inc());
     closer.add('the jobs', () => jobs.close());
+    const billingJobs = openBillingJobs(queue, log);
+    closer.add('the jobs of billing', () => billingJobs.close());
     const watch = openRedisWatch(queue, log, {
       claimSecondsMax: settings.IDEMPOTENCY_CLAIM_SECONDS,
       batchesMax: settings.QUEUE_BATCHES_MAX,
@@ -117,6 +120,7 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
       log,
       metrics,
       ingest,
+      billingJobs,
       isDraining: () => isDraining,
     });
     closer.add('the server', () => app.close());

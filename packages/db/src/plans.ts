@@ -91,7 +91,8 @@ export async function lockPlanAlone(
     .select(columns)
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
-    .forUpdate()
+    // Not its key: a subscription that goes over to it while a charge is added would wait for this, and this for it.
+    .forNoKeyUpdate()
     .executeTakeFirst();
 }
 

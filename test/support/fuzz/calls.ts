@@ -44,7 +44,7 @@ const MEANINGS: Meanings = {
   trial_end_date: fc.constantFrom('2026-02-28', '2027-12-31T23:59:59.999999+14:00', null),
   time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
   amount: decimals('1', '0.5', '1e2', '123456789012345'),
-  expires_at: fc.constantFrom('2100-01-31T09:30:00Z', '2199-12-31T23:59:59.999999-05:45', null),
+  expires_at: fc.constantFrom('2100-01-31T09:30:00Z', '2199-12-31T23:59:59.999999+05:45', null),
   feature: ids('lookup_key'),
   timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
   // Of decimals the document tells how long they may be, and of some that one is not above another.

@@ -3,11 +3,14 @@
 import { listPeriods } from '@weir/db/billing/subscription-periods';
 import { findSubscription, listSubscriptions } from '@weir/db/billing/subscriptions';
 import type { Database } from '@weir/db/database';
+import type { QueueConnection } from '@weir/queue/connection';
 import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { entitlementAnswer, readEntitlements } from './entitlement-answer.ts';
 import { subscribe } from './subscribe.ts';
 import {
   periodsAnswer,
@@ -22,10 +25,21 @@ export interface BillingDeps {
   guards: Guards;
 }
 
+export interface SubscribingDeps extends BillingDeps {
+  /** What of its usage waits to be recorded. */
+  queue: QueueConnection;
+  /** Has the run look at a subscription that was just made: drafts of a start long ago are past their grace. Never fails. */
+  wakeRun(organizationId: string, subscriptionId: string): void;
+}
+
+const subscriptionWithEntitlements = subscriptionAnswer
+  .extend({ entitlements: z.array(entitlementAnswer) })
+  .meta({ id: 'SubscriptionWithEntitlements' });
+
 const security = [{ session: [] }];
 const readingCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
-export function subscriptionRoutes(app: App, { database, guards }: BillingDeps): void {
+export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun }: SubscribingDeps): void {
   const db = database.kysely;
 
   app.post(
@@ -56,6 +70,7 @@ export function subscriptionRoutes(app: App, { database, guards }: BillingDeps):
     async (request, reply) => {
       const { organizationId, userId } = request.caller;
       const subscription = await subscribe(db, { organizationId, actor: `user:${userId}` }, request.body);
+      wakeRun(organizationId, subscription.id);
       return reply.code(201).send(subscription);
     },
   );
@@ -85,17 +100,21 @@ export function subscriptionRoutes(app: App, { database, guards }: BillingDeps):
       onRequest: guards.session,
       schema: {
         tags: ['Billing'],
-        summary: 'Read a subscription',
+        summary: 'Read a subscription and what its customer may use by it',
         security,
         params: idInPath,
-        response: { 200: subscriptionAnswer, ...problemResponses(...readingCodes, 'not_found') },
+        response: { 200: subscriptionWithEntitlements, ...problemResponses(...readingCodes, 'not_found') },
       },
     },
     async (request) => {
-      const subscription = await findSubscription(db, request.caller.organizationId, request.params.id);
+      const { organizationId } = request.caller;
+      const subscription = await findSubscription(db, organizationId, request.params.id);
       if (subscription === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      // Its entitlements join it here.
-      return subscription;
+      const entitled = { subscriptionId: subscription.id };
+      return {
+        ...subscription,
+        entitlements: await readEntitlements({ database, queue }, { organizationId, entitled }),
+      };
     },
   );
 

@@ -2,7 +2,7 @@
 
 import { openDatabase, type Database } from '@weir/db/database';
 import { countDueDrafts, readRunState } from '@weir/db/billing/run-work';
-import { openBillingWorker } from '@weir/queue/billing-jobs';
+import { openBillingWorker, type BillingWorkerOptions } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Ownership } from '@weir/queue/ownership';
@@ -15,7 +15,7 @@ export interface BillingOptions {
   address: QueueAddress;
   databaseUrl: string;
   ownership: Pick<Ownership, 'check'>;
-  /** Jobs at the same time, each on a connection of its own. */
+  /** Jobs at the same time, each on a connection of its own. 0: it leaves them to other workers. */
   concurrency: number;
   statementTimeoutMs: number;
   /** How often it is looked what waits, for the metrics. */
@@ -37,7 +37,7 @@ export function openBilling(options: BillingOptions): JobWorker {
     log.warn({ err: error }, 'billing lost its connection to Redis'),
   );
   const deps = { database, queue, ownership, log, metrics };
-  const worker = openBillingWorker(queue, {
+  const worker = openTaker(queue, {
     concurrency: options.concurrency,
     perform: (job) => performBillingJob(deps, job),
     onFailed(error, job) {
@@ -56,10 +56,10 @@ export function openBilling(options: BillingOptions): JobWorker {
   };
   const timer = setInterval(look, options.intervalMs);
   return {
-    take: worker.take,
+    take: (isOn) => worker?.take(isOn),
     async close() {
       clearInterval(timer);
-      await worker.close();
+      await worker?.close();
       disconnect(queue);
       await database.close();
     },
@@ -81,4 +81,8 @@ async function countWaiting(database: Database, queue: QueueConnection): Promise
     if (Date.parse(period_end) > (since.get(id) ?? Infinity)) waiting += drafts;
   }
   return waiting;
+}
+
+function openTaker(queue: QueueConnection, options: BillingWorkerOptions): JobWorker | undefined {
+  return options.concurrency === 0 ? undefined : openBillingWorker(queue, options);
 }

@@ -9,7 +9,7 @@ import type { Queries } from '../page.ts';
 import { amountOf, amountText } from './stored-amounts.ts';
 
 /** `USED`: nothing is left of it, though what it paid may come back. `VOID`: nothing ever will be. */
-export type CreditStatus = 'ACTIVE' | 'USED' | 'EXPIRED' | 'VOID';
+type CreditStatus = 'ACTIVE' | 'USED' | 'EXPIRED' | 'VOID';
 
 /** A grant. Amounts have exactly the currency's minor digits. */
 export interface CreditGrant {

@@ -51,7 +51,7 @@ export function sumsFromEvents(questions: readonly DueUsageQuestion[]): SumsStat
   return statement(parts, usageOf({ extremes: true, uniques: true }), parameters.values);
 }
 
-/** Reads days and hours, and events where these do not do. */
+/** Reads days and hours, and events where these do not do. Parts that no question needs are left out: Postgres would plan them. */
 export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsStatement {
   const parameters = new Parameters();
   const extremes = questions.some(({ aggregation }) => EXTREMES.includes(aggregation));
@@ -59,7 +59,6 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   const plans = questions.map(({ start, end }) => planDue(start, end));
   const stretches = (which: (plan: ReadPlan) => Stretches): string => stretchesOf(parameters, plans, which);
   const parts: Parts = [
-    ['due', duesOf(parameters, questions)],
     [
       'days',
       rowsOf(
@@ -74,20 +73,35 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
         hoursIn('stretch.since', 'stretch.before'),
       ),
     ],
-    ['pieces', rowsOf(`${stretches(({ cut }) => cut)} ${IF_ANYTHING}`, eventsIn('stretch.since', 'stretch.before'))],
   ];
-  if (extremes) parts.push(...extremeParts());
-  if (uniques) parts.push(['uniques', uniqueValues(parameters, questions)]);
-  const rows = ['days', 'hours', 'pieces'].map((name) => `SELECT n, event_count, quantity_sum FROM ${name}`);
-  const sums = `SELECT n, sum(event_count) AS event_count, sum(quantity_sum) AS quantity_sum FROM (
-      ${rows.join(' UNION ALL ')}
-      UNION ALL SELECT n, found.* FROM due CROSS JOIN LATERAL (
-        SELECT -count(*), -sum(quantity) FROM ${late('due.since', 'due.before')}) AS found WHERE has_late
-    ) AS counted GROUP BY n`;
+  if (plans.some(isCut)) {
+    const cut = `${stretches(({ cut }) => cut)} ${IF_ANYTHING}`;
+    parts.push(['pieces', rowsOf(cut, eventsIn('stretch.since', 'stretch.before'))]);
+  }
+  const rows = parts.map(([name]) => name);
+  const counted = rows.map((name) => `SELECT n, event_count, quantity_sum FROM ${name}`);
+  if (areClosed(questions)) {
+    counted.push(`SELECT n, found.* FROM due CROSS JOIN LATERAL (
+      SELECT -count(*), -sum(quantity) FROM ${late('due.since', 'due.before')}) AS found WHERE has_late`);
+  }
+  const sums = `SELECT n, sum(event_count) AS event_count, sum(quantity_sum) AS quantity_sum
+    FROM (${counted.join(' UNION ALL ')}) AS counted GROUP BY n`;
   const summed = `SELECT * FROM (${sums}) AS sums
     ${extremes ? 'LEFT JOIN extremes USING (n)' : ''} ${uniques ? 'LEFT JOIN uniques USING (n)' : ''}`;
+  parts.unshift(['due', duesOf(parameters, questions)]);
+  if (extremes) parts.push(...(areClosed(questions) ? extremesWithoutLate(rows) : [extremesOf(rows)]));
+  if (uniques) parts.push(['uniques', uniqueValues(parameters, questions)]);
   parts.push(['summed', summed]);
   return statement(parts, usageOf({ extremes, uniques }), parameters.values);
+}
+
+function isCut({ cut }: ReadPlan): boolean {
+  return cut.from.length > 0;
+}
+
+/** Whether something may be late for a question. */
+function areClosed(questions: readonly DueUsageQuestion[]): boolean {
+  return questions.some(({ closing }) => closing !== null);
 }
 
 function statement(parts: Parts, usage: string, values: unknown[]): SumsStatement {
@@ -116,7 +130,8 @@ function duesOf(parameters: Parameters, questions: readonly DueUsageQuestion[]):
     column(({ end }) => end, 'bigint'),
     column(({ closing }) => closing, 'bigint'),
   ];
-  return `SELECT due.*, EXISTS (SELECT FROM ${late('due.since', 'due.before')}) AS has_late FROM (
+  const hasLate = areClosed(questions) ? `EXISTS (SELECT FROM ${late('due.since', 'due.before')})` : 'false';
+  return `SELECT due.*, ${hasLate} AS has_late FROM (
       SELECT n, organization_id, meter_id, customer_external_id, aggregation,
         ${asInstant('since')} AS since, ${asInstant('before')} AS before, closing
       FROM unnest(${columns.join(', ')}) WITH ORDINALITY
@@ -199,21 +214,21 @@ const IF_ANYTHING = `CROSS JOIN LATERAL (SELECT FROM ${HOURS} WHERE ${own(DUE)}
 const EXTREMES_OF_ROWS = `max(quantity_max) AS quantity_max, min(quantity_min) AS quantity_min,
   (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC) FILTER (WHERE aggregation = 'LAST'))[1] AS last_quantity`;
 
-function extremeParts(): Parts {
-  const whole = (rows: string): string => `SELECT * FROM ${rows} WHERE NOT shows_late AND ${IS_EXTREME}`;
-  const finer = (rows: string, length: string, found: typeof hoursIn): string =>
-    rowsOf(`${rows} AS stretch JOIN due USING (n)`, found('stretch.at', `stretch.at + interval '${length}'`)).concat(
-      ' WHERE stretch.shows_late',
-    );
+function extremesOf(rows: readonly string[]): Parts[number] {
+  const shown = rows.map((name) => `SELECT * FROM ${name} WHERE NOT shows_late AND ${IS_EXTREME}`);
+  return ['extremes', `SELECT n, ${EXTREMES_OF_ROWS} FROM (${shown.join(' UNION ALL ')}) AS shown GROUP BY n`];
+}
+
+/** The same with finer rows in the place of those that show something late. */
+function extremesWithoutLate(rows: readonly string[]): Parts {
+  const finer = (coarse: string, length: string, found: (since: string, before: string) => string): string =>
+    `${rowsOf(`${coarse} AS stretch JOIN due USING (n)`, found('stretch.at', `stretch.at + interval '${length}'`))}
+     WHERE stretch.shows_late`;
   return [
     ['hours_of_days', finer('days', '24 hours', hoursIn)],
     ['all_hours', 'SELECT * FROM hours UNION ALL SELECT * FROM hours_of_days'],
     ['events_of_hours', finer('all_hours', '1 hour', eventsIn)],
-    [
-      'extremes',
-      `SELECT n, ${EXTREMES_OF_ROWS}
-       FROM (${['days', 'all_hours', 'pieces', 'events_of_hours'].map(whole).join(' UNION ALL ')}) AS shown GROUP BY n`,
-    ],
+    extremesOf([...rows.filter((name) => name !== 'hours'), 'all_hours', 'events_of_hours']),
   ];
 }
 
@@ -222,24 +237,32 @@ function uniqueValues(parameters: Parameters, questions: readonly DueUsageQuesti
   const plans = questions.map(({ aggregation, start, end }) =>
     aggregation === 'UNIQUE_COUNT' ? planDueValues(start, end) : undefined,
   );
-  const reading = 'unique_value_hash(metadata) AS value_hash';
+  const values = (dues: string, found: string): string =>
+    `SELECT n, found.value_hash FROM ${dues} CROSS JOIN LATERAL (${found} OFFSET 0) AS found`;
+  const eventValues = (since: string, before: string): string =>
+    events('unique_value_hash(metadata) AS value_hash', since, before);
   const parts = [
-    `SELECT n, found.value_hash FROM ${stretchesOf(parameters, plans, ({ quarters }) => quarters)}
-      CROSS JOIN LATERAL (SELECT ${quartersOf('stretch.since', 'stretch.before')} AS wanted,
-        CASE WHEN due.has_late THEN (SELECT bit_or(quarter_bit("timestamp")) FROM ${late('stretch.since', 'stretch.before')}) END AS touched
-        OFFSET 0) AS masks
-      CROSS JOIN LATERAL (SELECT value_hash FROM ${VALUES} WHERE ${own(DUE)} AND day = ${BEGINNING.day('stretch.since')}
-        AND quarters & wanted & coalesce(~touched, wanted) <> B'0'::bit(96) OFFSET 0) AS found`,
-    `SELECT n, found.value_hash FROM due CROSS JOIN LATERAL (
-        SELECT DISTINCT ${BEGINNING.quarter('"timestamp"')} AS at FROM ${late('due.since', 'due.before')}) AS quarter
-      CROSS JOIN LATERAL (${events(
-        reading,
-        'greatest(quarter.at, due.since)',
-        `least(quarter.at + interval '15 minutes', due.before)`,
-      )} OFFSET 0) AS found
-      WHERE due.has_late AND due.aggregation = 'UNIQUE_COUNT' AND NOT found.shows_late`,
-    `SELECT n, found.value_hash FROM ${stretchesOf(parameters, plans, ({ cut }) => cut)} ${IF_ANYTHING}
-      CROSS JOIN LATERAL (${events(reading, 'stretch.since', 'stretch.before')} OFFSET 0) AS found WHERE NOT found.shows_late`,
+    values(
+      `${stretchesOf(parameters, plans, ({ quarters }) => quarters)} CROSS JOIN LATERAL (
+         SELECT ${quartersOf('stretch.since', 'stretch.before')} AS wanted, CASE WHEN due.has_late
+           THEN (SELECT bit_or(quarter_bit("timestamp")) FROM ${late('stretch.since', 'stretch.before')}) END AS touched OFFSET 0) AS masks`,
+      `SELECT value_hash FROM ${VALUES} WHERE ${own(DUE)} AND day = ${BEGINNING.day('stretch.since')}
+         AND quarters & wanted & coalesce(~touched, wanted) <> B'0'::bit(96)`,
+    ),
   ];
+  if (areClosed(questions)) {
+    const quarters = `due CROSS JOIN LATERAL (
+      SELECT DISTINCT ${BEGINNING.quarter('"timestamp"')} AS at FROM ${late('due.since', 'due.before')}) AS quarter`;
+    const found = eventValues(
+      'greatest(quarter.at, due.since)',
+      `least(quarter.at + interval '15 minutes', due.before)`,
+    );
+    const isWanted = `due.has_late AND due.aggregation = 'UNIQUE_COUNT' AND NOT shows_late`;
+    parts.push(`${values(quarters, found)} WHERE ${isWanted}`);
+  }
+  if (plans.some((plan) => plan !== undefined && isCut(plan))) {
+    const cut = `${stretchesOf(parameters, plans, (plan) => plan.cut)} ${IF_ANYTHING}`;
+    parts.push(`${values(cut, eventValues('stretch.since', 'stretch.before'))} WHERE NOT shows_late`);
+  }
   return `SELECT n, count(DISTINCT value_hash)::numeric AS uniques FROM (${parts.join(' UNION ALL ')}) AS each GROUP BY n`;
 }

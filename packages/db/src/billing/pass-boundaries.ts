@@ -56,7 +56,7 @@ export interface NewInvoice {
 }
 
 /** One thing to tell in the feed, and the boundary that it belongs to. */
-export interface BoundaryEvent {
+interface BoundaryEvent {
   cycle: number;
   type: 'subscription.activated' | 'subscription.changed' | 'subscription.canceled' | 'invoice.created';
   data: Record<string, unknown>;

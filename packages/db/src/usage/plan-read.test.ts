@@ -3,7 +3,16 @@ import { DAY, HOUR, QUARTER } from '@weir/shared/time-zone';
 import type { Window } from '@weir/shared/window';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { planCustomer, planCustomers, planMeter, planValues, type LastStretch, type Stretches } from './plan-read.ts';
+import {
+  planCustomer,
+  planCustomers,
+  planDue,
+  planDueValues,
+  planMeter,
+  planValues,
+  type LastStretch,
+  type Stretches,
+} from './plan-read.ts';
 
 const at = (text: string): Micros => Date.parse(`2026-11-${text}Z`) * 1000;
 const floorTo = (time: Micros, size: Micros): Micros => Math.floor(time / size) * size;
@@ -81,6 +90,25 @@ test('the days, hours and cut stretches of a customer are the window, and none o
     }),
     { numRuns: 1000 },
   );
+});
+
+test('the stretches of a due are its time, and what is read of it is whole', () => {
+  fc.assert(
+    fc.property(points, (instants) => {
+      const ends = [instants[0] ?? 0, instants.at(-1) ?? 0];
+      const usage = planDue(ends[0] ?? 0, ends[1] ?? 0);
+      expectPartition(ends, [usage.days, usage.hours, usage.cut], null);
+      expectWhole(ends, usage.days, DAY);
+      expectWhole(ends, usage.hours, HOUR);
+      const values = planDueValues(ends[0] ?? 0, ends[1] ?? 0);
+      expectPartition(ends, [values.quarters, values.cut], null);
+      expectWhole(ends, values.quarters, QUARTER);
+      expectWithinDays(values.quarters);
+      expect([usage.last, values.last]).toEqual([null, null]);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(planDue(at('01T10:20'), at('01T10:20'))).toMatchObject({ days: none, hours: none, cut: none });
 });
 
 test('the quarters and cut stretches of a meter are the window, and no quarter lies in two buckets', () => {
