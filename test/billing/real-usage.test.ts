@@ -32,7 +32,7 @@ const calls: Call[] = Array.from({ length: ROWS }, (_, index) => ({
 }));
 // What the second customer generates comes to half a cent: 0.0000025 × (4,000 n + 2,000).
 const generatedBySecond = callsOf(calls, 1).reduce((sum, { generated }) => sum + generated, 0n);
-callsOf(calls, 1)[0]!.generated += 4_000n - ((generatedBySecond + 2_000n) % 4_000n);
+for (const call of callsOf(calls, 1).slice(0, 1)) call.generated += 4_000n - ((generatedBySecond + 2_000n) % 4_000n);
 const late = calls.slice(0, LATE_ROWS);
 
 /** Rows are numbered from 1, and dealt out in turn. */
@@ -85,7 +85,7 @@ let apiKey: string;
 let folder: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ worker: { BILLING_INTERVAL_MS: '200' } });
+  weir = await startWeir({ worker: { BILLING_CONCURRENCY: '1', BILLING_INTERVAL_MS: '200' } });
   billing = await startInvoicing(weir);
   apiKey = await billing.admin.createKey('usage.write');
   [context, generated] = [await billing.meter('SUM'), await billing.meter('SUM')];
@@ -143,6 +143,8 @@ function subset(line: Record<string, unknown>) {
 }
 
 test('usage from a file is billed to the cent, and what comes late as if it had been there', async () => {
+  // Periods have the charges that were there when they were opened.
+  await setBillingTime(weir.pool, '2023-11-01T00:00:00Z');
   const plan = await billing.plan(
     [
       { type: 'USAGE', display_name: 'Context', meter_id: context.id, model: 'graduated', tiers: TIERS },
@@ -150,7 +152,6 @@ test('usage from a file is billed to the cent, and what comes late as if it had 
     ],
     { type: 'USAGE' },
   );
-  await setBillingTime(weir.pool, '2023-11-01T00:00:00Z');
   const [split, once]: string[][] = [[], []];
   for (let number = 0; number < CUSTOMERS; number += 1) {
     for (const [name, subscriptions] of [['split', split] as const, ['once', once] as const]) {
@@ -163,7 +164,7 @@ test('usage from a file is billed to the cent, and what comes late as if it had 
   await setBillingTime(weir.pool, '2023-12-01T01:00:00Z');
   await finalized(2 * CUSTOMERS);
   await importRows('late', late, 'split');
-  await setBillingTime(weir.pool, '2024-01-01T01:00:00Z');
+  await setBillingTime(weir.pool, '2024-01-01T02:00:00Z');
   await finalized(4 * CUSTOMERS);
 
   const totals = { billed: 0n, byHand: 0n, atOnce: 0n };
@@ -191,6 +192,15 @@ test('usage from a file is billed to the cent, and what comes late as if it had 
   // The file reaches into each tier, and half a cent went up.
   const second = priced(callsOf(calls, 1)).generated;
   expect(second.exact_amount).toMatch(/^\d+\.\d\d5$/);
+
+  // Whoever comes in after others were billed, with usage and a start of then, is billed the same.
+  await importRows('after', [...calls, ...late], 'after');
+  const { id: customer } = await billing.customer({ external_id: 'after-1' });
+  const { id: after } = await billing.subscribe(plan.id, customer, { start_date: '2023-11-01' });
+  await finalized(4 * CUSTOMERS + 2);
+  const [atLast] = await invoicesOf(after);
+  const allOfSecond = priced([...callsOf(calls, 1), ...callsOf(late, 1)]);
+  expect(atLast.lines.map(subset)).toEqual([line('USAGE', allOfSecond.context), line('USAGE', allOfSecond.generated)]);
 
   const { rows } = await weir.pool.query<{ id: string }>('SELECT id FROM invoices');
   const ids = rows.map(({ id }) => id);
