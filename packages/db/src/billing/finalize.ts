@@ -72,7 +72,7 @@ async function findReach(
 ): Promise<{ until: string; notBefore: string } | undefined> {
   const { rows } = await sql<{ until: string | null; not_before: string }>`
     SELECT max(period_end) AS until,
-      CASE WHEN ${now} THEN billing_clock() ELSE max(finalizes_at) END AS not_before
+      CASE WHEN ${now} THEN billing_clock() ELSE max(greatest(finalizes_at, created_at)) END AS not_before
     FROM invoices
     WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND status = 'DRAFT'
       AND (${now} OR run_at <= billing_now())`.execute(db);
@@ -121,9 +121,13 @@ export async function readClosing(transaction: Queries, organizationId: string):
   return { number: Number(number), until: instantOf(until), closedAt: instantOf(closed_at) };
 }
 
-/** A draft that came to be due only after the closing is for another time. */
+/**
+ * A draft that came to be due, or was made, only after the closing is for another time: with a start long ago it is due at once, and
+ * what was recorded between that closing and the making of the subscription would be late for its first invoice.
+ */
 function isCovered(row: InvoiceRow, { until, closedAt }: ReadClosing, now: boolean): boolean {
-  return instantOf(row.period_end) <= until && (now || instantOf(row.finalizes_at) <= closedAt);
+  const since = Math.max(instantOf(row.finalizes_at), instantOf(row.created_at));
+  return instantOf(row.period_end) <= until && (now || since <= closedAt);
 }
 
 /** By the ends of their periods, so that each subscription's cycles follow each other. */
