@@ -6,7 +6,8 @@ import { isUnavailable, openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 
@@ -155,6 +156,14 @@ test('usage at each of 60 closings is the same for ever, by every aggregation, w
   await expectRollupsToEqualEvents(weir.pool);
 }, 240_000);
 
+/** A connection with an open transaction, which ends with the test at the latest. */
+async function beginHolding(): Promise<pg.PoolClient> {
+  const holder = await weir.pool.connect();
+  onTestFinished(() => holder.release(true));
+  await holder.query('BEGIN');
+  return holder;
+}
+
 test('a closing waits for a statement that records, and what is recorded after it is late', async () => {
   const organization = await signUp(weir);
   const meter = await organization.createMeter('COUNT');
@@ -164,8 +173,7 @@ test('a closing waits for a statement that records, and what is recorded after i
     eventOf({ organizationId: organization.id, meterId: meter.id, at, ...(key !== undefined && { key }) });
 
   // Somebody who holds its key stops the first statement in the middle.
-  const holder = await weir.pool.connect();
-  await holder.query('BEGIN');
+  const holder = await beginHolding();
   await holder.query('INSERT INTO idempotency_keys VALUES (idempotency_key_hash($1, $2), $3)', [
     organization.id,
     'held',
@@ -181,7 +189,6 @@ test('a closing waits for a statement that records, and what is recorded after i
   // Nobody else does.
   expect(await recordEvents(database.pool, [eventOf({ ...bystander, at })])).toMatchObject({ recorded: 1 });
   await holder.query('ROLLBACK');
-  holder.release();
 
   const number = await closing;
   const due: DueUsageQuestion = {
@@ -214,8 +221,7 @@ async function otherSlot(organizationId: string): Promise<{ organizationId: stri
 test('a closing that a statement holds off is given up after some seconds, and nothing is closed', async () => {
   const organization = await signUp(weir);
   const meter = await organization.createMeter('COUNT');
-  const holder = await weir.pool.connect();
-  await holder.query('BEGIN');
+  const holder = await beginHolding();
   await holder.query('SELECT FROM closings_of(ARRAY[$1]::uuid[])', [organization.id]);
   const closing = { until: iso(Date.now()), notBefore: iso(0) };
   const error: unknown = await closeUntil(database, organization.id, closing).catch((reason: unknown) => reason);
@@ -223,7 +229,6 @@ test('a closing that a statement holds off is given up after some seconds, and n
   const event = eventOf({ organizationId: organization.id, meterId: meter.id, at: 0 });
   expect(await recordEvents(database.pool, [event])).toMatchObject({ recorded: 1 });
   await holder.query('ROLLBACK');
-  holder.release();
   expect(await lateEvents(organization.id)).toEqual([]);
   expect(await closeUntil(database, organization.id, closing)).toBe(1);
 });
