@@ -120,9 +120,9 @@ export async function readEntitlementUsage(
   organizationId: string,
   terms: readonly EntitlementTerms[],
 ): Promise<(EntitlementUsage | null)[]> {
-  const windows = terms.map(windowOf);
+  const found = terms.map(windowOf);
   const questions = terms.flatMap(({ meter_id: meterId, aggregation_type: aggregation, given }, index) => {
-    const window = windows[index] ?? null;
+    const window = found[index] ?? null;
     if (window === null || meterId === null || aggregation === null || given === null) return [];
     const { customer_external_id: customerExternalId } = given;
     const { start, end } = window;
@@ -131,7 +131,7 @@ export async function readEntitlementUsage(
     ];
   });
   const read = (await readNow(pool, questions))[Symbol.iterator]();
-  return windows.map((window) => {
+  return found.map((window) => {
     if (window === null) return null;
     const usage = read.next();
     if (usage.done === true) throw new Error('less usage was read than was asked for');
@@ -148,16 +148,27 @@ async function readNow(pool: pg.Pool, questions: readonly DueUsageQuestion[]): P
   return usageOfSums(questions, rows[0]?.sums ?? null);
 }
 
+/**
+ * Windows that were found before. To ask a time zone for one takes as long as to read the usage in it. Nothing of what is kept
+ * here can change: it is the same for as long as an instant lies in it.
+ */
+const windows = new Map<string, EntitlementWindow>();
+
+/** Some megabytes. Past that it begins anew. */
+const WINDOWS_MAX = 20_000;
+
 function windowOf({ meter_id, given, as_of }: EntitlementTerms): EntitlementWindow | null {
   if (meter_id === null || given === null) return null;
-  const { time_zone: timeZone, billing_alignment: alignment, anchor, start_at, usage_reset_period } = given;
+  const { time_zone: timeZone, billing_alignment: alignment, anchor, start_at, usage_reset_period: reset } = given;
   const since = microsOfText(start_at);
-  return entitlementWindow(
-    { timeZone, alignment, anchor },
-    usage_reset_period,
-    Math.max(microsOfText(as_of), since),
-    since,
-  );
+  const at = Math.max(microsOfText(as_of), since);
+  const key = `${timeZone} ${alignment} ${anchor} ${reset} ${since}`;
+  const known = windows.get(key);
+  if (known !== undefined && at >= known.start && (known.end === null || at < known.end)) return known;
+  const window = entitlementWindow({ timeZone, alignment, anchor }, reset, at, since);
+  if (windows.size >= WINDOWS_MAX) windows.clear();
+  windows.set(key, window);
+  return window;
 }
 
 function microsOfText(text: string): Micros {
