@@ -1,5 +1,7 @@
 // What Weir is to reach, and whether it does. A benchmark is no test: an aim that is missed is a line to read, and no failure.
 
+import type { BillingResult } from './billing/measure-billing.ts';
+import { ENTITLEMENTS_PER_SECOND, type Midnight } from './billing/run-midnight.ts';
 import type { BenchResults } from './bench-results.ts';
 import { markdownTable } from './markdown-table.ts';
 import type { GrowthCase } from './measure-growth.ts';
@@ -7,7 +9,7 @@ import type { ReadResult } from './read/measure-reading.ts';
 import type { RoundResult } from './round.ts';
 import { oneDigit, ratioOf, spreadOf, spreadOfAll, spreadText, twoDigits, whole, type Spread } from './spread.ts';
 
-type Unit = 'ratio' | 'ms' | 'bytes';
+type Unit = 'ratio' | 'ms' | 's' | 'bytes';
 
 export interface Aim {
   title: string;
@@ -27,7 +29,7 @@ export const READ_AIMS = [
 ] as const;
 
 /** One for each aim of which the figures were measured. */
-export function aimsOf({ throughput, rates, growth, reading }: BenchResults): Aim[] {
+export function aimsOf({ throughput, rates, growth, reading, billing }: BenchResults): Aim[] {
   const roundsOf = (name: string) => throughput.find((pattern) => pattern.name === name)?.rounds ?? [];
   const requests = (name: string) => roundsOf(name).map(({ requestsPerSecond }) => requestsPerSecond);
   const recorded = (name: string) => recordedOf(roundsOf(name));
@@ -51,6 +53,7 @@ export function aimsOf({ throughput, rates, growth, reading }: BenchResults): Ai
     ),
     ...growthAims(growth),
     ...reading.flatMap(readAims),
+    ...(billing === null ? [] : billingAims(billing)),
   ];
   return aims.filter((aim) => aim !== null);
 }
@@ -78,6 +81,40 @@ function readAims({ events, readings, stallMs }: ReadResult): (Aim | null)[] {
   return [...aims, atMost('the largest window, how long others wait', stallMs, 10, 'ms')];
 }
 
+/** Of the midnight of 100,000 subscriptions. */
+function billingAims({ subscriptions, midnights }: BillingResult): (Aim | null)[] {
+  const of = (figure: (midnight: Midnight) => number | null) => midnights.map(figure).filter((value) => value !== null);
+  const least = (title: string, values: number[], limit: number) =>
+    values.length === 0 ? null : atLeast(title, spreadOf(values), limit);
+  const most = (title: string, values: number[], limit: number, unit: Unit) =>
+    values.length === 0 ? null : atMost(title, spreadOf(values), limit, unit);
+  const all = `${whole(subscriptions)} subscriptions`;
+  return midnights
+    .flatMap(({ kind, draftsSeconds, finalizedSeconds }) => [
+      most(`drafts of ${all}, ${kind}`, [draftsSeconds], 120, 's'),
+      most(`the same finalized after the grace, ${kind}`, [finalizedSeconds], 360, 's'),
+    ])
+    .concat(
+      least(
+        'tracking meanwhile ÷ before',
+        of(({ trackedShare }) => trackedShare),
+        0.8,
+      ),
+      most(
+        'a draft of ten charges, p99',
+        of(({ draftP99Ms }) => draftP99Ms),
+        50,
+        'ms',
+      ),
+      most(
+        `an entitlement at ${ENTITLEMENTS_PER_SECOND}/s, p99`,
+        of(({ entitlementP99Ms }) => entitlementP99Ms),
+        10,
+        'ms',
+      ),
+    );
+}
+
 const recordedOf = (rounds: readonly RoundResult[]) => rounds.map(({ recordedPerSecond }) => recordedPerSecond);
 
 function atLeast(title: string, figure: Spread | null, limit: number): Aim | null {
@@ -89,7 +126,7 @@ function atMost(title: string, figure: Spread | null, limit: number, unit: Unit)
 }
 
 export function aimsTable(aims: readonly Aim[]): string {
-  const number = { ratio: twoDigits, ms: oneDigit, bytes: whole };
+  const number = { ratio: twoDigits, ms: oneDigit, s: oneDigit, bytes: whole };
   return markdownTable(
     ['figure', 'this run', 'aim', ''],
     aims.map(({ title, figure, unit, limit, isKept }) => [

@@ -37,6 +37,10 @@ test('some patterns are chosen by their name, else by how names begin', () => {
 
 test('what is named is measured, and nothing else', () => {
   expect(parse('--read').measurements).toEqual(['read']);
+  expect(parse('--billing', '--subscriptions', '1000')).toMatchObject({
+    measurements: ['billing'],
+    subscriptions: 1_000,
+  });
   expect(parse('--read', '--rates', '--shares', '110,50')).toMatchObject({
     measurements: ['rates', 'read'],
     shares: [50, 110],
@@ -64,6 +68,7 @@ test.each([
   [['--rows', '5g']],
   [['--rows', '5000m']],
   [['--growth', 'all']],
+  [['--subscriptions', '0']],
   [['--only', 'weir-single,none']],
   [['--only', 'floor,']],
   [['--no-such-thing']],

@@ -4,8 +4,9 @@ import { PATTERNS, type Pattern } from './patterns.ts';
 /**
  * throughput: every pattern, as fast as it can. rates: Weir at fixed rates, which are shares of its top rate. redis: what Redis
  * takes for an event. growth: Weir on full tables, and what else may grow. read: every reading endpoint, on full tables.
+ * billing: one midnight of many subscriptions.
  */
-const MEASUREMENTS = ['throughput', 'rates', 'redis', 'growth', 'read'] as const;
+const MEASUREMENTS = ['throughput', 'rates', 'redis', 'growth', 'read', 'billing'] as const;
 export type Measurement = (typeof MEASUREMENTS)[number];
 
 export const GROWTH_KINDS = ['rows', 'workers', 'customer', 'organizations'] as const;
@@ -27,6 +28,8 @@ export interface BenchOptions {
   shares: number[];
   /** Rows that are there already, in rising order; undefined: what each measurement has by itself. */
   rows: number[] | undefined;
+  /** How many subscriptions end at once. */
+  subscriptions: number;
   /** Where the page is written. */
   write: string | undefined;
   /** Where the results are written as JSON. */
@@ -37,7 +40,7 @@ export interface BenchOptions {
 
 /** As commander has them; parsers have run, and defaults are filled in. */
 type Values = Omit<BenchOptions, 'measurements' | 'growthKinds' | 'patterns' | 'warmupSeconds' | 'profileFolder'> &
-  Partial<Record<'throughput' | 'rates' | 'redis' | 'read', true>> & {
+  Partial<Record<'throughput' | 'rates' | 'redis' | 'read' | 'billing', true>> & {
     growth?: true | GrowthKind[];
     only?: Pattern[];
     warmup: number;
@@ -55,6 +58,7 @@ export function parseBenchOptions(args: readonly string[], command = new Command
     .option('--redis', 'what Redis takes for an event')
     .option('--growth [kinds]', `Weir as its work grows: ${GROWTH_KINDS.join(',')}`, growthKinds)
     .option('--read', 'every reading endpoint, one request after another')
+    .option('--billing', 'one midnight that ends the month of many subscriptions')
     .option('--only <names>', `some patterns, by name or how names begin: ${names}`, patternsOf)
     .addOption(number('--rounds <n>', 'rounds of everything, in turn', 1, 100).default(3))
     .addOption(number('--seconds <n>', 'length of a round', 1, 600).default(8))
@@ -63,14 +67,15 @@ export function parseBenchOptions(args: readonly string[], command = new Command
     .addOption(number('--apis <n>', 'processes that take requests', 1, 64).default(1))
     .option('--shares <list>', 'for --rates: percent of the top rate', percents, [10, 25, 50, 75, 90, 100, 110])
     .option('--rows <list>', 'for --growth (0,5m,20m) and --read (1m): rows that are there already', rowCounts)
+    .addOption(number('--subscriptions <n>', 'for --billing', 10, 1_000_000).default(100_000))
     .option('--write <file>', 'write the page of performance there')
     .option('--json <file>', 'write every round there')
     .option('--profile <folder>', "write a CPU profile of each process there, for Chrome's developer tools")
-    .addHelpText('after', '\nWithout any of the first five: --throughput --rates --redis; with --only: --throughput.')
+    .addHelpText('after', '\nWithout any of the first six: --throughput --rates --redis; with --only: --throughput.')
     .parse(args, { from: 'user' });
   const { only, growth, warmup, profile, ...values } = command.opts<Values>();
-  const { throughput, rates, redis, read, ...others } = values;
-  const asked = { throughput, rates, redis, growth, read };
+  const { throughput, rates, redis, read, billing, ...others } = values;
+  const asked = { throughput, rates, redis, growth, read, billing };
   const measurements = MEASUREMENTS.filter((name) => asked[name] !== undefined);
   const usual: Measurement[] = only === undefined ? ['throughput', 'rates', 'redis'] : ['throughput'];
   return {

@@ -1,4 +1,5 @@
 import type { BenchOptions } from './bench-options.ts';
+import type { BillingResult } from './billing/measure-billing.ts';
 import type { Machine } from './machine.ts';
 import type { GrowthCase } from './measure-growth.ts';
 import type { Throughput } from './measure-throughput.ts';
@@ -19,4 +20,6 @@ export interface BenchResults extends Throughput {
   growth: GrowthCase[];
   /** One for each number of events. */
   reading: ReadResult[];
+  /** Null where it was not measured. */
+  billing: BillingResult | null;
 }

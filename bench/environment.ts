@@ -20,6 +20,8 @@ export interface Environment {
   versions: Record<string, string>;
   /** Makes an empty, migrated database and empties Redis. */
   clear(): Promise<RoundDatabase>;
+  /** Makes a copy of a database that nobody uses, and empties Redis. The client of the original is closed. */
+  copy(original: RoundDatabase): Promise<RoundDatabase>;
   /** Empties Redis; what databases there are stay as they are. */
   emptyRedis(): Promise<void>;
   close(): Promise<void>;
@@ -69,14 +71,18 @@ export async function openEnvironment(log: (line: string) => void): Promise<Envi
     await queryOnce(databaseUrl, `CREATE DATABASE ${name}`);
     await migrate(withDatabase(databaseUrl, name));
     const versions = await versionsOf(databaseUrl, redis);
-    const clear = async () => {
+    const cloneOf = async (template: string) => {
       await emptyRedis();
       cloned += 1;
       const clone = `${name}_${cloned}`;
       databases.add(clone);
-      return cloneDatabase(databaseUrl, name, clone, () => databases.delete(clone));
+      return cloneDatabase(databaseUrl, template, clone, () => databases.delete(clone));
     };
-    return { redisUrl, redis, prefix, versions, clear, emptyRedis, close };
+    const copy = async (original: RoundDatabase) => {
+      await original.client.end();
+      return cloneOf(new URL(original.url).pathname.slice(1));
+    };
+    return { redisUrl, redis, prefix, versions, clear: () => cloneOf(name), copy, emptyRedis, close };
   } catch (error) {
     await close();
     throw error;

@@ -34,6 +34,7 @@ export function madeUpResults(measured: Partial<BenchResults> = {}): BenchResult
     redis: [],
     growth: [],
     reading: [],
+    billing: null,
     ...measured,
   };
 }

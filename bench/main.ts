@@ -7,6 +7,7 @@ import { parseBenchOptions, type BenchOptions, type Measurement } from './bench-
 import type { BenchResults } from './bench-results.ts';
 import { openEnvironment, type BenchDeps } from './environment.ts';
 import { describeMachine, isTemporaryFolderInMemory } from './machine.ts';
+import { measureBilling } from './billing/measure-billing.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureThroughput } from './measure-throughput.ts';
 import { performancePage, resultSections } from './performance-page.ts';
@@ -32,6 +33,7 @@ async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchRes
     redis: [],
     growth: isAsked('growth') ? await measureGrowth(options, deps) : [],
     reading: [],
+    billing: null,
   };
   for (let round = 1; isAsked('redis') && round <= rounds; round += 1) {
     deps.progress.log(`round ${round} of ${rounds}, Redis without a worker …`);
@@ -39,6 +41,7 @@ async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchRes
   }
   for (const events of isAsked('read') ? rows.filter((count) => count > 0) : [])
     results.reading.push(await measureReading(deps.environment, events, deps.progress, deps.signal));
+  if (isAsked('billing')) results.billing = await measureBilling(options.subscriptions, deps);
   return results;
 }
 

@@ -146,7 +146,7 @@ function weir(name: string, title: string, path: string, eventsPerRequest: numbe
       const urls: string[] = [];
       for (let count = 0; count < apis; count += 1) urls.push((await run('apps/api/dist/main.js', env)).url);
       for (let count = 0; count < workers; count += 1) await startWorker(deps);
-      const callers = deps.callers ?? [await signUp(urls[0] ?? '')];
+      const callers = deps.callers ?? [(await signUp(urls[0] ?? '')).caller];
       const { staged } = queueKeys(environment.prefix);
       return { urls, path, callers, pending: () => environment.redis.zcard(staged) };
     },

@@ -2,6 +2,8 @@
 
 import { aimsOf, aimsTable } from './aims.ts';
 import type { BenchResults } from './bench-results.ts';
+import { billingTable } from './billing/billing-table.ts';
+import type { BillingResult } from './billing/measure-billing.ts';
 import { markdownTable } from './markdown-table.ts';
 import { RAW_POSTGRES } from './patterns.ts';
 import { READ_SCALE } from './read/measure-reading.ts';
@@ -25,6 +27,7 @@ const REPEAT = `## How to repeat it
 npm run bench                                            # every pattern, Weir at fixed rates, and what Redis takes
 npm run bench -- --rounds 1 --seconds 3                  # a quick look
 npm run bench -- --read --rows 1m,5m,20m                 # every reading endpoint, on tables that are full
+npm run bench -- --billing                               # one midnight of 100,000 subscriptions
 npm run bench -- --growth                                # full tables, more workers, one customer, many organizations
 npm run bench -- --only weir-single --apis 4             # four API processes behind the same load
 npm run bench -- --only weir-single --profile profiles   # CPU profiles of each process
@@ -55,13 +58,14 @@ export function performancePage(results: BenchResults): string {
 
 /** What the run has found, without how to repeat it; what was not measured is left out. */
 export function resultSections(results: BenchResults): string[] {
-  const { throughput, rates, growth, reading } = results;
+  const { throughput, rates, growth, reading, billing } = results;
   const aims = aimsOf(results);
   const sections = [
     factsTable(results),
     throughput.length > 0 && fast(throughput),
     rates.length > 0 && atFixedRates(rates),
     reading.length > 0 && ofReading(reading),
+    billing !== null && ofBilling(billing),
     growth.length > 0 && `### As the work grows\n\n${growthTable(growth)}`,
     throughput.length > 0 && costs(throughput),
     sizes(results),
@@ -117,6 +121,16 @@ function atFixedRates(rates: BenchResults['rates']): string {
     'when a request was due.',
   );
   return ['### At fixed rates', text, ratesTable(rates)].join('\n\n');
+}
+
+function ofBilling(billing: BillingResult): string {
+  const text = paragraph(
+    `${whole(billing.subscriptions)} subscriptions of one organization end their month at one midnight. Each has a fixed and two`,
+    `usage charges; ${whole(billing.events)} events are billed. One worker makes the drafts and, once the grace is over, the`,
+    'invoices: alone, beside events that are tracked as fast as they are taken, and killed every ten seconds. The invoices of all',
+    'three are the same, and no number is missing.',
+  );
+  return ['### Billing', text, billingTable(billing)].join('\n\n');
 }
 
 function ofReading(reading: BenchResults['reading']): string {

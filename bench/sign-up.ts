@@ -1,7 +1,15 @@
 import type { Caller } from './load/plan.ts';
 
+const ADMIN = { email: 'bench@example.com', password: 'a password for one round' } as const;
+
+export interface SignedUp {
+  caller: Caller;
+  /** Sends something as the admin who signed up, and returns what was made. Throws for any other answer. */
+  post(path: string, body: unknown): Promise<Record<string, unknown>>;
+}
+
 /** Makes an organization with a meter and an API key on a fresh Weir, as a person would. */
-export async function signUp(baseUrl: string): Promise<Caller> {
+export async function signUp(baseUrl: string): Promise<SignedUp> {
   let session = '';
 
   async function post(path: string, body: unknown): Promise<Record<string, unknown>> {
@@ -11,14 +19,13 @@ export async function signUp(baseUrl: string): Promise<Caller> {
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    if (response.status !== 201) throw new Error(`POST ${path} answered ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`POST ${path} answered ${response.status}: ${text}`);
     session ||= response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     return JSON.parse(text) as Record<string, unknown>;
   }
 
   await post('/auth/signup', {
-    email: 'bench@example.com',
-    password: 'a password for one round',
+    ...ADMIN,
     organization_name: 'Bench',
   });
   const feature = await post('/features', {
@@ -28,5 +35,16 @@ export async function signUp(baseUrl: string): Promise<Caller> {
     aggregation_type: 'SUM',
   });
   const key = await post('/api-keys', { name: 'bench', scopes: ['usage.write', 'usage.read'] });
-  return { apiKey: String(key['key']), meterToken: String(feature['meter_token']) };
+  return { caller: { apiKey: String(key['key']), meterToken: String(feature['meter_token']) }, post };
+}
+
+/** Signs the admin of `signUp` in, and returns the cookie of the session. */
+export async function signIn(baseUrl: string): Promise<string> {
+  const response = await fetch(`${baseUrl}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(ADMIN),
+  });
+  if (!response.ok) throw new Error(`signing in was answered ${response.status}: ${await response.text()}`);
+  return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
 }

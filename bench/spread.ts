@@ -12,6 +12,11 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
+/** The smallest value that so large a share of all of them does not exceed. */
+export function percentileOf(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+}
+
 /** Of what every round says; null when one of them says nothing, or there is none. */
 export function spreadOfAll<T>(rounds: readonly T[], of: (round: T) => number | null | undefined): Spread | null {
   const values = rounds.map(of).filter((value) => value !== null && value !== undefined);

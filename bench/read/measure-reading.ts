@@ -7,7 +7,7 @@ import { fillEvents } from '../fill/fill-events.ts';
 import type { Environment, RoundDatabase } from '../environment.ts';
 import { weirEnv } from '../patterns.ts';
 import { signUp } from '../sign-up.ts';
-import { oneDigit, whole, type Spread } from '../spread.ts';
+import { oneDigit, percentileOf, whole, type Spread } from '../spread.ts';
 import { measureStall } from './measure-stall.ts';
 import { QUESTIONS, type Asked } from './questions.ts';
 
@@ -57,7 +57,9 @@ export async function measureReading(
   const env = { ...weirEnv({ environment, database }), READ_BUCKETS_PER_CALLER: '1000000000' };
   const api = await startChild('apps/api/dist/main.js', { env, signal });
   try {
-    const { apiKey } = await signUp(api.url);
+    const {
+      caller: { apiKey },
+    } = await signUp(api.url);
     const asked = await fill(database, events, progress, signal);
     const ask = async (path: string): Promise<number> => {
       signal.throwIfAborted();
@@ -89,9 +91,7 @@ async function measureLatency(ask: (n: number) => Promise<number>): Promise<Late
   const times: number[] = [];
   const end = performance.now() + ASKING_MS_MAX;
   for (let n = 0; n < REQUESTS && performance.now() < end; n += 1) times.push(await ask(n));
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.ceil(times.length * share) - 1] ?? Number.NaN;
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+  return { p50Ms: percentileOf(times, 0.5), p99Ms: percentileOf(times, 0.99) };
 }
 
 /** Makes the meters, of which the last counts distinct users, the records of the customers, and their events until now. */
