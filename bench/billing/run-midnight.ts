@@ -1,4 +1,7 @@
 import { readProc } from '@weir/services/processes';
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild, type Child } from '../child.ts';
@@ -205,11 +208,8 @@ async function openTracking(api: Child, given: Given, { signal }: BenchDeps) {
 /** How long it takes to read a draft and to ask for an entitlement, while nothing else happens. */
 async function readMeanwhile(api: Child, given: Given, client: pg.Client) {
   const { manyChargesId, caller, subscriptions, lookupKey } = given;
-  const get = async (path: string, headers: Record<string, string>) => {
-    const response = await fetch(`${api.url}/api/v1${path}`, { headers });
-    const text = await response.text();
-    if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
-  };
+  const agent = new Agent({ keepAlive: true });
+  const get = (path: string, headers: Record<string, string>) => getOk(`${api.url}/api/v1${path}`, { agent, headers });
   const { rows } = await client.query<{ id: string }>('SELECT id FROM invoices WHERE subscription_id = $1', [
     manyChargesId,
   ]);
@@ -228,7 +228,15 @@ async function readMeanwhile(api: Child, given: Given, client: pg.Client) {
     perSecond: ENTITLEMENTS_PER_SECOND,
     seconds: 20,
   });
+  agent.destroy();
   return { draft: percentileOf(drafts, 0.99), entitlement: percentileOf(entitlements, 0.99) };
+}
+
+/** By node:http, which takes a fraction of what fetch takes of the cores that are measured. */
+async function getOk(url: string, options: RequestOptions): Promise<void> {
+  const [response] = (await once(request(url, options).end(), 'response')) as [IncomingMessage];
+  const body = await text(response);
+  if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}: ${body}`);
 }
 
 /** Throws where a number is missing. */

@@ -10,7 +10,7 @@ export const workerSettings = z.object({
   LOG_LEVEL: logLevel.default('info'),
   WORKER_CONCURRENCY: wholeNumber(1, 64).default(4),
   BILLING_CONCURRENCY: wholeNumber(0, 16).default(1),
-  BILLING_INTERVAL_MS: wholeNumber(100, 600_000).default(30_000),
+  BILLING_INTERVAL_MS: wholeNumber(100, 600_000).default(10_000),
   BILLING_STATEMENT_TIMEOUT_MS: wholeNumber(1_000, 600_000).default(60_000),
   DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(7_000),
   QUEUE_PREFIX: queuePrefix,

@@ -33,7 +33,7 @@ export interface BillingJobs {
   add(task: BillingTask, organizationId: string, ids: readonly string[]): Promise<void>;
   /**
    * Has the run look at a subscription now, such as one that was just made with a start long ago. Never fails: without it the run looks
-   * at it within half a minute.
+   * at it when it looks the next time.
    */
   wakeRun(organizationId: string, subscriptionId: string): void;
   /** Waits for the jobs that are on their way, and lets go of the queue. The connection stays open. */
