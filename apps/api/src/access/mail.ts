@@ -16,21 +16,18 @@ export interface Mail {
 /** Returns whether the server has taken the mail. It never throws: why it did not is logged. */
 export type SendMail = (mail: Mail, log: FastifyBaseLogger) => Promise<boolean>;
 
-/** For one step of talking to the server. */
-const STEP_MS_MAX = 5_000;
-
-/** For all of it: an admin waits for the answer meanwhile. */
-const SEND_MS_MAX = 8_000;
+/** An admin waits for the answer meanwhile, and so does a stop. */
+const SEND_MS_MAX = 5_000;
 
 /** Undefined where no server is set. A connection is made for each mail, since there are few. */
 export function buildSendMail({ SMTP_URL, SMTP_FROM }: ApiSettings): SendMail | undefined {
   if (SMTP_URL === undefined || SMTP_FROM === undefined) return undefined;
   const transport = createTransport({
     url: SMTP_URL,
-    connectionTimeout: STEP_MS_MAX,
-    greetingTimeout: STEP_MS_MAX,
-    socketTimeout: STEP_MS_MAX,
-    dnsTimeout: STEP_MS_MAX,
+    connectionTimeout: SEND_MS_MAX,
+    greetingTimeout: SEND_MS_MAX,
+    socketTimeout: SEND_MS_MAX,
+    dnsTimeout: SEND_MS_MAX,
     disableFileAccess: true,
     disableUrlAccess: true,
   });

@@ -149,7 +149,9 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
   // What a stranger may ask for is done after the answer: neither what it says nor when tells whether there is an account.
   const mailing = pLimit(1);
   const underWay = new Set<Promise<void>>();
+  let isClosing = false;
   app.addHook('onClose', async () => {
+    isClosing = true;
     await Promise.all(underWay);
   });
 
@@ -181,6 +183,8 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
         });
       }
       const work = mailing(async () => {
+        // The one that is being sent is waited for; all that wait behind it could hold a stop up for minutes.
+        if (isClosing) throw new Error('the process stops');
         const account = await findAccountByEmail(db, email);
         if (account === undefined || (await countRecentPasswordResets(db, account)) >= MAILS_PER_ACCOUNT_MAX) return;
         await mailReset(account, request);
