@@ -49,6 +49,7 @@ export function auditLogRoutes(app: App, { database, guards }: CatalogDeps): voi
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listAuditEntries',
         tags: ['Access'],
         summary: 'Who changed what, newest first',
         description:

@@ -62,6 +62,7 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'createInvitation',
         tags: ['Access'],
         summary: 'Invite a person into the organization',
         description:
@@ -92,6 +93,7 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listInvitations',
         tags: ['Access'],
         summary: 'List the invitations that can still be accepted, newest first',
         description: 'Never their links: only hashes of them are kept.',
@@ -112,6 +114,7 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'deleteInvitation',
         tags: ['Access'],
         summary: 'Take an invitation back',
         description: 'Its link opens nothing from then on.',
@@ -133,6 +136,7 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'getInvitation',
         tags: ['Access'],
         summary: 'Look at an invitation before it is accepted',
         description: 'Nothing is used up by that.',
@@ -156,6 +160,7 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'acceptInvitation',
         tags: ['Access'],
         summary: 'Accept an invitation, and sign in',
         description: 'Makes the account with this password, and uses the invitation up.',

@@ -31,6 +31,7 @@ export function ownSessionRoutes(app: App, { database, guards }: CatalogDeps): v
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listSessions',
         tags: ['Access'],
         summary: 'List one’s sessions, the last used first',
         description: 'At most 100. Those that have ended are not listed.',
@@ -52,6 +53,7 @@ export function ownSessionRoutes(app: App, { database, guards }: CatalogDeps): v
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'deleteSession',
         tags: ['Access'],
         summary: 'End one of one’s sessions',
         security,
@@ -72,6 +74,7 @@ export function ownSessionRoutes(app: App, { database, guards }: CatalogDeps): v
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'deleteOtherSessions',
         tags: ['Access'],
         summary: 'End all of one’s sessions but this one',
         security,

@@ -46,6 +46,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'changePassword',
         tags: ['Access'],
         summary: 'Change one’s password',
         description: 'All other sessions of the account end, and links for a new password too.',
@@ -81,6 +82,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'createPasswordReset',
         tags: ['Access'],
         summary: 'Make a link with which a user sets a new password',
         description: 'Give the link to that person. It works once, for 24 hours.',
@@ -111,6 +113,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'resetPassword',
         tags: ['Access'],
         summary: 'Set a new password by a link, and sign in',
         description: 'Uses the link up. All sessions that the account had end, and all other links.',
@@ -160,6 +163,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'requestPasswordReset',
         tags: ['Access'],
         summary: 'Have a link for a new password mailed',
         description:

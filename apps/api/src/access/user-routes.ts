@@ -43,6 +43,7 @@ export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getOrganization',
         tags: ['Access'],
         summary: 'Read the organization',
         security,
@@ -57,6 +58,7 @@ export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'updateOrganization',
         tags: ['Access'],
         summary: 'Rename the organization',
         security,
@@ -72,6 +74,7 @@ export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listUsers',
         tags: ['Access'],
         summary: 'List the people of the organization, oldest first',
         security,
@@ -90,6 +93,7 @@ export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'updateUser',
         tags: ['Access'],
         summary: 'Give a user another role',
         description: 'It holds from the user’s next request on. The last admin stays admin.',
@@ -119,6 +123,7 @@ export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'deleteUser',
         tags: ['Access'],
         summary: 'Delete a user',
         description: 'All sessions of that person end at once. The last admin stays.',
