@@ -3,7 +3,7 @@
 import { fixedCharge, usageCharge } from '../billing-fixture.ts';
 import { signUp, type Answer, type Organization, type RequestOptions, type Weir } from '../harness.ts';
 import type { Operation } from '../openapi-document.ts';
-import { join, tokenIn } from '../people.ts';
+import { join, tokenIn, type Member } from '../people.ts';
 import type { Call, Credential } from './calls.ts';
 import { textOf, jsonOf, type Value } from './values.ts';
 
@@ -123,18 +123,21 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
 
 /** Makes a thing of a kind that there is none of. */
 function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolOf) {
-  const post = async (path: string, body?: object): Promise<string> =>
+  const postFor = async (path: string, body?: object) =>
     (
       await weir.request('POST', `/api/v1/${path}`, {
         session: admin.session,
         apiKey: writeKey,
         ...(body !== undefined && { body }),
       })
-    ).body.id;
+    ).body;
+  const post = async (path: string, body?: object): Promise<string> => (await postFor(path, body)).id;
   const get = async (path: string) => (await weir.request('GET', `/api/v1/${path}`, { session: admin.session })).body;
   let made = 0;
   /** Who changes a password: nobody else needs the session, or the password. */
   let changer = admin.session;
+  /** Who sets a new password by links, again and again. */
+  let forgetful: Member | undefined;
   async function create(kind: string): Promise<void> {
     made += 1;
     if (PERSONAL.includes(kind)) await createPersonal(kind);
@@ -182,21 +185,18 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     }
     await forgetFailures(weir);
     if (kind === 'invitations' || kind === 'invitation-token') {
-      const body = { email: `invited-${made}@example.com`, role: 'viewer' };
-      const invited = await weir.request('POST', '/api/v1/invitations', { session: admin.session, body });
-      poolOf(kind).push(kind === 'invitations' ? invited.body.id : tokenIn(invited.body.link));
+      const { id, link } = await postFor('invitations', { email: `invited-${made}@example.com`, role: 'viewer' });
+      poolOf(kind).push(kind === 'invitations' ? id : tokenIn(link));
+      return;
+    }
+    if (kind === 'reset-token') {
+      forgetful ??= await join(weir, admin, 'viewer');
+      poolOf(kind).push(tokenIn((await postFor(`users/${forgetful.id}/password-reset`)).link));
       return;
     }
     const member = await join(weir, admin, 'viewer');
-    if (kind === 'users') poolOf(kind).push(member.id);
-    else if (kind === 'current-password') {
-      poolOf(kind).push(member.password);
-      changer = member.session;
-    } else {
-      const path = `/api/v1/users/${member.id}/password-reset`;
-      const { link } = (await weir.request('POST', path, { session: admin.session })).body;
-      poolOf(kind).push(tokenIn(link));
-    }
+    poolOf(kind).push(kind === 'users' ? member.id : member.password);
+    if (kind === 'current-password') changer = member.session;
   }
   /** A feature in a plan. */
   async function createPlanned(): Promise<void> {
