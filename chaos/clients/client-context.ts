@@ -21,6 +21,9 @@ export class ClientContext {
   readonly sender: Sender;
   readonly random: Random;
   readonly organizations: readonly Organization[];
+  /** To which number of the feed of an organization was read. */
+  readonly readTo = new Map<Organization, number>();
+  readonly #billed: readonly Organization[];
   readonly #accepted: Accepted[] = [];
   readonly #rejected: Accepted[] = [];
   #names = 0;
@@ -29,6 +32,7 @@ export class ClientContext {
     this.sender = sender;
     this.random = random;
     this.organizations = organizations;
+    this.#billed = organizations.filter(({ billingTime }) => billingTime !== undefined);
   }
 
   /** A word that no other request of the run has. */
@@ -39,6 +43,11 @@ export class ClientContext {
 
   pickOrganization(): Organization {
     return this.random.pick(this.organizations);
+  }
+
+  /** One that bills its customers. */
+  pickBilledOrganization(): Organization {
+    return this.random.pick(this.#billed);
   }
 
   /** Another organization than this one. */
