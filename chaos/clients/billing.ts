@@ -16,7 +16,7 @@ type Asked = Record<string, unknown> & { id: string };
 export async function changeSubscription(context: ClientContext, signal: AbortSignal): Promise<void> {
   const { random } = context;
   const organization = context.pickBilledOrganization();
-  const found = await list(context, organization, '/subscriptions?limit=100', signal);
+  const found = await list(context, organization, '/subscriptions?page_size=100', signal);
   const running = found.filter(({ status }) => status !== 'CANCELED');
   if (running.length === 0) return;
   const { id } = random.pick(running);
@@ -53,7 +53,7 @@ export async function subscribe(context: ClientContext, signal: AbortSignal): Pr
 export async function finalizeDraft(context: ClientContext, signal: AbortSignal): Promise<void> {
   const { random } = context;
   const organization = context.pickBilledOrganization();
-  const drafts = await list(context, organization, `/invoices?status=DRAFT&limit=${PAGE}`, signal);
+  const drafts = await list(context, organization, `/invoices?status=DRAFT&page_size=${PAGE}`, signal);
   if (drafts.length === 0) return;
   const { id } = random.pick(drafts);
   const path = `/invoices/${id}`;
@@ -73,7 +73,7 @@ export async function endInvoice(context: ClientContext, signal: AbortSignal): P
   const { random } = context;
   const organization = context.pickBilledOrganization();
   const status = random.pick(['OPEN', 'OPEN', 'OPEN', 'UNCOLLECTIBLE']);
-  const found = await list(context, organization, `/invoices?status=${status}&limit=${PAGE}`, signal);
+  const found = await list(context, organization, `/invoices?status=${status}&page_size=${PAGE}`, signal);
   if (found.length === 0) return;
   const { id } = random.pick(found);
   const name = random.pick(['pay', 'pay', 'void', 'uncollectible']);
@@ -106,7 +106,7 @@ export async function grantCredit(context: ClientContext, signal: AbortSignal): 
 /** Bills at once what came late for a subscription that has ended. */
 export async function settleEnded(context: ClientContext, signal: AbortSignal): Promise<void> {
   const organization = context.pickBilledOrganization();
-  const ended = await list(context, organization, `/subscriptions?status=CANCELED&limit=${PAGE}`, signal);
+  const ended = await list(context, organization, `/subscriptions?status=CANCELED&page_size=${PAGE}`, signal);
   if (ended.length === 0) return;
   const { id } = context.random.pick(ended);
   const request = { name: 'settle', id, method: 'POST', path: `/subscriptions/${id}/settle` };
@@ -118,7 +118,7 @@ export async function recomputeInvoice(context: ClientContext, signal: AbortSign
   const { random } = context;
   const organization = context.pickBilledOrganization();
   const status = random.pick(['OPEN', 'PAID', 'VOID']);
-  const found = await list(context, organization, `/invoices?status=${status}&limit=${PAGE}`, signal);
+  const found = await list(context, organization, `/invoices?status=${status}&page_size=${PAGE}`, signal);
   if (found.length === 0) return;
   const { id } = random.pick(found);
   const body = { from: random.pick(['rollups', 'events']) };

@@ -76,7 +76,7 @@ export interface ReadFact {
 }
 
 /** An answer to a request of billing. */
-export interface BillingFact {
+interface BillingFact {
   operation: Operation;
   organization: number;
   /** What was asked, or to which number the feed was read. */
