@@ -24,6 +24,8 @@ export class ClientContext {
   /** To which number of the feed of an organization was read. */
   readonly readTo = new Map<Organization, number>();
   readonly #billed: readonly Organization[];
+  /** Those whose admin is at work. */
+  readonly #busy = new Set<Organization>();
   readonly #accepted: Accepted[] = [];
   readonly #rejected: Accepted[] = [];
   #names = 0;
@@ -45,9 +47,19 @@ export class ClientContext {
     return this.random.pick(this.organizations);
   }
 
-  /** One that bills its customers. */
-  pickBilledOrganization(): Organization {
-    return this.random.pick(this.#billed);
+  /**
+   * Has the admin of an organization that bills do something. One does one thing after another, as a person does: what comes
+   * meanwhile is left out, since a caller may have few reads at once.
+   */
+  async administer(work: (organization: Organization) => Promise<void>): Promise<void> {
+    const organization = this.random.pick(this.#billed);
+    if (this.#busy.has(organization)) return;
+    this.#busy.add(organization);
+    try {
+      await work(organization);
+    } finally {
+      this.#busy.delete(organization);
+    }
   }
 
   /** Another organization than this one. */

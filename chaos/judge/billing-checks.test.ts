@@ -150,6 +150,8 @@ test('a change that was answered and is not so in the end is found', () => {
   expect(finders({ id: 'sub', plan_name: 'a', status: 'ACTIVE' })).toEqual([]);
   expect(finders({ id: 'sub', plan_name: 'a', status: 'CANCELED' })).toEqual(['billing kept']);
   expect(finders({ invoice: null })).toEqual([]);
+  expect(finders({ invoice: first })).toEqual([]);
+  expect(finders({ invoice: { ...first, total: '1.13' } })).toEqual(['billing kept']);
 });
 
 test('the judge rounds half away from zero, and fractions exactly', () => {

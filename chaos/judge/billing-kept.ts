@@ -60,9 +60,10 @@ export function changesOfBillingAreKept(state: BillingState, { billing }: Facts)
   };
   for (const { operation, subject, status, body, at } of billing) {
     if (operation !== 'billing' || (status !== 200 && status !== 201)) continue;
-    const told = body as Told & { invoice?: null };
-    // Nothing was late that came to an amount.
-    if (told.invoice === null) continue;
+    const { invoice, ...own } = body as Told & { invoice?: Told | null };
+    // Of what was to be settled nothing came to an amount.
+    if (invoice === null) continue;
+    const told = invoice ?? own;
     check.examine();
     const problem = problemOf(told);
     if (problem !== undefined)
