@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
 /** Builds that break the promise on purpose, which the judge has to catch. */
-const BROKEN_BUILDS = ['claim-first', 'leaking-slots'] as const;
+const BROKEN_BUILDS = ['claim-first', 'leaking-slots', 'stale-closing'] as const;
 export type BrokenBuild = (typeof BROKEN_BUILDS)[number];
 
 export interface ChaosOptions {

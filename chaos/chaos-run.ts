@@ -6,13 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openTraffic, type Traffic } from './clients/traffic.ts';
 import { injectFaults } from './faults/inject.ts';
-import type { Variant } from './environment/child.ts';
+import { BillingTime } from './environment/billing-time.ts';
 import type { Reaper } from './environment/reaper.ts';
-import { openStack, type Stack } from './environment/stack.ts';
+import { openStack, type Stack, type Variants } from './environment/stack.ts';
 import { History, type ResourceUsageLine, type Phase } from './history.ts';
 import { countAfter, countBefore, SLOTS, trySlots, watchLettingGo } from './hostile/aftermath.ts';
 import { openHostileLane, type HostileLane } from './hostile/lane.ts';
 import { judge, type Judgement } from './judge/judge.ts';
+import { untilBilled } from './judge/read-billing-state.ts';
 import { untilDrained } from './judge/drained-queue.ts';
 import type { BrokenBuild, ChaosOptions } from './chaos-options.ts';
 import { Random } from './random.ts';
@@ -64,12 +65,11 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
   const random = new Random(seed);
   log(`Bringing up Postgres, Redis, two APIs and two workers in ${folder} …`);
   const programs = process.env['WEIR_HOME'] || REPOSITORY_HOME;
-  const apiVariant = variantOf(options.broken);
   const apiEnv = isHostile ? envOf(makesFaults) : {};
   const stack = await openStack({
     folder,
     programs,
-    apiVariant,
+    variants: variantsOf(options.broken),
     apiEnv,
     measuresResources: isHostile,
     reaper,
@@ -83,11 +83,13 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
     const phase = (name: Phase) => history.write({ type: 'phase', at: history.now(), phase: name });
     phase('load');
     const measuredPerSecond = isHostile ? Math.ceil(requestsPerSecond * MEASURED_SHARE) : 0;
+    const billingTime = await BillingTime.begin(stack, seconds);
     const traffic = await openTraffic(stack, {
       requestsPerSecond,
       measuredPerSecond,
       random: random.fork(),
       history,
+      billingTime,
     });
     const course: Course = { ...options, stack, traffic, history, random };
     let before: ResourceUsageLine[] = [];
@@ -109,6 +111,8 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
     await traffic.stop();
     phase('drain');
     await untilDrained(stack, DRAIN_SECONDS_MAX);
+    await billingTime.stop();
+    await untilBilled(stack, DRAIN_SECONDS_MAX);
     if (hostile !== undefined) {
       log('Looking for what is missing …');
       await watchLettingGo(stack, history);
@@ -158,7 +162,7 @@ async function compare(
 async function restart(stack: Stack, name: string): Promise<void> {
   const child = stack.child(name);
   await child.end('SIGKILL');
-  await child.start(stack.apiVariant);
+  await child.start(stack.variantOf(name));
 }
 
 async function wait(seconds: number, signal: AbortSignal): Promise<void> {
@@ -202,7 +206,8 @@ function envOf(makesFaults: boolean): Record<string, string> {
   return { ...slots, REQUEST_TIMEOUT_MS: String(TIMEOUT_MS), ANSWER_TIMEOUT_MS: String(TIMEOUT_MS) };
 }
 
-function variantOf(broken: BrokenBuild | undefined): Variant {
-  if (broken === undefined) return {};
-  return { imports: [new URL(`./broken/${broken}-main.js`, import.meta.url).href] };
+function variantsOf(broken: BrokenBuild | undefined): Variants {
+  if (broken === undefined) return { api: {}, worker: {} };
+  const variant = { imports: [new URL(`./broken/${broken}-main.js`, import.meta.url).href] };
+  return broken === 'stale-closing' ? { api: {}, worker: variant } : { api: variant, worker: {} };
 }

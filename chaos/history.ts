@@ -35,6 +35,8 @@ export interface OrganizationLine {
   apiKey: string;
   meters: { id: string; token: string; aggregation: AggregationType }[];
   customers: { id: string; externalId: string }[];
+  /** The ids of the plans that it bills by; none where it bills nothing. */
+  plans: string[];
 }
 
 /** What a request is for, as far as the judge has to know. */
@@ -50,7 +52,11 @@ export type Operation =
   | 'create-key'
   | 'delete-key'
   | 'create-customer'
-  | 'delete-customer';
+  | 'delete-customer'
+  | 'billing'
+  | 'billing-read'
+  | 'feed'
+  | 'recompute';
 
 /** The first attempt of a request. */
 export interface SentLine {

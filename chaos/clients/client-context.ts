@@ -21,6 +21,11 @@ export class ClientContext {
   readonly sender: Sender;
   readonly random: Random;
   readonly organizations: readonly Organization[];
+  /** To which number of the feed of an organization was read. */
+  readonly readTo = new Map<Organization, number>();
+  readonly #billed: readonly Organization[];
+  /** Those whose admin is at work. */
+  readonly #busy = new Set<Organization>();
   readonly #accepted: Accepted[] = [];
   readonly #rejected: Accepted[] = [];
   #names = 0;
@@ -29,6 +34,7 @@ export class ClientContext {
     this.sender = sender;
     this.random = random;
     this.organizations = organizations;
+    this.#billed = organizations.filter(({ billingTime }) => billingTime !== undefined);
   }
 
   /** A word that no other request of the run has. */
@@ -39,6 +45,21 @@ export class ClientContext {
 
   pickOrganization(): Organization {
     return this.random.pick(this.organizations);
+  }
+
+  /**
+   * Has the admin of an organization that bills do something. One does one thing after another, as a person does: what comes
+   * meanwhile is left out, since a caller may have few reads at once.
+   */
+  async administer(work: (organization: Organization) => Promise<void>): Promise<void> {
+    const organization = this.random.pick(this.#billed);
+    if (this.#busy.has(organization)) return;
+    this.#busy.add(organization);
+    try {
+      await work(organization);
+    } finally {
+      this.#busy.delete(organization);
+    }
   }
 
   /** Another organization than this one. */

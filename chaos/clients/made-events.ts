@@ -13,6 +13,10 @@ const DAY_MS = 24 * HOUR_MS;
 const RECENT_MS = 3 * HOUR_MS;
 const LATE_MS = 40 * DAY_MS;
 
+/** As late as events of a run that bills may be, by its time: for periods that are closed, in which they are billed as late. */
+const BILLED_RECENT_MS = 12 * HOUR_MS;
+const BILLED_LATE_MS = 6 * DAY_MS;
+
 const USERS = 300;
 
 /** An event of some meter of the organization; one of a UNIQUE_COUNT meter may lack what that counts. */
@@ -23,7 +27,8 @@ export function makeEvent(
 ): SentEvent {
   const meter = random.int(0, organization.meters.length - 1);
   const aggregation = organization.meters[meter]?.aggregation;
-  const timestamp = makeTimestamp(random);
+  const { billingTime } = organization;
+  const timestamp = billingTime === undefined ? makeTimestamp(random) : makeBilledTimestamp(random, billingTime.now());
   const userId = aggregation === 'UNIQUE_COUNT' && !random.chance(0.06) ? makeUserId(random) : undefined;
   return {
     ...identity,
@@ -82,11 +87,24 @@ function makeQuantity(random: Random, aggregation: AggregationType | undefined):
   }
 }
 
+/** Most are of the day, some of a period that is closed, some of one that nobody has opened yet, and never left out. */
+function makeBilledTimestamp(random: Random, now: number): string {
+  const kind = random.int(0, 19);
+  const isLate = kind % 10 === 0;
+  const isAhead = kind === 1;
+  const age = isLate ? random.int(0, BILLED_LATE_MS) : random.int(isAhead ? -DAY_MS : 0, BILLED_RECENT_MS);
+  return writeTimestamp(kind, random, now - age);
+}
+
 function makeTimestamp(random: Random): string | undefined {
   const kind = random.int(0, 19);
   if (kind < 4) return undefined;
   const age = kind === 4 ? random.int(0, LATE_MS / 1_000) * 1_000 : random.int(-5 * MINUTE_MS, RECENT_MS);
-  const epochMs = Date.now() - age;
+  return writeTimestamp(kind, random, Date.now() - age);
+}
+
+/** In the form of its `kind`, from 0 to 19: most are in the usual one. */
+function writeTimestamp(kind: number, random: Random, epochMs: number): string {
   const iso = new Date(epochMs).toISOString();
   if (kind < 8) return `${iso.slice(0, -1)}${String(random.int(0, 999)).padStart(3, '0')}Z`;
   // One digit more than is kept; it must be cut and not rounded.

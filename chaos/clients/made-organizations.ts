@@ -1,33 +1,49 @@
 // Whom the clients work for. All of it is made before the first fault, so that afterwards only what is meant to fail does.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type { History, OrganizationLine } from '../history.ts';
+import type { BillingTime } from '../environment/billing-time.ts';
 import type { Answer, HttpClient, Message, NoAnswer } from './http-client.ts';
+import { BILLING_SETTINGS, plansOf, ZONES } from './made-billing.ts';
 
 const ORGANIZATIONS = 4;
+/** The last ones bill their customers, by a time of their own. */
+const BILLED_ORGANIZATIONS = 2;
 const CUSTOMERS = 24;
 /** Usage is not lost because a customer has no record, so some of them have none. */
 const CUSTOMERS_WITH_RECORD = 6;
+/** Of an organization that bills. Each has a subscription. */
+const BILLED_CUSTOMERS = 12;
 
 const TIMEOUT_MS = 30_000;
+const ATTEMPTS_MAX = 10;
 
-export type Organization = Omit<OrganizationLine, 'type' | 'at'>;
+export interface Organization extends Omit<OrganizationLine, 'type' | 'at'> {
+  /** The time that it bills by; none where it bills nothing. */
+  billingTime?: BillingTime;
+}
 
 /** The external ids under which events are sent. */
 export const CUSTOMER_IDS = Array.from({ length: CUSTOMERS }, (_, index) => `customer-${index}`);
 
 /** Makes the organizations of the run with a meter of every kind, and writes them to the history. */
-export async function makeOrganizations(client: HttpClient, history: History): Promise<Organization[]> {
+export async function makeOrganizations(
+  client: HttpClient,
+  history: History,
+  billingTime: BillingTime,
+): Promise<Organization[]> {
   const made: Organization[] = [];
   for (let index = 0; index < ORGANIZATIONS; index += 1) {
-    const organization = await makeOrganization(client, index);
+    const isBilled = index >= ORGANIZATIONS - BILLED_ORGANIZATIONS;
+    const organization = await makeOrganization(client, index, isBilled);
     history.write({ type: 'organization', at: history.now(), ...organization });
-    made.push(organization);
+    made.push({ ...organization, ...(isBilled && { billingTime }) });
   }
   return made;
 }
 
-async function makeOrganization(client: HttpClient, index: number): Promise<Organization> {
+async function makeOrganization(client: HttpClient, index: number, isBilled: boolean): Promise<Organization> {
   const credentials = { email: `admin-${index}@example.com`, password: `correct horse battery staple ${index}` };
   const signUp = await create(client, '/api/v1/auth/signup', {
     ...credentials,
@@ -46,15 +62,42 @@ async function makeOrganization(client: HttpClient, index: number): Promise<Orga
   }
 
   const customers: Organization['customers'] = [];
-  for (const externalId of CUSTOMER_IDS.slice(0, CUSTOMERS_WITH_RECORD)) {
-    const { body } = await create(client, '/api/v1/customers', { external_id: externalId }, headers);
+  for (const externalId of CUSTOMER_IDS.slice(0, isBilled ? BILLED_CUSTOMERS : CUSTOMERS_WITH_RECORD)) {
+    // Those without a zone of their own are billed in that of the organization.
+    const zone = isBilled && customers.length % 2 === 1 ? { time_zone: ZONES[1] } : {};
+    const { body } = await create(client, '/api/v1/customers', { external_id: externalId, ...zone }, headers);
     customers.push({ id: String(body['id']), externalId });
   }
+  const plans = isBilled ? await makeBilling(client, headers, { meters, customers }) : [];
 
   const scopes = ['usage.write', 'usage.read'];
   const { body: key } = await create(client, '/api/v1/api-keys', { name: 'clients', scopes }, headers);
   const { id } = signUp.body['organization'] as { id: string };
-  return { index, id, session, apiKey: String(key['key']), meters, customers };
+  return { index, id, session, apiKey: String(key['key']), meters, customers, plans };
+}
+
+/** Plans with prices, and a subscription of each customer to one of them. Returns the ids of the plans. */
+async function makeBilling(
+  client: HttpClient,
+  headers: Record<string, string>,
+  { meters, customers }: Pick<Organization, 'meters' | 'customers'>,
+): Promise<string[]> {
+  const settings = { ...BILLING_SETTINGS, time_zone: ZONES[0] };
+  const patch = { method: 'PATCH', path: '/api/v1/billing/settings', headers, body: JSON.stringify(settings) };
+  await answerOf(client, patch, 200);
+  const plans: string[] = [];
+  for (const { charges, ...plan } of plansOf(meters)) {
+    const fields = { ...plan, lookup_id: `plan-${plans.length}`, type: 'HYBRID', currency: 'USD' };
+    const id = String((await create(client, '/api/v1/plans', fields, headers)).body['id']);
+    for (const charge of charges) await create(client, `/api/v1/plans/${id}/charges`, charge, headers);
+    plans.push(id);
+  }
+  for (const [index, { id }] of customers.entries()) {
+    const alignment = index % 3 === 0 ? 'calendar' : 'anniversary';
+    const body = { customer_id: id, plan_id: plans[index % plans.length], billing_alignment: alignment };
+    await create(client, '/api/v1/subscriptions', body, headers);
+  }
+  return plans;
 }
 
 async function create(
@@ -63,11 +106,22 @@ async function create(
   body: object,
   headers: Record<string, string> = {},
 ): Promise<{ answer: Answer; body: Record<string, unknown> }> {
-  const message: Message = { method: 'POST', path, headers, body: JSON.stringify(body) };
-  const answer: Answer | NoAnswer = await client.attempt(message, TIMEOUT_MS);
-  if (!('status' in answer)) throw new Error(`POST ${path} was not answered: ${answer.why}`);
-  if (answer.status !== 201) throw new Error(`POST ${path} was answered ${answer.status}: ${answer.text}`);
+  const answer = await answerOf(client, { method: 'POST', path, headers, body: JSON.stringify(body) }, 201);
   return { answer, body: JSON.parse(answer.text) as Record<string, unknown> };
+}
+
+/** Comes back when it is told that nothing was kept: a process that has just started on a busy machine takes a moment. */
+async function answerOf(client: HttpClient, message: Message, status: number): Promise<Answer> {
+  const { method, path } = message;
+  for (let attempt = 1; ; attempt += 1) {
+    const answer: Answer | NoAnswer = await client.attempt(message, TIMEOUT_MS);
+    if (!('status' in answer)) throw new Error(`${method} ${path} was not answered: ${answer.why}`);
+    if (answer.status === status) return answer;
+    const isRefusedForNow = answer.status === 503 && answer.text.includes('"outcome":"not_accepted"');
+    if (!isRefusedForNow || attempt === ATTEMPTS_MAX)
+      throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+    await delay(Number(answer.retryAfter ?? 1) * 1_000);
+  }
 }
 
 export function sessionHeaders(session: string): Record<string, string> {

@@ -1,5 +1,15 @@
 import type { Random } from '../random.ts';
 import { comeAndGoOfCustomer, liveAndDieOfKey } from './administration.ts';
+import {
+  changeSubscription,
+  endInvoice,
+  finalizeDraft,
+  followFeed,
+  grantCredit,
+  recomputeInvoice,
+  settleEnded,
+  subscribe,
+} from './billing.ts';
 import { ClientContext } from './client-context.ts';
 import type { Organization } from './made-organizations.ts';
 import { listEvents, readAcross, readReceipt, readUsage, replayRejected } from './reading.ts';
@@ -19,7 +29,7 @@ type Scenario = (context: ClientContext, signal: AbortSignal) => Promise<void>;
 
 /** How many of a thousand scenarios are of which kind. */
 const SCENARIOS: [Scenario, number][] = [
-  [trackKeyed, 650],
+  [trackKeyed, 630],
   [trackKeyless, 80],
   [trackTwiceAtOnce, 50],
   [trackContested, 15],
@@ -34,6 +44,14 @@ const SCENARIOS: [Scenario, number][] = [
   [replayRejected, 10],
   [liveAndDieOfKey, 3],
   [comeAndGoOfCustomer, 2],
+  [changeSubscription, 2],
+  [subscribe, 4],
+  [finalizeDraft, 3],
+  [endInvoice, 4],
+  [grantCredit, 2],
+  [settleEnded, 1],
+  [recomputeInvoice, 2],
+  [followFeed, 2],
 ];
 
 const SCENARIOS_BY_SHARE = SCENARIOS.flatMap(([scenario, count]) => Array.from({ length: count }, () => scenario));

@@ -1,6 +1,7 @@
 // The clients of a run: so many requests a second of every kind, until they are told to stop.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import type { BillingTime } from '../environment/billing-time.ts';
 import type { SystemUnderTest } from '../environment/system.ts';
 import type { History } from '../history.ts';
 import type { Random } from '../random.ts';
@@ -29,6 +30,8 @@ export interface TrafficOptions {
   measuredPerSecond: number;
   random: Random;
   history: History;
+  /** That of the organizations that bill. */
+  billingTime: BillingTime;
 }
 
 export interface Traffic {
@@ -54,7 +57,7 @@ export async function openTraffic(system: SystemUnderTest, options: TrafficOptio
   const [first] = system.apis;
   if (first === undefined) throw new RangeError('there is no API to send requests to');
   const client = new HttpClient(first.url);
-  const organizations = await makeOrganizations(client, history);
+  const organizations = await makeOrganizations(client, history, options.billingTime);
   client.close();
 
   const urls = system.apis.map(({ url }) => url);

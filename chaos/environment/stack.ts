@@ -23,8 +23,8 @@ export interface StackOptions {
   folder: string;
   /** Where programs are kept that had to be fetched or copied. */
   programs: string;
-  /** What every start of an API has that is not Weir's own. */
-  apiVariant: Variant;
+  /** What every start of an API or worker has that is not Weir's own. */
+  variants: Variants;
   /** Settings of the APIs other than those that every run has. */
   apiEnv?: Record<string, string>;
   /** Whether the processes can be asked what they use; see resource-usage.ts. */
@@ -34,13 +34,16 @@ export interface StackOptions {
   signal: AbortSignal;
 }
 
+/** What is different about the processes of one build. */
+export type Variants = Record<AppPlan['app'], Variant>;
+
 /** The system under test, with all that faults are made on. */
 export interface Stack extends SystemUnderTest {
   edges: ReadonlyMap<string, Edge>;
   children: ReadonlyMap<string, Child>;
   redisFolder: string;
-  /** What every start of an API has, the starts that a fault makes included. */
-  apiVariant: Variant;
+  /** What every start of a process of Weir has, the starts that a fault makes included. */
+  variantOf(name: string): Variant;
   edge(name: string): Edge;
   /** Where a process or a proxy listens. */
   port(name: string): number;
@@ -57,6 +60,9 @@ const WORKERS = ['worker-0', 'worker-1'];
 export const APPS: readonly string[] = [...APIS, ...WORKERS];
 const STORES = ['redis', 'postgres'];
 const QUEUE_PREFIX = '{weir}';
+
+/** So often it is looked for what has to be billed; a day of billing is a few seconds. In two workers, so that jobs meet. */
+const BILLING_ENV = { BILLING_INTERVAL_MS: '300', BILLING_CONCURRENCY: '2' };
 
 /** Every edge, as `caller>called`. */
 const EDGES = [
@@ -122,11 +128,11 @@ export async function openStack(options: StackOptions): Promise<Stack> {
           reaper.add(server.pid);
           onLaunch(server);
         });
-      await add(name, launch).start(app === 'api' ? options.apiVariant : {});
+      await add(name, launch).start(options.variants[app]);
     };
     await Promise.all([
       ...APIS.map((name) => startApp('api', name, { PORT: String(ports(name)), SIGNUP: 'open', ...options.apiEnv })),
-      ...WORKERS.map((name) => startApp('worker', name, { WORKER_PORT: String(ports(name)) })),
+      ...WORKERS.map((name) => startApp('worker', name, { WORKER_PORT: String(ports(name)), ...BILLING_ENV })),
     ]);
 
     return {
@@ -140,7 +146,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       edges,
       children,
       redisFolder: redis.folder,
-      apiVariant: options.apiVariant,
+      variantOf: (name) => options.variants[APIS.includes(name) ? 'api' : 'worker'],
       edge: (name) => found(edges, name),
       child: (name) => found(children, name),
       async heal(healing) {

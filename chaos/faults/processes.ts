@@ -1,8 +1,7 @@
 // What befalls the API and worker processes.
 
 import { connect, type Socket } from 'node:net';
-import type { Variant } from '../environment/child.ts';
-import type { FaultKind, FaultContext } from './fault.ts';
+import type { FaultKind } from './fault.ts';
 import { pauseIn } from './pause.ts';
 
 const APIS = ['api-0', 'api-1'];
@@ -13,10 +12,6 @@ const HOUR_MS = 3_600_000;
 
 /** More than any process of this size serves at once. */
 const IDLE_CONNECTIONS = 400;
-
-function variantOf({ stack }: FaultContext, name: string): Variant {
-  return APIS.includes(name) ? stack.apiVariant : {};
-}
 
 /** Killed, and started again as its supervisor would. */
 const kill: FaultKind = {
@@ -29,7 +24,7 @@ const kill: FaultKind = {
     const child = context.stack.child(target);
     await child.end('SIGKILL');
     await context.hold(context.seconds);
-    await child.start(variantOf(context, target));
+    await child.start(context.stack.variantOf(target));
     return {};
   },
 };
@@ -46,7 +41,7 @@ const clock: FaultKind = {
   isQuick: false,
   async inflict(context, target) {
     const child = context.stack.child(target);
-    const variant = variantOf(context, target);
+    const variant = context.stack.variantOf(target);
     const offset = context.random.pick([HOUR_MS, -HOUR_MS]);
     const module = new URL(`../environment/shifted-clock-main.js?offset=${offset}`, import.meta.url).href;
     await child.end('SIGTERM');
@@ -100,7 +95,7 @@ const rollingRestart: FaultKind = {
       edge?.divert(context.stack.port(other));
       try {
         await child.end('SIGTERM');
-        await child.start(variantOf(context, name));
+        await child.start(context.stack.variantOf(name));
       } finally {
         edge?.endDivert();
       }

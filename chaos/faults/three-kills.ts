@@ -51,7 +51,7 @@ export const threeKills: FaultKind = {
           // A worker takes no jobs before it has seen whose queue it is, for which it has to ask Postgres.
           const edge = edges[(kills + 1) % 2]!;
           await edge.heal('reset');
-          await next.start();
+          await next.start(stack.variantOf(next.name));
           edge.silence(['forth', 'back']);
           dead.delete(next);
           await until(async () => (await queue.getActiveCount()) === 0, 'the job has come back to the queue', 30);
@@ -61,7 +61,7 @@ export const threeKills: FaultKind = {
       } finally {
         for (const edge of edges) await edge.heal('reset');
         await queue.resume();
-        for (const worker of dead) await worker.start();
+        for (const worker of dead) await worker.start(stack.variantOf(worker.name));
       }
     }),
 };

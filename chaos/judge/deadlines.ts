@@ -13,7 +13,11 @@ const TRACK_MS_MAX = 2_500;
 /** What must ask Postgres, while Postgres and the way to it are whole. */
 const READ_MS_MAX = 5_000;
 
-/** While they are not: 5 s for a connection, and 9 s for an answer over one (the statement time-out of 7 s, and 2 s). */
+/**
+ * While they are not, and for a change of billing, which waits for the worker that has the same rows in hand, also for one that was
+ * paused: 5 s for a connection, and 9 s for an answer
+ * over one (the statement time-out of 7 s, and 2 s).
+ */
 const READ_MS_MAX_IN_FAULT = 16_000;
 
 const ROLLING_RESTART = 'rolling restart';
@@ -39,7 +43,7 @@ export function answersAreInTime(facts: Facts): Check {
     const needsPostgres = attempt.asksPostgres || !['track', 'batch', 'refusal'].includes(attempt.operation);
     const bound = !needsPostgres
       ? TRACK_MS_MAX
-      : windows.isPostgresInTrouble(attempt)
+      : attempt.operation === 'billing' || windows.isPostgresInTrouble(attempt)
         ? READ_MS_MAX_IN_FAULT
         : READ_MS_MAX;
     const stalled = windows.stalledMs(attempt);

@@ -75,6 +75,17 @@ export interface ReadFact {
   body: unknown;
 }
 
+/** An answer to a request of billing. */
+interface BillingFact {
+  operation: Operation;
+  organization: number;
+  /** What was asked, or to which number the feed was read. */
+  subject: string;
+  at: number;
+  status: number;
+  body: unknown;
+}
+
 /** An answer that is not as the interface has it. */
 export interface Flaw {
   at: number;
@@ -108,6 +119,8 @@ export interface Facts {
   usage: ReadFact[];
   lists: ReadFact[];
   crossReads: ReadFact[];
+  /** Changes, pages of the feed, and invoices that were computed again. */
+  billing: BillingFact[];
   faults: FaultLine[];
   /** Those among them that made Redis forget. */
   dataLosses: FaultLine[];
@@ -137,6 +150,7 @@ export function emptyFacts(): Facts {
     usage: [],
     lists: [],
     crossReads: [],
+    billing: [],
     faults: [],
     dataLosses: [],
     stalls: [],

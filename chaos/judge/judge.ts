@@ -3,7 +3,11 @@
 
 import type { SystemUnderTest } from '../environment/system.ts';
 import { acknowledgedEvents } from './acknowledged.ts';
+import { amountsAddUp, grantsAddUp } from './amounts.ts';
 import { answersAreExpected, answersAreWellFormed, requestsAreSettled } from './answers.ts';
+import { feedHasNoGap, invoicesAreMadeOnce, numbersHaveNoGap, periodsTile } from './billed-once.ts';
+import { linesBillWhatWasSent, SentUsage, subscriptionsBillWhatWasUsed } from './billed-usage.ts';
+import { changesOfBillingAreKept } from './billing-kept.ts';
 import type { Check } from './check.ts';
 import { acceptedIsCountedOnce, heldIsCountedOnce, refusedLeavesNoTrace } from './counted-once.ts';
 import { answersAreInTime, rollingRestartsDropNothing } from './deadlines.ts';
@@ -16,13 +20,14 @@ import { processesAreSound, readLogs } from './logs.ts';
 import { connectionsAreLetGo, noSlotIsMissing, nothingElseIsMissing } from './missing.ts';
 import { claimsAreHeld, keysBelongToTheirEvents, recordedIsWhatWasSent } from './one-key.ts';
 import { Questions } from './questions.ts';
+import { readBillingState, readOpenDues } from './read-billing-state.ts';
 import { readHistory } from './read-history.ts';
 import { StateReader } from './read-stored-state.ts';
 import { readAcross, readReceipts, readUsage } from './readings.ts';
 import { receiptsHold, receiptsTellTheState, replaysAreCounted } from './receipts.ts';
-import { reconcileFindsAllEqual, runReconcile } from './reconciled.ts';
+import { invoicesComputeAgain, reconcileFindsAllBilled, reconcileFindsAllEqual, runReconcile } from './reconciled.ts';
 import { replayChangesNothing, sendAgain, type Replayed } from './replay-history.ts';
-import { StateIndex } from './stored-state.ts';
+import { StateIndex, type StoredEvent } from './stored-state.ts';
 import { usageEqualsAcknowledged, usageOnlyGrows } from './usage-answers.ts';
 
 /** Replayed events that were lost with Redis are recorded in some seconds. */
@@ -65,11 +70,15 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
       answersAreWellFormed(facts),
       answersAreInTime(facts),
       rollingRestartsDropNothing(facts),
+      ...(await judgeBilling(system, questions, facts, acknowledged)),
     ];
     const replayed = await replay(system, reader, questions, { facts, index });
+    const reconciled = await runReconcile(system);
     checks.push(
       replayChangesNothing(facts, state, index, replayed),
-      reconcileFindsAllEqual(facts, await runReconcile(system)),
+      reconcileFindsAllEqual(facts, reconciled),
+      reconcileFindsAllBilled(reconciled),
+      invoicesComputeAgain(facts, reconciled),
       processesAreSound(system.processes, await readLogs(system)),
     );
     if (hostile.length > 0) {
@@ -87,6 +96,30 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
     questions.close();
     await reader.close();
   }
+}
+
+/** What was billed, before the replay brings what was lost with Redis. The time of billing stands still. */
+async function judgeBilling(
+  system: SystemUnderTest,
+  questions: Questions,
+  facts: Facts,
+  acknowledged: StoredEvent[],
+): Promise<Check[]> {
+  const { organizations } = facts;
+  const stored = await readBillingState(system, organizations);
+  const state = { ...stored, open: await readOpenDues(questions, organizations, stored) };
+  const sent = new SentUsage(facts, acknowledged, state);
+  return [
+    linesBillWhatWasSent(state, sent),
+    subscriptionsBillWhatWasUsed(state, sent),
+    invoicesAreMadeOnce(state),
+    numbersHaveNoGap(state),
+    periodsTile(state),
+    amountsAddUp(state),
+    grantsAddUp(state),
+    feedHasNoGap(state, facts),
+    changesOfBillingAreKept(state, facts),
+  ];
 }
 
 async function replay(

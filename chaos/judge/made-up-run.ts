@@ -61,6 +61,7 @@ export class MadeUpRun {
           { id: `unique-${index}`, token: `unique-token-${index}`, aggregation: 'UNIQUE_COUNT' },
         ],
         customers: [{ id: `customer-${index}`, externalId: 'acme' }],
+        plans: [],
       });
     }
   }

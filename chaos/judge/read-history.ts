@@ -1,7 +1,15 @@
 // From the lines of a history to the facts in it, line by line: the file is larger than what fits into one string.
 
 import { createReadStream } from 'node:fs';
-import type { AnsweredLine, HistoryLine, RetriedLine, SentEvent, SentLine, UnansweredLine } from '../history.ts';
+import type {
+  AnsweredLine,
+  HistoryLine,
+  Operation,
+  RetriedLine,
+  SentEvent,
+  SentLine,
+  UnansweredLine,
+} from '../history.ts';
 import { canonical } from './exact.ts';
 import { emptyFacts, keyName, type Attempt, type Facts, type ReplayFact, type KeyHistory } from './history-facts.ts';
 
@@ -13,6 +21,9 @@ interface Open {
   attempt: Attempt | undefined;
   replay: ReplayFact | undefined;
 }
+
+/** Those whose answers the judge looks into; what an admin only looks at is not among them. */
+const BILLING_OPERATIONS: ReadonlySet<Operation> = new Set(['billing', 'feed', 'recompute']);
 
 interface ProblemBody {
   code?: unknown;
@@ -160,6 +171,7 @@ export class FactReader {
     else if (sent.operation === 'usage') this.#facts.usage.push(read);
     else if (sent.operation === 'list') this.#facts.lists.push(read);
     else if (sent.operation === 'cross-read') this.#facts.crossReads.push(read);
+    else if (BILLING_OPERATIONS.has(sent.operation)) this.#facts.billing.push({ ...read, operation: sent.operation });
     else if (open.replay !== undefined && line.status === 202) open.replay.isAccepted = true;
   }
 

@@ -18,6 +18,9 @@ const DAY_MS = 86_400_000;
 /** Customers of each meter that are read by the hour. All by the hour would be a hundred megabytes of zeros. */
 const CUSTOMERS_BY_HOUR = 3;
 
+/** An answer has at most 10,000 buckets; the organizations that bill have a day of usage every few seconds. */
+const DAYS_BY_HOUR_MAX = 300;
+
 const RECEIPTS_READ = 2_000;
 const CROSS_RECEIPTS_READ = 20;
 
@@ -35,20 +38,20 @@ export async function readUsage(
     return found;
   };
   for (const { organization, meter, customer } of acknowledged) customersOf(organization, meter).add(customer);
+  const windows = organizations.map((organization) => windowOf(organization, acknowledged));
   const wanted = organizations.flatMap((organization) =>
     organization.meters.flatMap(({ id }, meter) =>
       [...customersOf(organization.index, meter)].map((customer, position) => {
         // The first one is undefined, for all customers.
-        return { organization, id, meter, customer, grain: position <= CUSTOMERS_BY_HOUR ? 'hour' : 'day' };
+        const isByHour = position <= CUSTOMERS_BY_HOUR && (windows[organization.index]?.days ?? 0) <= DAYS_BY_HOUR_MAX;
+        return { organization, id, meter, customer, grain: isByHour ? 'hour' : 'day' };
       }),
     ),
   );
-  const dateAfter = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
-  const window = `start_date=${dateAfter(-DAYS_BEFORE)}&end_date=${dateAfter(DAYS_AFTER)}`;
   const readings: UsageReading[] = [];
   await eachOf(wanted, async ({ organization, id, meter, customer, grain }) => {
     const filter = customer === undefined ? '' : `&customer_external_id=${encodeURIComponent(customer)}`;
-    const path = `/meters/${id}/usage?${window}&group_by=${grain}${filter}`;
+    const path = `/meters/${id}/usage?${windows[organization.index]?.query}&group_by=${grain}${filter}`;
     const { status, text } = await questions.ask(readMessage(organization, path));
     const body = status === 200 ? (JSON.parse(text) as UsageBody) : undefined;
     readings.push({
@@ -63,6 +66,21 @@ export async function readUsage(
     });
   });
   return readings;
+}
+
+/** All the usage of an organization lies in its window: that of one that bills is of the time that it bills by. */
+function windowOf(
+  { index, plans }: OrganizationLine,
+  acknowledged: readonly StoredEvent[],
+): { query: string; days: number } {
+  let [first, last] = [Date.now() - DAYS_BEFORE * DAY_MS, Date.now() + DAYS_AFTER * DAY_MS];
+  const times = acknowledged.filter(({ organization }) => organization === index).map(({ timestamp }) => timestamp);
+  if (plans.length > 0 && times.length > 0) {
+    first = Date.parse(times.reduce((a, b) => (a < b ? a : b)));
+    last = Date.parse(times.reduce((a, b) => (a > b ? a : b))) + DAY_MS;
+  }
+  const dateOf = (epochMs: number) => new Date(epochMs).toISOString().slice(0, 10);
+  return { query: `start_date=${dateOf(first)}&end_date=${dateOf(last)}`, days: (last - first) / DAY_MS };
 }
 
 interface UsageBody {

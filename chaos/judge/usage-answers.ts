@@ -73,7 +73,8 @@ function groupBy(
   return groups;
 }
 
-function usageOf(aggregation: string, events: StoredEvent[]): string | null {
+/** What a meter reads of these events, in the judge's own arithmetic; null where it reads nothing. */
+export function usageOf(aggregation: string, events: readonly StoredEvent[]): string | null {
   if (aggregation === 'COUNT') return String(events.length);
   if (aggregation === 'UNIQUE_COUNT') return String(new Set(events.map(({ userId }) => String(userId))).size);
   const quantities = events.map(({ quantity }) => unitsOf(quantity));

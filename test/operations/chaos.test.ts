@@ -45,6 +45,9 @@ test('whatever fails under load, every event that was accepted is counted exactl
   ).toEqual([]);
   expect(report.figures.faults.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(3);
   expect(report.figures.requests).toBeGreaterThan(500);
+  // Periods ended meanwhile, and something was there to be judged of each kind.
+  expect(report.checks.filter(({ examined }) => examined === 0)).toEqual([]);
+  expect(report.checks.find(({ name }) => name === 'billed lines')?.examined).toBeGreaterThan(100);
   expect(code).toBe(0);
 }, 180_000);
 
@@ -54,6 +57,15 @@ test('a build that writes claims before it stages events is found out', async ()
   const { code, report } = await runChaos('broken', ...options);
   const held = report.checks.find(({ name }) => name === 'held');
   expect(held?.violations).toBeGreaterThan(0);
+  expect(code).toBe(1);
+}, 180_000);
+
+test('a build that bills by a closing which it read too early is found out', async () => {
+  const options = ['--minutes', '0.2', '--seed', '43', '--rate', '240', '--faults', 'none'];
+  const { code, out, report } = await runChaos('stale', ...options, '--broken', 'stale-closing');
+  const found = report.checks.flatMap(({ name, violations }) => (violations > 0 ? [name] : []));
+  expect(found, out).toEqual(expect.arrayContaining(['billed lines', 'billed usage', 'recompute']));
+  expect(found).not.toContain('accepted');
   expect(code).toBe(1);
 }, 180_000);
 

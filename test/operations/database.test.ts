@@ -73,3 +73,22 @@ test('an error of a connection that somebody holds between two queries is told, 
     await database.close();
   }
 });
+
+test('a transaction whose client has gone silent lets go of its rows', async () => {
+  const own = { connectionsMax: 1, onConnectionError: () => {} };
+  const silent = openDatabase(inject('databaseUrl'), { ...own, statementTimeoutMs: 200 });
+  const other = openDatabase(inject('databaseUrl'), { ...own, statementTimeoutMs: 10_000 });
+  const key = 4_711;
+  const held = await silent.pool.connect();
+  try {
+    await held.query('BEGIN');
+    await held.query('SELECT pg_advisory_xact_lock($1)', [key]);
+    // It says nothing more, and the other one waits for no longer than a statement may take.
+    await other.pool.query('SELECT pg_advisory_lock($1)', [key]);
+    const error: unknown = await held.query('SELECT 1').catch((thrown: unknown) => thrown);
+    expect(isUnavailable(error)).toBe(true);
+  } finally {
+    held.release(true);
+    await Promise.all([silent.close(), other.close()]);
+  }
+});

@@ -18,10 +18,13 @@ describe('a row that Postgres will never take is bad data', () => {
 });
 
 describe('a Postgres that cannot answer now is unavailable, and no row is to blame', () => {
-  test.each(['08006', '40001', '40P01', '53100', '53300', '57014', '57P01', '57P03', '58030'])('%s', (code) => {
-    expect(isUnavailable(sqlError(code))).toBe(true);
-    expect(isBadData(sqlError(code))).toBe(false);
-  });
+  test.each(['08006', '25P03', '40001', '40P01', '53100', '53300', '57014', '57P01', '57P03', '58030'])(
+    '%s',
+    (code) => {
+      expect(isUnavailable(sqlError(code))).toBe(true);
+      expect(isBadData(sqlError(code))).toBe(false);
+    },
+  );
   test.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE'])('%s', (code) => {
     expect(isUnavailable(networkError(code))).toBe(true);
     expect(isBadData(networkError(code))).toBe(false);

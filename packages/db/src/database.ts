@@ -13,7 +13,10 @@ export interface Database {
 /** Numbers that decide how many connections one process takes, and for how long. */
 export interface DatabaseOptions {
   connectionsMax: number;
-  /** After this a statement is cancelled by Postgres; 0 lets it run. */
+  /**
+   * After this a statement is cancelled by Postgres, and a transaction is ended whose next statement does not come (after 15 s at
+   * the latest); 0 lets both go on.
+   */
   statementTimeoutMs: number;
   /** How long to wait for a connection, new or from the pool. 5 s by default. */
   connectTimeoutMs?: number;
@@ -23,6 +26,9 @@ export interface DatabaseOptions {
    */
   onConnectionError: (error: Error) => void;
 }
+
+/** No transaction of Weir computes for longer than this between two statements. */
+const IDLE_IN_TRANSACTION_MS_MAX = 15_000;
 
 const TIMESTAMPTZ = 1184;
 const DATE = 1082;
@@ -52,6 +58,11 @@ export const SESSION_SETTINGS =
  */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const { connectionString, given } = withoutOptions(url);
+  const { statementTimeoutMs } = options;
+  // A client that went silent within a transaction would hold its rows until TCP gives up, which takes hours. Postgres ends
+  // it as soon as a statement does not come in the time that one may take.
+  const idleMs = Math.min(statementTimeoutMs, IDLE_IN_TRANSACTION_MS_MAX);
+  const limits = `-c statement_timeout=${statementTimeoutMs} -c idle_in_transaction_session_timeout=${idleMs}`;
   const pool = new pg.Pool({
     connectionString,
     max: options.connectionsMax,
@@ -59,14 +70,11 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     // A connection that went silent is noticed by us: Postgres's own time-out does not help when nobody hears from it.
-    query_timeout:
-      options.statementTimeoutMs === 0
-        ? undefined
-        : options.statementTimeoutMs + Math.min(options.statementTimeoutMs, 2_000),
+    query_timeout: statementTimeoutMs === 0 ? undefined : statementTimeoutMs + Math.min(statementTimeoutMs, 2_000),
     keepAliveInitialDelayMillis: 10_000,
     types: parsers,
     // No statement here runs for so long that compiling it first pays. The last one wins, so ours come last.
-    options: `${given} ${SESSION_SETTINGS} -c jit=off -c statement_timeout=${options.statementTimeoutMs}`,
+    options: `${given} ${SESSION_SETTINGS} -c jit=off ${limits}`,
     application_name: 'weir',
     // The pool waits for it and gives nobody a connection on which it failed, though its types do not say so.
     // oxlint-disable-next-line typescript/no-misused-promises
@@ -156,10 +164,10 @@ export function isTimedOut(error: unknown): boolean {
 
 /**
  * Whether an error says that Postgres cannot answer now: no connection, too many, shutting down, timed out, deadlocked
- * (SQLSTATE classes 08, 40, 53, 57, 58; 25006 and 55P03, as in a failover; and whatever the network says).
+ * (SQLSTATE classes 08, 40, 53, 57, 58; 25006 and 55P03, as in a failover; 25P03, a transaction in which this process was silent for too long; and whatever the network says).
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return /^(08|40|53|57|58|25006|55P03)/.test(error.code ?? '');
+  if (error instanceof pg.DatabaseError) return /^(08|40|53|57|58|25006|25P03|55P03)/.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return (

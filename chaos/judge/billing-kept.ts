@@ -1,0 +1,73 @@
+// That what an admin was told is so: each change of billing that was answered with 200 or 201 is there when all is over.
+
+import { canonical } from './exact.ts';
+import type { BillingState } from './billing-state.ts';
+import { Check } from './check.ts';
+import type { Facts } from './history-facts.ts';
+
+/** What an invoice may be after it was told to be so. */
+const LATER: Record<string, string[]> = {
+  OPEN: ['OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'],
+  UNCOLLECTIBLE: ['UNCOLLECTIBLE', 'PAID', 'VOID'],
+  PAID: ['PAID'],
+  VOID: ['VOID'],
+};
+
+interface Told {
+  id?: string;
+  invoice_number?: string | null;
+  status?: string;
+  total?: string;
+  /** Of a grant. */
+  remaining?: string;
+  amount?: string;
+  /** Of a line. */
+  billed_before?: string;
+  /** Of a subscription. */
+  plan_name?: string;
+}
+
+export function changesOfBillingAreKept(state: BillingState, { billing }: Facts): Check {
+  const check = new Check(
+    'billing kept',
+    'What a change of billing was answered is so in the end: the invoice with its number and total, the line, the grant, the subscription.',
+  );
+  const invoices = new Map(state.invoices.map((invoice) => [invoice.id, invoice]));
+  const lines = new Map(state.lines.map((line) => [line.id, line]));
+  const grants = new Map(state.grants.map((grant) => [grant.id, grant]));
+  const subscriptions = new Map(state.subscriptions.map((subscription) => [subscription.id, subscription]));
+  const problemOf = (told: Told): string | undefined => {
+    const { id = '' } = told;
+    if (told.invoice_number !== undefined) {
+      const invoice = invoices.get(id);
+      const isSame =
+        invoice?.number === told.invoice_number && canonical(invoice?.total ?? '') === canonical(told.total ?? '');
+      if (invoice === undefined || !isSame) return `is ${invoice?.number} with a total of ${invoice?.total}`;
+      return LATER[told.status ?? '']?.includes(invoice.status) === true ? undefined : `is ${invoice.status}`;
+    }
+    if (told.billed_before !== undefined) {
+      const amount = lines.get(id)?.amount ?? 'nowhere';
+      return canonical(amount) === canonical(told.amount ?? '') ? undefined : `is ${amount}`;
+    }
+    if (told.remaining !== undefined) {
+      const amount = grants.get(id)?.amount ?? 'nowhere';
+      return canonical(amount) === canonical(told.amount ?? '') ? undefined : `is ${amount}`;
+    }
+    if (told.plan_name === undefined) return 'was answered with what the judge does not know';
+    const subscription = subscriptions.get(id);
+    if (subscription === undefined) return 'is nowhere';
+    return told.status === 'CANCELED' && subscription.status !== 'CANCELED' ? `is ${subscription.status}` : undefined;
+  };
+  for (const { operation, subject, status, body, at } of billing) {
+    if (operation !== 'billing' || (status !== 200 && status !== 201)) continue;
+    const { invoice, ...own } = body as Told & { invoice?: Told | null };
+    // Of what was to be settled nothing came to an amount.
+    if (invoice === null) continue;
+    const told = invoice ?? own;
+    check.examine();
+    const problem = problemOf(told);
+    if (problem !== undefined)
+      check.violate(`${subject} was answered ${JSON.stringify(told).slice(0, 200)} at ${at} ms, and ${problem}`);
+  }
+  return check;
+}
