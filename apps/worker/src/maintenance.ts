@@ -1,6 +1,7 @@
 // What has to be done again and again, by any one worker.
 
 import type { Database } from '@weir/db/database';
+import { backfillGroups } from '@weir/db/group-backfill';
 import { makePartitions } from '@weir/db/partitions';
 import { deleteExpiredSessions } from '@weir/db/sessions';
 import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
@@ -27,7 +28,13 @@ const SESSIONS_INTERVAL_MS = 3_600_000;
 /** What is late for a subscription that has ended is put on an invoice once a day; the hour of it does not matter. */
 const SETTLING_INTERVAL_MS = 3_600_000;
 
-type Task = 'sweep' | 'drain' | 'partitions' | 'sessions' | 'billing' | 'settling';
+/** Who changes the metadata keys of a meter waits for its usage to be grouped anew. */
+const GROUPS_INTERVAL_MS = 1_000;
+
+/** So much of it at a time; other maintenance has its turn in between. */
+const GROUPS_MS = 1_000;
+
+type Task = 'sweep' | 'drain' | 'partitions' | 'sessions' | 'billing' | 'settling' | 'groups';
 
 export interface MaintenanceDeps {
   address: QueueAddress;
@@ -56,6 +63,7 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       sessions: SESSIONS_INTERVAL_MS,
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
+      groups: GROUPS_INTERVAL_MS,
     },
     async perform(task) {
       // What another Weir has counted must not be drained into this one's database.
@@ -115,6 +123,11 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     }
     case 'settling': {
       await addSettling(database, deps.billingJobs);
+      return;
+    }
+    case 'groups': {
+      const days = await backfillGroups(database, GROUPS_MS);
+      if (days > 0) log.info({ days }, 'usage of before was grouped by new metadata keys');
     }
   }
 }
