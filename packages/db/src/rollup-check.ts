@@ -101,6 +101,13 @@ export async function rebuildUnit(database: Database, unit: Unit): Promise<Rollu
     await sql`LOCK TABLE ${sql.table(ROLLUPS.customerUsageHours.table)} IN SHARE ROW EXCLUSIVE MODE`.execute(
       transaction,
     );
+    // Nor are its keys changed meanwhile, or its groups made by new ones.
+    await run(transaction, 'SELECT FROM meters WHERE organization_id = $1 AND id = $2 FOR SHARE', unit);
+    await run(
+      transaction,
+      'SELECT FROM metadata_backfills WHERE organization_id = $1 AND meter_id = $2 FOR SHARE',
+      unit,
+    );
     await copyEvents(transaction, unit);
     const groups = await compareGroups(transaction, unit);
     if (groups.length > 0) await keepGroups(transaction, unit);

@@ -44,7 +44,7 @@ export interface GroupQuestion extends UsageQuestion {
 }
 
 /** The usage of the events with one value of a key; of those with all other values, where it is the rest. */
-export interface Group extends Pick<MeterUsage, 'total' | 'ofBucket'> {
+interface Group extends Pick<MeterUsage, 'total' | 'ofBucket'> {
   /** Null for events without a value, and for the rest. */
   value: string | null;
   isRest: boolean;
