@@ -76,7 +76,8 @@ input AS MATERIALIZED (
     kept_groups.group_hash) = (asked.organization_id, asked.meter_id, asked.day, asked.group_hash)
 )`;
 
-const GROUPED = `grouped AS MATERIALIZED (SELECT recorded.*, group_hash FROM recorded JOIN input USING (id)),`;
+/** Once each, also where a batch holds an event twice. */
+const GROUPED = `grouped AS MATERIALIZED (SELECT DISTINCT ON (id) recorded.*, group_hash FROM recorded JOIN input USING (id)),`;
 
 // The order of the parts is the promise:
 // - closed: what is closed of the organizations of the batch, read behind locks that hold off their next closing until this
