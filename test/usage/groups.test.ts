@@ -27,7 +27,7 @@ import {
 
 // A failure prints the seed: write it here to see the same events and reads again.
 const seed = Date.now() | 0;
-const EVENTS = 1200;
+const EVENTS = 700;
 const READS = 120;
 
 const AGGREGATIONS: Aggregation[] = ['COUNT', 'SUM', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'];
@@ -153,11 +153,11 @@ test('events are kept by the keys that their meter has, whenever those are chang
   let changed: Promise<Answer[]> | undefined;
   for (let round = 0; deliveries.length > 0; round += 1) {
     const recorded = Promise.all(deliveries.splice(0, 4).map((batch) => recordEvents(database.pool, batch)));
-    if (round === 5)
+    if (round === 3)
       changed = Promise.all(
         [...meterIds.values()].map((id) => request('PATCH', `meters/${id}`, { metadata_keys: KEYS })),
       );
-    if (round > 8) await backfillGroups(database, 1);
+    if (round > 5) await backfillGroups(database, 1);
     await recorded;
   }
   for (const { status, body } of (await changed) ?? []) expect([status, body.metadata_keys]).toEqual([200, KEYS]);
@@ -370,7 +370,6 @@ test.each([
   expect((await compareUnit(database, unit)).map((each) => each.table)).toEqual([table]);
   expect((await rebuildUnit(database, unit)).map((each) => each.table)).toEqual([table]);
   expect(await compareUnit(database, unit)).toEqual([]);
-  await expectRollupsToEqualEvents(weir.pool);
 });
 
 test('while usage of before is being grouped, nothing is read by group; a worker gets it done, and what was rejected comes after', async () => {

@@ -49,15 +49,24 @@ RETURN CASE
 END;
 
 -- The values of some keys, each as text: 42, 42.0 and "42" are one. Null for what is missing, null, an array or an object.
-CREATE FUNCTION group_values(keys text[], metadata json) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN ARRAY(
-  SELECT group_value(CASE json_typeof(metadata -> key)
-    WHEN 'string' THEN metadata ->> key
-    WHEN 'boolean' THEN metadata ->> key
-    WHEN 'number' THEN trim_scale((metadata ->> key)::numeric)::text
-  END)
-  FROM unnest(keys) WITH ORDINALITY AS named (key, place) ORDER BY place
-);
+-- In PL/pgSQL since a query within a function costs each event several times as much.
+CREATE FUNCTION group_values(keys text[], metadata json) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  combined text[] := '{}';
+  name text;
+  value json;
+  kind text;
+BEGIN
+  FOREACH name IN ARRAY keys LOOP
+    value := metadata -> name;
+    kind := json_typeof(value);
+    combined := combined || CASE
+      WHEN kind = 'string' OR kind = 'boolean' THEN group_value(metadata ->> name)
+      WHEN kind = 'number' THEN group_value(trim_scale((metadata ->> name)::numeric)::text)
+    END;
+  END LOOP;
+  RETURN combined;
+END $$;
 
 -- What a combination of values is known by.
 CREATE FUNCTION group_hash(group_values text[]) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
