@@ -760,9 +760,28 @@ RETURN CASE WHEN ((char_length(value) <= 100) OR ((char_length(value) = 113) AND
 
 CREATE OR REPLACE FUNCTION public.group_values(keys text[], metadata json)
  RETURNS text[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-RETURN ARRAY(SELECT group_value(CASE json_typeof((group_values.metadata -> named.key)) WHEN 'string'::text THEN (group_values.metadata ->> named.key) WHEN 'boolean'::text THEN (group_values.metadata ->> named.key) WHEN 'number'::text THEN (trim_scale(((group_values.metadata ->> named.key))::numeric))::text ELSE NULL::text END) AS group_value FROM unnest(group_values.keys) WITH ORDINALITY named(key, place) ORDER BY named.place)
+AS $function$
+DECLARE
+  parsed jsonb := metadata;
+  combined text[] := '{}';
+  key text;
+  value jsonb;
+  kind text;
+  plain text;
+BEGIN
+  FOREACH key IN ARRAY keys LOOP
+    value := parsed -> key;
+    kind := jsonb_typeof(value);
+    plain := CASE
+      WHEN kind = 'string' OR kind = 'boolean' THEN value #>> '{}'
+      WHEN kind = 'number' THEN trim_scale((value #>> '{}')::numeric)::text
+    END;
+    combined := combined || group_value(plain);
+  END LOOP;
+  RETURN combined;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.idempotency_key_hash(organization_id uuid, idempotency_key text)

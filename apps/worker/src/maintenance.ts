@@ -29,7 +29,7 @@ const SESSIONS_INTERVAL_MS = 3_600_000;
 const SETTLING_INTERVAL_MS = 3_600_000;
 
 /** Who changes the metadata keys of a meter waits for its usage to be grouped anew. */
-const GROUPS_INTERVAL_MS = 1_000;
+const GROUPS_INTERVAL_MS = 2_000;
 
 /** So much of it at a time; other maintenance has its turn in between. */
 const GROUPS_MS = 1_000;

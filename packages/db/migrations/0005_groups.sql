@@ -49,21 +49,24 @@ RETURN CASE
 END;
 
 -- The values of some keys, each as text: 42, 42.0 and "42" are one. Null for what is missing, null, an array or an object.
--- In PL/pgSQL since a query within a function costs each event several times as much.
+-- The text is parsed once, however many keys there are.
 CREATE FUNCTION group_values(keys text[], metadata json) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
+  parsed jsonb := metadata;
   combined text[] := '{}';
-  name text;
-  value json;
+  key text;
+  value jsonb;
   kind text;
+  plain text;
 BEGIN
-  FOREACH name IN ARRAY keys LOOP
-    value := metadata -> name;
-    kind := json_typeof(value);
-    combined := combined || CASE
-      WHEN kind = 'string' OR kind = 'boolean' THEN group_value(metadata ->> name)
-      WHEN kind = 'number' THEN group_value(trim_scale((metadata ->> name)::numeric)::text)
+  FOREACH key IN ARRAY keys LOOP
+    value := parsed -> key;
+    kind := jsonb_typeof(value);
+    plain := CASE
+      WHEN kind = 'string' OR kind = 'boolean' THEN value #>> '{}'
+      WHEN kind = 'number' THEN trim_scale((value #>> '{}')::numeric)::text
     END;
+    combined := combined || group_value(plain);
   END LOOP;
   RETURN combined;
 END $$;
