@@ -1,7 +1,7 @@
 // The statements that make rows, one for each table. What the product's own statement writes for an event, these write for
 // all of them.
 
-import { ALL_ROLLUPS, insertInto, PARTS, rowsOfEvents } from '@weir/db/rollups';
+import { insertInto, PARTS, PLAIN_ROLLUPS, rowsOfEvents } from '@weir/db/rollups';
 
 /**
  * Some events, evenly over the span: $1 organization, $2 meters, $3 customers, $4 the first event and $5 the one after the
@@ -49,7 +49,7 @@ const ANY_PART = `(uuid_hash(id) & ${PARTS - 1})::smallint`;
  */
 const AS_THEY_CAME = 'min("timestamp")';
 
-export const DAILY_TABLES = ALL_ROLLUPS.map((rollup) => {
+export const DAILY_TABLES = PLAIN_ROLLUPS.map((rollup) => {
   const rows = rowsOfEvents(rollup, rollup.keeps === 'values' ? VALUES_OF_DAY : OF_DAY, ANY_PART, AS_THEY_CAME);
   return { table: rollup.table, insert: `${insertInto(rollup)} ${rows}` };
 });

@@ -241,7 +241,11 @@ export interface Organization {
   session: string;
   email: string;
   password: string;
-  createMeter(aggregation: AggregationType, unit?: string): Promise<{ id: string; token: string; featureId: string }>;
+  createMeter(
+    aggregation: AggregationType,
+    unit?: string,
+    metadataKeys?: string[],
+  ): Promise<{ id: string; token: string; featureId: string }>;
   createKey(...scopes: string[]): Promise<string>;
 }
 
@@ -262,7 +266,7 @@ export async function signUp(weir: Weir): Promise<Organization> {
     session,
     email,
     password,
-    async createMeter(aggregation, unit) {
+    async createMeter(aggregation, unit, metadataKeys) {
       const slug = randomBytes(6).toString('hex');
       const feature = await weir.request('POST', '/api/v1/features', {
         session,
@@ -272,6 +276,7 @@ export async function signUp(weir: Weir): Promise<Organization> {
           type: 'meter',
           aggregation_type: aggregation,
           ...(unit !== undefined && { unit }),
+          ...(metadataKeys !== undefined && { metadata_keys: metadataKeys }),
         },
       });
       if (feature.status !== 201) throw new Error(`creating a feature answered ${JSON.stringify(feature.body)}`);

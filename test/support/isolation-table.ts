@@ -64,6 +64,12 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/meters/{id}', ({ meter }) => `/meters/${meter}`],
     ['PATCH /api/v1/meters/{id}', ({ meter }) => `/meters/${meter}`, () => ({ status: 'ARCHIVED' })],
     ['GET /api/v1/meters/{id}/usage', ({ meter }) => `/meters/${meter}/usage`],
+    [
+      'GET /api/v1/meters/{id}/usage',
+      ({ meter }) => `/meters/${meter}/usage?group_by_metadata=model&filter[model]=shared-name`,
+    ],
+    ['PATCH /api/v1/meters/{id}', ({ meter }) => `/meters/${meter}`, () => ({ metadata_keys: ['mine'] })],
+    ['GET /api/v1/usage', ({ token }) => `/usage?meter_token=${token}&group_by_metadata=model`],
     ['GET /api/v1/meters/{id}/customers', ({ meter }) => `/meters/${meter}/customers`],
     ['GET /api/v1/meters/{id}/usage', ({ customer }) => `/meters/${own().meter}/usage?customer_id=${customer}`],
     ['GET /api/v1/meters/{id}/usage', ({ meter }) => `/meters/${meter}/usage?customer_external_id=shared-name`],

@@ -62,8 +62,72 @@ const TABLES: Record<string, string> = {
   meter_value_days: valueDifferences('meter_value_days', 'organization_id, meter_id'),
 };
 
+/** The events of meters that name keys, each with the combination of values that it counts under. */
+const GROUPED_EVENTS = `(
+    SELECT e.*, m.aggregation_type, CASE WHEN EXISTS (SELECT FROM metadata_groups g WHERE g.meter_id = e.meter_id
+      AND g.day = ${timeOf.day} AND g.group_values = group_values(m.metadata_keys, e.metadata))
+      THEN array_to_json(group_values(m.metadata_keys, e.metadata))::text ELSE 'overflow' END AS of_group
+    FROM events e JOIN meters m ON (m.organization_id, m.id) = (e.organization_id, e.meter_id) WHERE m.metadata_keys <> '{}'
+  ) AS events`;
+
+/** How many rows of a rollup by group are not what the events give; `row` says what of a row, and `made` what of the events. */
+function groupDifferences(
+  table: string,
+  key: string[],
+  time: string,
+  what: { made: string; row: string; from?: string },
+): string {
+  const all = [...key, 'of_group'].join(', ');
+  return `(SELECT count(*)::int FROM (
+      SELECT ${key.map((name) => (timeSql[name] === undefined ? name : `${timeSql[name]} AS ${name}`)).join(', ')}, of_group, ${what.made} AS made
+      FROM ${GROUPED_EVENTS} ${what.from ?? ''} GROUP BY ${[...key, 'of_group'].map((_, index) => index + 1).join(', ')}
+    ) AS s FULL JOIN (
+      SELECT ${key.map((name) => `r.${name}`).join(', ')}, coalesce(array_to_json(g.group_values)::text, 'overflow') AS of_group, ${what.row} AS kept
+      FROM ${table} r LEFT JOIN metadata_groups g ON g.organization_id = r.organization_id AND g.meter_id = r.meter_id
+        AND g.day = date_trunc('day', r.${time}, 'UTC') AND g.group_hash = r.group_hash
+      GROUP BY ${[...key, 'of_group'].map((_, index) => index + 1).join(', ')}
+    ) AS r USING (${all}) WHERE made IS DISTINCT FROM kept) AS ${table}`;
+}
+
+const timeSql: Record<string, string> = {
+  ...timeOf,
+  quarter: `date_bin('15 minutes', "timestamp", TIMESTAMPTZ '2000-01-01 00:00:00Z')`,
+  value_hash: 'unique_value_hash(metadata)',
+};
+const OF_USAGE = {
+  made: `ROW(count(*)::numeric, sum(quantity), min(quantity), max(quantity), max("timestamp"),
+    (array_agg(id ORDER BY "timestamp" DESC, id DESC))[1], (array_agg(quantity ORDER BY "timestamp" DESC, id DESC))[1])::text`,
+  row: `ROW(sum(event_count), sum(quantity_sum), min(quantity_min), max(quantity_max), max(last_timestamp),
+    (array_agg(last_event_id ORDER BY last_timestamp DESC, last_event_id DESC))[1],
+    (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1])::text`,
+};
+const OF_VALUES = {
+  made: `(SELECT string_agg((n = ANY (array_agg(${SECONDS} % 86400 / 900)))::int::text, '' ORDER BY n) FROM generate_series(0, 95) AS n)`,
+  row: 'max(quarters::text)',
+  from: `WHERE aggregation_type = 'UNIQUE_COUNT'`,
+};
+const OF_CUSTOMER = ['organization_id', 'meter_id', 'customer_external_id'];
+const OF_METER = ['organization_id', 'meter_id'];
+const GROUP_TABLES: Record<string, string> = {
+  customer_group_hours: groupDifferences('customer_group_hours', [...OF_CUSTOMER, 'hour'], 'hour', OF_USAGE),
+  meter_group_quarters: groupDifferences('meter_group_quarters', [...OF_METER, 'quarter'], 'quarter', OF_USAGE),
+  customer_group_value_days: groupDifferences(
+    'customer_group_value_days',
+    [...OF_CUSTOMER, 'day', 'value_hash'],
+    'day',
+    OF_VALUES,
+  ),
+  meter_group_value_days: groupDifferences(
+    'meter_group_value_days',
+    [...OF_METER, 'day', 'value_hash'],
+    'day',
+    OF_VALUES,
+  ),
+};
+
 /** The promise under every number that is read: rollups equal the events they were made of. */
 export async function expectRollupsToEqualEvents(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query(`SELECT ${Object.values(TABLES).join(', ')}`);
-  expect(rows).toEqual([Object.fromEntries(Object.keys(TABLES).map((table) => [table, 0]))]);
+  const tables = { ...TABLES, ...GROUP_TABLES };
+  const { rows } = await pool.query(`SELECT ${Object.values(tables).join(', ')}`);
+  expect(rows).toEqual([Object.fromEntries(Object.keys(tables).map((table) => [table, 0]))]);
 }

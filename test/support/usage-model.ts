@@ -15,6 +15,8 @@ export interface ModelEvent {
   at: bigint;
   /** Who is counted, whatever way it is spelt in JSON. */
   user: string;
+  /** What usage is grouped by, by key; null where there is nothing to group by. */
+  values?: Record<string, string | null>;
 }
 
 export interface Period {
@@ -151,17 +153,28 @@ export function rankingOf(
   aggregation: Aggregation,
   events: ModelEvent[],
 ): { customer: string; events: ModelEvent[] }[] {
-  const byCustomer = groupBy(events, (event) => event.customer);
+  return rankedBy(aggregation, events, (event) => event.customer).map(({ of, events: own }) => {
+    return { customer: of, events: own };
+  });
+}
+
+/** The groups of events, largest usage first, then by name; what has no name comes last. */
+export function rankedBy<Name extends string | null>(
+  aggregation: Aggregation,
+  events: ModelEvent[],
+  nameOf: (event: ModelEvent) => Name,
+): { of: Name; events: ModelEvent[] }[] {
   // Averages are compared before they are rounded.
   const valueOf = (own: ModelEvent[]): bigint => {
     const value = scaled(usageOf(aggregation === 'AVG' ? 'SUM' : aggregation, own) ?? '0');
     return aggregation === 'AVG' ? (value * 10n ** 20n) / BigInt(own.length) : value;
   };
-  return [...byCustomer]
-    .map(([customer, own]) => ({ customer, events: own }))
+  return [...groupBy(events, nameOf)]
+    .map(([name, own]) => ({ of: name, events: own }))
     .sort((a, b) => {
       const [left, right] = [valueOf(a.events), valueOf(b.events)];
       if (left !== right) return left > right ? -1 : 1;
-      return a.customer < b.customer ? -1 : 1;
+      if (a.of === null || b.of === null) return a.of === null ? 1 : -1;
+      return a.of < b.of ? -1 : 1;
     });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
 
 let weir: Weir;
 let admin: Organization;
@@ -8,6 +8,9 @@ beforeAll(async () => {
   admin = await signUp(weir);
 });
 afterAll(() => weir.close());
+
+const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  weir.request(method, `/api/v1/${path}`, { session: admin.session, ...(body !== undefined && { body }) });
 
 test('what cannot be read is refused with a sentence that says why', async () => {
   const { id } = await admin.createMeter('SUM');
@@ -85,4 +88,63 @@ test('usage is read with a session or a key that may read, and with nothing else
     expect((await weir.request('GET', `/api/v1/${path}`, { apiKey: reader })).status).toBe(200);
     expect((await weir.request('GET', `/api/v1/${path}`, { session: admin.session })).status).toBe(200);
   }
+});
+
+test('what cannot be asked of metadata is refused with a sentence that says why', async () => {
+  const { id } = await admin.createMeter('SUM', undefined, ['model', 'region']);
+  const plain = await admin.createMeter('SUM');
+  const refusals: [meter: string, query: string, detail: string][] = [
+    [id, 'group_by_metadata=user', 'group_by_metadata must be one of the metadata_keys of the meter: model, region.'],
+    [plain.id, 'group_by_metadata=model', 'and it has none: name some with PATCH /api/v1/meters/{id}.'],
+    [id, 'filter[user]=x', 'filter[user] must be one of the metadata_keys of the meter: model, region.'],
+    [id, 'filter[__proto__]=x', 'filter[__proto__] must be one of the metadata_keys of the meter: model, region.'],
+    [id, 'filter[constructor]=x&group_by_metadata=__proto__', 'All 2 problems are listed in errors.'],
+    [id, `filter[${'k'.repeat(9_000)}]=x`, `filter[${'k'.repeat(100)}] must be one of`],
+    [id, 'filter[]=x', 'filter[] must be one of'],
+    [id, 'filter=x', 'filter write filter[model]=gpt-4'],
+    [id, 'filter[model]=a&filter[model]=b', 'filter[model] must be sent once.'],
+    [id, 'filter[model]=a%00b', 'filter[model] must not hold a NUL character'],
+    [
+      id,
+      Array.from({ length: 1_000 }, (_, index) => `filter[k${index}]=`).join('&'),
+      'filter must name at most 5 keys',
+    ],
+    [id, 'filter[model]=a&filter=b', 'All 2 problems are listed in errors.'],
+    [id, 'group_by_metadata=model&groups_limit=101', 'groups_limit must be a whole number from 1 to 100.'],
+    [
+      id,
+      'group_by_metadata=model&groups_limit=100&group_by=hour&start_date=2025-11-01&end_date=2025-11-30',
+      'groups_limit would make more than 50000 buckets',
+    ],
+  ];
+  for (const [meter, query, detail] of refusals) {
+    const { status, body } = await request('GET', `meters/${meter}/usage?${query}`);
+    expect([status, body.code], query.slice(0, 80)).toEqual([422, 'invalid_request']);
+    expect(body.detail).toContain(detail);
+  }
+  // Values of any form are looked for and not found.
+  for (const value of ['x'.repeat(8_192), '\u202e😀', "'; DROP TABLE events; --", '{"a":[', '\\', '%'])
+    expect(
+      (await request('GET', `meters/${id}/usage?filter[model]=${encodeURIComponent(value)}`)).body.event_count,
+    ).toBe(0);
+});
+
+test('keys that cannot be named are refused', async () => {
+  const { id } = await admin.createMeter('SUM');
+  const refusals: [keys: unknown, message: string][] = [
+    [['a', 'b', 'c', 'd', 'e', 'f'], 'metadata_keys must have at most 5 keys.'],
+    [['a', 'a'], 'metadata_keys must name each key once.'],
+    [[''], 'metadata_keys[0] must have 1 to 64 characters.'],
+    [['x'.repeat(65)], 'metadata_keys[0] must have 1 to 64 characters.'],
+    [['a\0'], 'metadata_keys[0] must not hold a NUL character or half of a surrogate pair.'],
+    ['model', 'metadata_keys must be a list of at most 5 keys.'],
+    [null, 'metadata_keys must be a list of at most 5 keys.'],
+  ];
+  for (const [keys, message] of refusals) {
+    const { status, body } = await request('PATCH', `meters/${id}`, { metadata_keys: keys });
+    expect([status, body.detail]).toEqual([422, message]);
+  }
+  const toggle = { name: 'Toggle', lookup_key: 'toggle', type: 'switch', metadata_keys: ['model'] };
+  expect((await request('POST', 'features', toggle)).status).toBe(422);
+  expect((await request('GET', `meters/${id}`)).body.metadata_keys).toEqual([]);
 });

@@ -3,6 +3,7 @@
 import type { Database } from '@weir/db/database';
 import { deleteOldAuditEntries } from '@weir/db/audit-log';
 import { deleteExpiredInvitations } from '@weir/db/invitations';
+import { backfillGroups } from '@weir/db/group-backfill';
 import { makePartitions } from '@weir/db/partitions';
 import { deleteExpiredPasswordResets } from '@weir/db/password-resets';
 import { deleteExpiredSessions } from '@weir/db/sessions';
@@ -33,7 +34,13 @@ const SETTLING_INTERVAL_MS = 3_600_000;
 /** Entries are kept for days: an hour more or less does not matter. Each time a bounded number is deleted. */
 const AUDIT_LOG_INTERVAL_MS = 3_600_000;
 
-type Task = 'sweep' | 'drain' | 'partitions' | 'sessions' | 'auditLog' | 'billing' | 'settling';
+/** Who changes the metadata keys of a meter waits for its usage to be grouped anew. */
+const GROUPS_INTERVAL_MS = 2_000;
+
+/** So much of it at a time; other maintenance has its turn in between. */
+const GROUPS_MS = 1_000;
+
+type Task = 'sweep' | 'drain' | 'partitions' | 'sessions' | 'auditLog' | 'billing' | 'settling' | 'groups';
 
 export interface MaintenanceDeps {
   address: QueueAddress;
@@ -65,6 +72,7 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       auditLog: AUDIT_LOG_INTERVAL_MS,
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
+      groups: GROUPS_INTERVAL_MS,
     },
     async perform(task) {
       // What another Weir has counted must not be drained into this one's database.
@@ -132,6 +140,11 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     }
     case 'settling': {
       await addSettling(database, deps.billingJobs);
+      return;
+    }
+    case 'groups': {
+      const days = await backfillGroups(database, GROUPS_MS);
+      if (days > 0) log.info({ days }, 'usage of before was grouped by new metadata keys');
     }
   }
 }

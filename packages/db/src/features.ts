@@ -12,6 +12,7 @@ export interface Feature {
   meter_token: string | null;
   aggregation_type: AggregationType | null;
   unit: string | null;
+  metadata_keys: string[] | null;
   plan_count: number;
   created_at: string;
 }
@@ -39,6 +40,7 @@ function selectFeatures(db: Queries, organizationId: string) {
       'meters.meter_token',
       'meters.aggregation_type',
       'meters.unit',
+      'meters.metadata_keys',
       'features.created_at',
     ])
     .select(({ selectFrom, cast }) =>

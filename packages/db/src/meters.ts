@@ -1,4 +1,5 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
+import { announceMetadataKeys } from './metadata-keys.ts';
 import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
 
 export interface Meter {
@@ -8,6 +9,8 @@ export interface Meter {
   aggregation_type: AggregationType;
   unit: string | null;
   status: MeterStatus;
+  /** Keys of the metadata by whose values usage can be read; `changeMetadataKeys` changes them. */
+  metadata_keys: string[];
   /** Null once the feature was deleted. */
   feature_id: string | null;
   created_at: string;
@@ -27,10 +30,12 @@ const columns = [
   'aggregation_type',
   'unit',
   'status',
+  'metadata_keys',
   'feature_id',
   'created_at',
 ] as const;
 
+/** In a transaction: what records has to learn of its keys before its first event. */
 export async function insertMeter(
   db: Queries,
   meter: {
@@ -41,9 +46,11 @@ export async function insertMeter(
     meter_token: string;
     aggregation_type: AggregationType;
     unit: string | null;
+    metadata_keys: string[];
   },
 ): Promise<void> {
   await db.insertInto('meters').values(meter).execute();
+  if (meter.metadata_keys.length > 0) await announceMetadataKeys(db);
 }
 
 /** Newest first. */

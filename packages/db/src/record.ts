@@ -6,7 +6,18 @@ import type { StagedEvent, UsageEvent } from '@weir/shared/event';
 import { plainArray, textArray } from './array-text.ts';
 import { settleHeld, type HeldEvent, type ReusedKey } from './held-keys.ts';
 import { hash128 } from '@weir/shared/hash';
-import { addTo, ALL_ROLLUPS, PARTS, rowsOfEvents, rowsOfFiner, type Rollup } from './rollups.ts';
+import { areKeysOld, knownMetadataKeys, learnMetadataKeys } from './metadata-keys.ts';
+import {
+  addTo,
+  ALL_ROLLUPS,
+  BEGINNING,
+  OVERFLOW,
+  PARTS,
+  PLAIN_ROLLUPS,
+  rowsOfEvents,
+  rowsOfFiner,
+  type Rollup,
+} from './rollups.ts';
 import pg from 'pg';
 
 /** An event that a meter takes, with what its meter adds to it. */
@@ -26,20 +37,54 @@ export interface Recorded {
 
 /** The parts that add what was recorded to a rollup. */
 function addRecorded(rollup: Rollup): string {
-  const { table, keeps, madeOf } = rollup;
-  const events = keeps === 'values' ? 'valued' : 'recorded';
+  const { table, keeps, isGrouped, madeOf } = rollup;
+  const events = keeps === 'values' ? 'valued' : isGrouped === true ? 'grouped' : 'recorded';
   const rows =
     madeOf === undefined
-      ? rowsOfEvents(rollup, events, `pg_backend_pid() % ${PARTS}`)
+      ? rowsOfEvents(
+          rollup,
+          isGrouped === true ? `${events} WHERE group_hash IS NOT NULL` : events,
+          `pg_backend_pid() % ${PARTS}`,
+        )
       : rowsOfFiner(rollup, madeOf, `made_${madeOf.table}`);
   return `made_${table} AS (${rows}),
 added_${table} AS (${addTo(rollup, `SELECT * FROM made_${table}`)})`;
 }
 
+/** The events as they are given, once what is closed is known. */
+const GIVEN = `SELECT t.* FROM (SELECT count(*) FROM closed) AS locked
+  CROSS JOIN unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[], $7::text[], $8::uuid[], $9::text[], $10::boolean[]`;
+const COLUMNS =
+  'id, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, key_hash, metadata, counts_unique_values';
+
+const INPUT = `input AS MATERIALIZED (${GIVEN}) AS t (${COLUMNS}))`;
+
+/** The same with the group of each event whose meter names keys. */
+const INPUT_WITH_GROUPS = `given AS MATERIALIZED (${GIVEN}, $12::text[]) AS t (${COLUMNS}, metadata_keys)),
+asked AS MATERIALIZED (
+  SELECT id, organization_id, meter_id, ${BEGINNING.day('"timestamp"')} AS day, group_hash(combined) AS group_hash, combined AS group_values
+  FROM given CROSS JOIN LATERAL (SELECT group_values(metadata_keys::text[], metadata::json) AS combined OFFSET 0) AS of_event
+  WHERE metadata_keys IS NOT NULL
+),
+kept_groups AS MATERIALIZED (
+  SELECT * FROM keep_groups(ARRAY(
+    SELECT DISTINCT ROW(organization_id, meter_id, day, group_hash, group_values)::metadata_groups FROM asked))
+),
+input AS MATERIALIZED (
+  SELECT given.*, CASE WHEN asked.id IS NOT NULL THEN coalesce(kept_groups.group_hash, ${OVERFLOW}) END AS group_hash
+  FROM given LEFT JOIN asked USING (id) LEFT JOIN kept_groups ON (kept_groups.organization_id, kept_groups.meter_id, kept_groups.day,
+    kept_groups.group_hash) = (asked.organization_id, asked.meter_id, asked.day, asked.group_hash)
+)`;
+
+/** Once each, also where a batch holds an event twice. */
+const GROUPED = `grouped AS MATERIALIZED (SELECT DISTINCT ON (id) recorded.*, group_hash FROM recorded JOIN input USING (id)),`;
+
 // The order of the parts is the promise:
 // - closed: what is closed of the organizations of the batch, read behind locks that hold off their next closing until this
 //   statement has committed. An event is thus in the usage that a closing sees, or it is late for it: never neither. Nothing is
 //   inserted before (input waits for it), so that no statement waits for these locks while it holds a row.
+// - asked, kept_groups: the combination of values of each event whose meter names keys of the metadata, and which of them are
+//   kept by themselves. New ones are kept behind a lock, which again nobody waits for while holding a row but these.
 // - keyed: an idempotency key goes to the first event that brings it. Rows are inserted in the order of their key here
 //   and in the rollups below, so that two workers with the same keys wait for each other instead of deadlocking.
 // - held: keys that were taken before this statement began. When this event itself holds it, the batch was delivered
@@ -52,15 +97,11 @@ added_${table} AS (${addTo(rollup, `SELECT * FROM made_${table}`)})`;
 // - late: events of a time that is closed, with the number of the closing that they are late for. Of recorded, hence written once.
 // - valued: values are made of their events once, for all that keep them.
 // - made_…, added_…: the rows of each rollup, and how they are added to it, in the order of their keys.
-const RECORD = `
+const recordStatement = (hasGroups: boolean): string => `
 WITH closed AS MATERIALIZED (
-  SELECT organization_id, number, until FROM closings_of($2::uuid[])
+  SELECT organization_id, number, until FROM closings_of($2::uuid[], $11::uuid)
 ),
-input AS MATERIALIZED (
-  SELECT t.* FROM (SELECT count(*) FROM closed) AS locked CROSS JOIN unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::numeric[], $6::timestamptz[],
-                       $7::text[], $8::uuid[], $9::text[], $10::boolean[])
-    AS t (id, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, key_hash, metadata, counts_unique_values)
-),
+${hasGroups ? INPUT_WITH_GROUPS : INPUT},
 keyed AS (
   INSERT INTO idempotency_keys (key_hash, event_id)
   SELECT key_hash, id FROM input WHERE key_hash IS NOT NULL ORDER BY key_hash, id
@@ -89,15 +130,21 @@ late AS (
 ),
 valued AS MATERIALIZED (
   SELECT r.organization_id, r.meter_id, r.customer_external_id, r."timestamp", unique_value_hash(r.metadata) AS value_hash
+    ${hasGroups ? ', group_hash' : ''}
   FROM recorded r JOIN input i USING (id)
   WHERE i.counts_unique_values
 ),
-${ALL_ROLLUPS.map(addRecorded).join(',\n')}
+${hasGroups ? GROUPED : ''}
+${(hasGroups ? ALL_ROLLUPS : PLAIN_ROLLUPS).map(addRecorded).join(',\n')}
 SELECT
   (SELECT count(*)::int FROM recorded) AS recorded,
   ARRAY(SELECT ARRAY[id, holder]::text[] FROM held WHERE holder <> id) AS held,
   ARRAY(SELECT id::text FROM input WHERE key_hash IS NOT NULL
         AND id NOT IN (SELECT event_id FROM keyed) AND id NOT IN (SELECT id FROM held)) AS unsettled`;
+
+/** A batch without events of meters that name keys pays nothing for those that do: it has a statement of its own. */
+const RECORD = { name: 'record', text: recordStatement(false) };
+const RECORD_GROUPS = { name: 'record-groups', text: recordStatement(true) };
 
 interface RecordRow {
   recorded: number;
@@ -136,11 +183,16 @@ export async function recordEvents(pool: pg.Pool, events: readonly RecordableEve
 }
 
 async function record(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<RecordRow[]> {
+  const { version, ofMeter } = knownMetadataKeys(pool);
+  const hasGroups = ofMeter.size > 0 && events.some(({ event }) => ofMeter.has(event.meter_id));
+  const values = [...columnsOf(events), version];
+  if (hasGroups) values.push(textArray(events.map(({ event }) => ofMeter.get(event.meter_id) ?? null)));
   try {
-    const { rows } = await pool.query<RecordRow>({ name: 'record', text: RECORD, values: columnsOf(events) });
+    const { rows } = await pool.query<RecordRow>({ ...(hasGroups ? RECORD_GROUPS : RECORD), values });
     return rows;
   } catch (error) {
-    if (!isMisrouted(error)) throw error;
+    if (areKeysOld(error)) await learnMetadataKeys(pool);
+    else if (!isMisrouted(error)) throw error;
     return record(pool, events);
   }
 }

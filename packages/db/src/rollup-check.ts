@@ -13,6 +13,9 @@ import {
   columnsOf,
   insertInto,
   keyOf,
+  BEGINNING,
+  OVERFLOW,
+  PLAIN_ROLLUPS,
   ROLLUPS,
   rowsOfEvents,
   rowsOfTable,
@@ -26,7 +29,11 @@ const ofUnit = ({ grain }: Rollup): string =>
 
 /** The rows that the copied events give. */
 function madeRows(rollup: Rollup): string {
-  return rowsOfEvents(rollup, rollup.keeps === 'values' ? 'unit_events WHERE value_hash IS NOT NULL' : 'unit_events');
+  const conditions = [
+    ...(rollup.keeps === 'values' ? ['value_hash IS NOT NULL'] : []),
+    ...(rollup.isGrouped === true ? ['group_hash IS NOT NULL'] : []),
+  ];
+  return rowsOfEvents(rollup, `unit_events${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}`);
 }
 
 /** One meter in one month (`2026-11`) of the time of its events. */
@@ -79,7 +86,7 @@ export async function compareUnit(database: Database, unit: Unit): Promise<Rollu
   const transaction = database.kysely.transaction().setIsolationLevel('repeatable read');
   return transaction.execute(async (snapshot) => {
     await copyEvents(snapshot, unit);
-    return compareAll(snapshot, unit);
+    return [...(await compareGroups(snapshot, unit)), ...(await compareAll(snapshot, unit))];
   });
 }
 
@@ -94,12 +101,21 @@ export async function rebuildUnit(database: Database, unit: Unit): Promise<Rollu
     await sql`LOCK TABLE ${sql.table(ROLLUPS.customerUsageHours.table)} IN SHARE ROW EXCLUSIVE MODE`.execute(
       transaction,
     );
+    // Nor are its keys changed meanwhile, or its groups made by new ones.
+    await run(transaction, 'SELECT FROM meters WHERE organization_id = $1 AND id = $2 FOR SHARE', unit);
+    await run(
+      transaction,
+      'SELECT FROM metadata_backfills WHERE organization_id = $1 AND meter_id = $2 FOR SHARE',
+      unit,
+    );
     await copyEvents(transaction, unit);
+    const groups = await compareGroups(transaction, unit);
+    if (groups.length > 0) await keepGroups(transaction, unit);
     const differences = await compareAll(transaction, unit);
     for (const rollup of ALL_ROLLUPS) {
       if (differences.some(({ table }) => table === rollup.table)) await rebuild(transaction, rollup, unit);
     }
-    return differences;
+    return [...groups, ...differences];
   });
 }
 
@@ -107,25 +123,80 @@ export async function rebuildUnit(database: Database, unit: Unit): Promise<Rollu
 async function copyEvents(transaction: Transaction<Tables>, unit: Unit): Promise<void> {
   const { organizationId, meterId, month } = unit;
   await sql`CREATE TEMP TABLE unit_events (
-    organization_id uuid, meter_id uuid, id uuid, customer_external_id text, "timestamp" timestamptz, quantity numeric, value_hash bytea) ON COMMIT DROP`.execute(
-    transaction,
-  );
+    organization_id uuid, meter_id uuid, id uuid, customer_external_id text, "timestamp" timestamptz, quantity numeric, value_hash bytea,
+    day timestamptz, group_values text[], group_hash uuid) ON COMMIT DROP`.execute(transaction);
   await sql`INSERT INTO unit_events
-    SELECT organization_id, meter_id, id, customer_external_id, "timestamp", quantity, CASE WHEN EXISTS (SELECT FROM meters
-      WHERE meters.organization_id = ${organizationId}::uuid AND meters.id = ${meterId}::uuid AND aggregation_type = 'UNIQUE_COUNT')
-      THEN unique_value_hash(metadata) END
-    FROM events
-    WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid
-      AND "timestamp" >= ${startOf(month)}::timestamptz AND "timestamp" < ${startOf(monthAfter(month))}::timestamptz`.execute(
-    transaction,
-  );
+    SELECT organization_id, meter_id, id, customer_external_id, "timestamp", quantity, value_hash, day, combined, group_hash(combined)
+    FROM (SELECT events.*, ${sql.raw(BEGINNING.day('"timestamp"'))} AS day,
+        CASE WHEN aggregation_type = 'UNIQUE_COUNT' THEN unique_value_hash(metadata) END AS value_hash,
+        CASE WHEN metadata_keys <> '{}' THEN group_values(metadata_keys, metadata) END AS combined
+      FROM events LEFT JOIN (SELECT aggregation_type, metadata_keys FROM meters
+        WHERE organization_id = ${organizationId}::uuid AND id = ${meterId}::uuid) AS meter ON true
+      WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid
+        AND "timestamp" >= ${startOf(month)}::timestamptz AND "timestamp" < ${startOf(monthAfter(month))}::timestamptz
+      OFFSET 0) AS found`.execute(transaction);
   // It has no statistics of its own, and the planner would guess.
   await sql`ANALYZE unit_events`.execute(transaction);
+  await run(transaction, MARK_OVERFLOW, unit);
+}
+
+/** What a full day does not keep counts as one. A day that is not full has to keep all that came. */
+const MARK_OVERFLOW = `
+WITH full_days AS MATERIALIZED (
+  SELECT day FROM metadata_groups WHERE organization_id = $1 AND meter_id = $2 AND day >= $3 AND day < $4
+  GROUP BY day HAVING count(*) >= metadata_groups_max()
+)
+UPDATE unit_events SET group_hash = ${OVERFLOW} FROM full_days
+WHERE unit_events.day = full_days.day AND group_hash IS NOT NULL AND NOT EXISTS (
+  SELECT FROM metadata_groups AS kept WHERE (kept.organization_id, kept.meter_id, kept.day, kept.group_hash)
+    = (unit_events.organization_id, unit_events.meter_id, unit_events.day, unit_events.group_hash))`;
+
+/** The combinations of the copied events that are kept by themselves, beside what is there of them. */
+const GROUPS = `(SELECT DISTINCT organization_id, meter_id, day, group_hash, group_values FROM unit_events
+    WHERE group_hash <> ${OVERFLOW}) AS made
+  LEFT JOIN metadata_groups AS kept USING (organization_id, meter_id, day, group_hash)`;
+
+/** How what is kept of combinations is not what the events have. One that no event has does no harm: it came with a duplicate. */
+async function compareGroups(db: Kysely<Tables>, unit: Unit): Promise<RollupDifference[]> {
+  if (await isBackfilled(db, unit)) return [];
+  const row = await run(
+    db,
+    `SELECT count(*) FILTER (WHERE kept.group_values IS NULL) AS missing,
+       count(*) FILTER (WHERE kept.group_values <> made.group_values) AS wrong FROM ${GROUPS}`,
+    unit,
+  );
+  const [missing, wrong] = [Number(row?.['missing']), Number(row?.['wrong'])];
+  if (missing + wrong === 0) return [];
+  return [{ table: 'metadata_groups', missing, extra: 0, wrong: wrong === 0 ? {} : { group_values: wrong }, off: {} }];
+}
+
+async function keepGroups(db: Kysely<Tables>, unit: Unit): Promise<void> {
+  await run(
+    db,
+    `UPDATE metadata_groups AS kept SET group_values = made.group_values FROM unit_events AS made
+     WHERE (kept.organization_id, kept.meter_id, kept.day, kept.group_hash)
+       = (made.organization_id, made.meter_id, made.day, made.group_hash) AND kept.group_values <> made.group_values`,
+    unit,
+  );
+  await run(
+    db,
+    `SELECT count(*)::text AS kept FROM keep_groups(ARRAY(
+       SELECT ROW(organization_id, meter_id, day, group_hash, made.group_values)::metadata_groups FROM ${GROUPS}))`,
+    unit,
+  );
+  await run(db, MARK_OVERFLOW, unit);
+}
+
+/** Whether the groups of the meter are being made, and are not expected to be what the events give yet. */
+async function isBackfilled(db: Kysely<Tables>, unit: Unit): Promise<boolean> {
+  const pending = `SELECT 'yes' AS pending FROM metadata_backfills WHERE organization_id = $1 AND meter_id = $2`;
+  return (await run(db, pending, unit)) !== undefined;
 }
 
 async function compareAll(db: Kysely<Tables>, unit: Unit): Promise<RollupDifference[]> {
   const differences: RollupDifference[] = [];
-  for (const rollup of ALL_ROLLUPS) {
+  const rollups = (await isBackfilled(db, unit)) ? PLAIN_ROLLUPS : ALL_ROLLUPS;
+  for (const rollup of rollups) {
     const row = await run(db, comparison(rollup), unit);
     const difference = differenceOf(rollup, row ?? {});
     if (difference !== undefined) differences.push(difference);

@@ -11,6 +11,8 @@ export interface Rollup {
   keeps: 'usage' | 'values';
   /** The stretch of time of a row (UTC), which is also the name of the column with its first instant. */
   grain: 'day' | 'hour' | 'quarter';
+  /** Whether it keeps each combination of metadata values by itself, and only events of meters that name keys. */
+  isGrouped?: boolean;
   /** Whether several rows, one for each part, add up to what one would be. */
   isSplit?: boolean;
   /** Of which finer rollup the record statement makes it, where that is less work than from events. */
@@ -25,6 +27,14 @@ const customerUsageHours: Rollup = {
 };
 
 const customerValueDays: Rollup = { table: 'customer_value_days', scope: 'customer', keeps: 'values', grain: 'day' };
+
+const customerGroupValueDays: Rollup = {
+  table: 'customer_group_value_days',
+  scope: 'customer',
+  keeps: 'values',
+  grain: 'day',
+  isGrouped: true,
+};
 
 export const ROLLUPS = {
   customerUsageHours,
@@ -50,10 +60,43 @@ export const ROLLUPS = {
     grain: 'day',
     madeOf: customerValueDays,
   },
+  customerGroupHours: {
+    table: 'customer_group_hours',
+    scope: 'customer',
+    keeps: 'usage',
+    grain: 'hour',
+    isGrouped: true,
+  },
+  meterGroupQuarters: {
+    table: 'meter_group_quarters',
+    scope: 'meter',
+    keeps: 'usage',
+    grain: 'quarter',
+    isGrouped: true,
+    isSplit: true,
+  },
+  customerGroupValueDays,
+  meterGroupValueDays: {
+    table: 'meter_group_value_days',
+    scope: 'meter',
+    keeps: 'values',
+    grain: 'day',
+    isGrouped: true,
+    madeOf: customerGroupValueDays,
+  },
 } as const satisfies Record<string, Rollup>;
 
 /** In the order in which every statement writes to them. */
 export const ALL_ROLLUPS: readonly Rollup[] = Object.values(ROLLUPS);
+
+/** Those that take the events of every meter. */
+export const PLAIN_ROLLUPS = ALL_ROLLUPS.filter(({ isGrouped }) => isGrouped !== true);
+
+/** Those of meters that name keys of their metadata. */
+export const GROUP_ROLLUPS = ALL_ROLLUPS.filter(({ isGrouped }) => isGrouped === true);
+
+/** The group of all events beyond the combinations of a day that are kept, as SQL; see the table metadata_groups. */
+export const OVERFLOW = `'00000000-0000-0000-0000-000000000000'::uuid`;
 
 /** Into so many parts the rows of a rollup are split: so many connections can add to a busy meter at the same time. */
 export const PARTS = 4;
@@ -114,9 +157,18 @@ const VALUES: Record<string, Column> = {
 const COLUMNS = { usage: USAGE, values: VALUES };
 
 /** What a row is found by, apart from its part. */
-export function keyOf({ scope, keeps, grain }: Rollup): string[] {
+export function keyOf({ scope, keeps, grain, isGrouped }: Rollup): string[] {
   const customer = scope === 'customer' ? ['customer_external_id'] : [];
-  return ['organization_id', 'meter_id', ...customer, grain, ...(keeps === 'values' ? ['value_hash'] : [])];
+  const group = isGrouped === true ? ['group_hash'] : [];
+  const value = keeps === 'values' ? ['value_hash'] : [];
+  return ['organization_id', 'meter_id', ...customer, grain, ...group, ...value];
+}
+
+/** SQL that adds up a column of usage from rows of a rollup. */
+export function addedUp(column: string): string {
+  const found = USAGE[column];
+  if (found === undefined) throw new Error(`no rollup has a column ${column}`);
+  return found.ofRows;
 }
 
 /** What a row says of its events. */
@@ -130,8 +182,8 @@ export function amountsOf({ keeps }: Rollup): string[] {
 }
 
 /**
- * Selects the rows that events give. `events` has their columns, and `value_hash` for distinct values; `part` says in SQL which
- * part each goes to, and `order` may put the rows in another order than that of their keys.
+ * Selects the rows that events give. `events` has their columns, `value_hash` for distinct values, and `group_hash` for what is
+ * kept by group; `part` says in SQL which part each goes to, and `order` may put the rows in another order than that of their keys.
  */
 export function rowsOfEvents(rollup: Rollup, events: string, part = '0', order?: string): string {
   return groupedRows(rollup, { from: events, time: '"timestamp"', how: 'ofEvents', part, order });

@@ -119,6 +119,7 @@ interface Meters {
   unit: string | null;
   status: Generated<MeterStatus>;
   created_at: Time;
+  metadata_keys: Generated<string[]>;
 }
 
 interface Plans {

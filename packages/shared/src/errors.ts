@@ -33,6 +33,7 @@ export type ErrorCode =
   | 'invoice_not_draft'
   | 'invoice_not_open'
   | 'invoice_not_finalized'
+  | 'groups_not_ready'
   | 'duplicate_event'
   | 'not_replayable'
   | 'payload_too_large'

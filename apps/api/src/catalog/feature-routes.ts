@@ -41,6 +41,19 @@ export interface CatalogDeps {
 /** What a quantity counts, such as `requests` or `GB`. */
 export const unit = text(1, 64);
 
+/** More of them make no more sense, and every combination of their values is kept by itself. */
+const METADATA_KEYS_MAX = 5;
+
+export const metadataKeys = z
+  .array(text(1, 64), `must be a list of at most ${METADATA_KEYS_MAX} keys`)
+  .max(METADATA_KEYS_MAX, `must have at most ${METADATA_KEYS_MAX} keys`)
+  .refine((keys) => new Set(keys).size === keys.length, 'must name each key once')
+  .meta({
+    uniqueItems: true,
+    description: 'Keys of the metadata of events, by whose values usage can be grouped and filtered.',
+    examples: [['model', 'region']],
+  });
+
 const common = { name: displayName, lookup_key: slug };
 const featureBody = z.discriminatedUnion(
   'type',
@@ -52,6 +65,7 @@ const featureBody = z.discriminatedUnion(
         description: 'How events become a number; it cannot be changed later.',
       }),
       unit: unit.nullish(),
+      metadata_keys: metadataKeys.default([]),
     }),
     z.strictObject({ ...common, type: z.literal(['switch', 'custom']) }),
   ],
@@ -70,6 +84,7 @@ const featureAnswer = z
     meter_token: z.string().nullable(),
     aggregation_type: z.enum(AGGREGATION_TYPES).nullable(),
     unit: z.string().nullable(),
+    metadata_keys: z.array(z.string()).nullable(),
     plan_count: z.int().meta({ description: 'Number of plans that use the feature.' }),
     created_at: time,
   })
@@ -114,6 +129,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
             meter_token: newMeterToken(),
             aggregation_type: body.aggregation_type,
             unit: body.unit ?? null,
+            metadata_keys: body.metadata_keys,
           });
         }
         return await getFeature(transaction, organization_id, id);

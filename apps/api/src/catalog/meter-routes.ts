@@ -1,5 +1,6 @@
 // Meters: what counts usage. A meter is made together with its feature, and outlives it, archived.
 
+import { changeMetadataKeys } from '@weir/db/metadata-keys';
 import { findMeter, listMeters, updateMeter } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
@@ -19,12 +20,13 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { unit, type CatalogDeps } from './feature-routes.ts';
+import { metadataKeys, unit, type CatalogDeps } from './feature-routes.ts';
 
 const meterChanges = changesOf({
   name: displayName,
   unit: unit.nullable(),
   status: oneOf(METER_STATUSES).meta({ description: 'An archived meter takes no new events.' }),
+  metadata_keys: metadataKeys,
 });
 
 const meterAnswer = z
@@ -35,6 +37,7 @@ const meterAnswer = z
     aggregation_type: z.enum(AGGREGATION_TYPES),
     unit: z.string().nullable(),
     status: z.enum(METER_STATUSES),
+    metadata_keys: z.array(z.string()),
     feature_id: z.uuid().nullable().meta({ description: 'Null once the feature was deleted.' }),
     created_at: time,
   })
@@ -91,7 +94,9 @@ export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
         summary: 'Change, archive or reopen a meter',
         description:
           'Changes the fields that are sent. The aggregation stays: it is what recorded usage means. ' +
-          'An archived meter refuses new events within some seconds, and what it has counted stays readable.',
+          'An archived meter refuses new events within some seconds, and what it has counted stays readable. metadata_keys are ' +
+          'replaced by those that are sent; what was counted before is grouped by them within moments, or minutes where it is ' +
+          'millions of events, and until then reading by them is 409 groups_not_ready.',
         security: [{ session: [] }],
         params: idInPath,
         body: meterChanges,
@@ -102,9 +107,18 @@ export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
       },
     },
     async (request) => {
-      const meter = await updateMeter(db, request.caller.organizationId, request.params.id, request.body);
-      if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return meter;
+      const { organizationId } = request.caller;
+      const { id } = request.params;
+      const { metadata_keys: keys, ...changes } = request.body;
+      return await db.transaction().execute(async (transaction) => {
+        if (keys !== undefined) await changeMetadataKeys(transaction, organizationId, id, keys);
+        const meter =
+          Object.keys(changes).length > 0
+            ? await updateMeter(transaction, organizationId, id, changes)
+            : await findMeter(transaction, organizationId, id);
+        if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        return meter;
+      });
     },
   );
 }

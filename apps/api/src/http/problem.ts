@@ -43,6 +43,7 @@ const PROBLEMS = {
   invoice_not_draft: { status: 409, title: 'The invoice is no draft' },
   invoice_not_open: { status: 409, title: 'The invoice is not open' },
   invoice_not_finalized: { status: 409, title: 'The invoice is still a draft' },
+  groups_not_ready: { status: 409, title: 'Usage is still being grouped' },
   duplicate_event: { status: 409, title: 'The event is already accepted' },
   not_replayable: { status: 409, title: 'The event is not rejected' },
   payload_too_large: { status: 413, title: 'The body is too large' },

@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { oneOf } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
+import { groupQuery } from './group-query.ts';
 
 const DATES = 'ISO 8601 with an offset (write + as %2B), or a bare date in the time zone.';
 
@@ -37,6 +38,7 @@ export const chartQuery = {
 
 export const usageQuery = z.strictObject({
   ...chartQuery,
+  ...groupQuery,
   customer_id: z
     .guid('must be the id of a customer record')
     .toLowerCase()

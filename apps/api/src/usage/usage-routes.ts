@@ -4,6 +4,7 @@
 import { findCustomer } from '@weir/db/customers';
 import type { Database } from '@weir/db/database';
 import type { Meter } from '@weir/db/meters';
+import { readGroupedUsage, type GroupQuestion } from '@weir/db/usage/read-groups';
 import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage/read-usage';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
@@ -17,6 +18,7 @@ import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { answerPage, idInPath, pageQuery, pageSchema, readCodes, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { gatherFilters, groupsOf } from './group-query.ts';
 import { meterUsage, usage, writingUsage } from './usage-answer.ts';
 import { externalIdOf, getMeter, getMeterByToken, usageQuery, windowOf, windowQuery } from './usage-query.ts';
 
@@ -65,6 +67,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
     '/api/v1/meters/:id/usage',
     {
       onRequest: guards.read,
+      preValidation: gatherFilters,
       schema: {
         tags: ['Usage'],
         summary: 'The usage of a meter over a window, in all and by calendar period',
@@ -72,7 +75,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         security,
         params: idInPath,
         querystring: usageQuery,
-        response: { 200: meterUsage, ...problems },
+        response: { 200: meterUsage, ...problems, ...problemResponses('groups_not_ready') },
       },
     },
     async (request, reply) => {
@@ -81,7 +84,8 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       const window = await windowOf(turns, request, query);
       const meter = await getMeter(database, organizationId, params.id);
       const customerExternalId = await externalIdOf(database, organizationId, query);
-      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by };
+      const groups = groupsOf(request, meter, query, window);
+      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by, groups };
       return await sendMeterUsage(deps, reply, chart);
     },
   );
@@ -90,6 +94,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
     '/api/v1/usage',
     {
       onRequest: guards.read,
+      preValidation: gatherFilters,
       schema: {
         tags: ['Usage'],
         summary: 'The same as the usage of a meter, by its meter_token',
@@ -98,7 +103,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         querystring: usageQuery.extend({ meter_token: text(1, 255) }),
         response: {
           200: meterUsage,
-          ...problemResponses(...readCodes, 'meter_not_found', 'not_found', 'invalid_request'),
+          ...problemResponses(...readCodes, 'meter_not_found', 'not_found', 'groups_not_ready', 'invalid_request'),
         },
       },
     },
@@ -108,7 +113,8 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       const window = await windowOf(turns, request, query);
       const meter = await getMeterByToken(database, organizationId, query.meter_token);
       const customerExternalId = await externalIdOf(database, organizationId, query);
-      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by };
+      const groups = groupsOf(request, meter, query, window);
+      const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by, groups };
       return await sendMeterUsage(deps, reply, chart);
     },
   );
@@ -195,21 +201,29 @@ interface Chart {
   customerExternalId: string | undefined;
   window: Window;
   grouping: Grouping;
+  /** What of the metadata is asked for. */
+  groups?: Pick<GroupQuestion, 'keys' | 'filters' | 'groupBy'> | undefined;
 }
 
 /** Reads the usage of one meter by the period, and sends it. */
 export async function sendMeterUsage(
   { database, turns }: UsageDeps,
   reply: FastifyReply,
-  { organizationId, meter, customerExternalId, window, grouping }: Chart,
+  { organizationId, meter, customerExternalId, window, grouping, groups }: Chart,
 ): Promise<FastifyReply> {
-  const read = await readMeterUsage(database.pool, {
-    organizationId,
-    meterId: meter.id,
-    aggregation: meter.aggregation_type,
-    customerExternalId,
-    window,
-  });
+  const aggregation = meter.aggregation_type;
+  const question = { organizationId, meterId: meter.id, aggregation, customerExternalId, window };
+  const read =
+    groups === undefined
+      ? await readMeterUsage(database.pool, question)
+      : await readGroupedUsage(database.pool, { ...question, ...groups });
+  if (read === undefined) {
+    throw new Refusal(
+      'groups_not_ready',
+      'The metadata_keys of the meter were changed, and what it has counted is still being grouped by them: try again in a moment.',
+      { retryAfterSeconds: 2 },
+    );
+  }
   const json = await inTurns(turns, writingUsage(meter, { window, grouping }, read));
   // To join and send a megabyte takes some milliseconds more.
   if (json.length > LONG_ANSWER) await turns.next();

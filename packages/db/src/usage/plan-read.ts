@@ -45,6 +45,11 @@ export function planCustomer(window: Window): ReadPlan {
   return plan(window, true, { days: [DAY, add], hours: [HOUR, add] }, [DAY, HOUR]);
 }
 
+/** The same from hours alone: groups have no days. */
+export function planCustomerGroups(window: Window): ReadPlan {
+  return plan(window, true, { hours: [HOUR, add] }, [HOUR]);
+}
+
 /** Plans to read the usage of customers, each by itself, in the whole window: it is one bucket. */
 export function planCustomers(window: Window): ReadPlan {
   return plan(window, false, { days: [DAY, add], hours: [HOUR, addWithinDays] }, [DAY, HOUR]);

@@ -71,7 +71,7 @@ const LAST = '(array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_
 // What each aggregation reads from a rollup, what it reads from a single event in its place, and how it makes the usage
 // of them. An average leaves Postgres as its sum and is divided in `usageOf`. Of UNIQUE_COUNT only the events are counted
 // here; its values have tables of their own.
-const READINGS: Record<AggregationType, Aggregated> = {
+export const READINGS: Record<AggregationType, Aggregated> = {
   COUNT: { ofRow: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
   SUM: { ofRow: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
   MAX: { ofRow: 'event_count, quantity_max', ofEvent: '1, quantity', usage: 'max(quantity_max)' },
@@ -94,7 +94,7 @@ const ANY: Aggregated = {
 };
 
 /** The first of a UNION names the columns, and any part can be the first. */
-function named({ ofRow, ofEvent }: Reading): Reading {
+export function named({ ofRow, ofEvent }: Reading): Reading {
   const names = ofRow.split(', ');
   const columns = ofEvent.split(', ').map((each, index) => `${each} AS ${names[index]}`);
   return { ofRow, ofEvent: columns.join(', ') };
@@ -134,7 +134,7 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
     `WITH bounds AS MATERIALIZED (${bounds})
      SELECT (SELECT string_agg(concat_ws(' ', key, event_count, usage), ',')
        FROM (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniqueInBuckets(values())) : sums}) AS sums) AS sums,
-       (${isOfMeter ? customersIn(parameters, scope, window) : 'SELECT 1'}) AS customers`,
+       (${isOfMeter ? `SELECT count(*) FROM (${customersIn(parameters, scope, window)}) AS present` : 'SELECT 1'}) AS customers`,
     parameters.values,
   );
   const byKey = new Map<string, string>();
@@ -168,7 +168,7 @@ function countingValues(sums: string, uniques: string): string {
   return `SELECT key, event_count, uniques.usage FROM (${sums}) AS summed JOIN (${uniques}) AS uniques USING (key)`;
 }
 
-function scopeOf(parameters: Parameters, question: UsageQuestion): Scope {
+export function scopeOf(parameters: Parameters, question: UsageQuestion): Scope {
   const { organizationId, meterId, customerExternalId } = question;
   return {
     organization: parameters.add(organizationId, 'uuid'),
@@ -178,7 +178,7 @@ function scopeOf(parameters: Parameters, question: UsageQuestion): Scope {
 }
 
 // What Postgres has not divided yet must still be put in order: with more digits than an answer shows.
-const QUOTIENT = 'round(usage, greatest(20, scale(usage))) / event_count';
+export const QUOTIENT = 'round(usage, greatest(20, scale(usage))) / event_count';
 
 /** The customers with usage on a meter over a window, largest first, then by external id. */
 export async function readUsageByCustomer(

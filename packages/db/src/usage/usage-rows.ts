@@ -58,9 +58,29 @@ export interface Reading {
   ofEvent: string;
 }
 
+/** The rollups that are read: those of all usage, or those that keep each group by itself. */
+export interface Source {
+  hours: string;
+  quarters: string;
+  customerValues: string;
+  meterValues: string;
+  /** What is read of distinct values. */
+  value: Reading;
+}
+
+const PLAIN: Source = {
+  hours: HOURS,
+  quarters: QUARTERS,
+  customerValues: ROLLUPS.customerValueDays.table,
+  meterValues: ROLLUPS.meterValueDays.table,
+  value: { ofRow: 'value_hash', ofEvent: 'unique_value_hash(metadata) AS value_hash' },
+};
+
 /** Which rows, and what of them. */
 export interface RowsRequest {
   parameters: Parameters;
+  /** Where it is missing, all usage. Rows by group come from a plan without days. */
+  source?: Source | undefined;
   scope: Scope;
   reading: Reading;
   /** What rows are told apart by: an SQL expression, given the time of a row. It is the first column, `key`. */
@@ -68,11 +88,9 @@ export interface RowsRequest {
   plan: ReadPlan;
 }
 
-const VALUE: Reading = { ofRow: 'value_hash', ofEvent: 'unique_value_hash(metadata) AS value_hash' };
-
 /** Rows of each customer. */
 export function rowsOfCustomers(request: RowsRequest): string {
-  const { parameters, scope, reading, key, plan } = request;
+  const { parameters, source = PLAIN, scope, reading, key, plan } = request;
   const parts: string[] = [];
   if (plan.days.from.length > 0) {
     parts.push(`SELECT found.* FROM ${stretches(parameters, plan.days)} CROSS JOIN LATERAL (
@@ -82,7 +100,7 @@ export function rowsOfCustomers(request: RowsRequest): string {
   if (plan.hours.from.length > 0) {
     const someone = scope.customer === undefined ? `CROSS JOIN LATERAL ${customersSince(scope, 'since')}` : '';
     parts.push(`SELECT found.* FROM ${stretches(parameters, plan.hours)} ${someone} CROSS JOIN LATERAL (
-      SELECT ${key('hour')} AS key, ${reading.ofRow} FROM ${HOURS}
+      SELECT ${key('hour')} AS key, ${reading.ofRow} FROM ${source.hours}
       WHERE ${own(scope.customer === undefined ? ofSomeone(scope) : scope)} AND hour >= since AND hour < before OFFSET 0) AS found`);
   }
   parts.push(...cutEvents(request));
@@ -100,11 +118,11 @@ export function rowsOfCustomers(request: RowsRequest): string {
 
 /** Rows of a whole meter. */
 export function rowsOfMeter(request: RowsRequest): string {
-  const { parameters, scope, reading, key, plan } = request;
+  const { parameters, source = PLAIN, scope, reading, key, plan } = request;
   const parts: string[] = [];
   if (plan.quarters.from.length > 0) {
     parts.push(`SELECT found.* FROM ${stretches(parameters, plan.quarters)} CROSS JOIN LATERAL (
-      SELECT ${key('quarter')} AS key, ${reading.ofRow} FROM ${QUARTERS}
+      SELECT ${key('quarter')} AS key, ${reading.ofRow} FROM ${source.quarters}
       WHERE ${own(scope)} AND quarter >= since AND quarter < before OFFSET 0) AS found`);
   }
   parts.push(...cutEvents(request));
@@ -115,7 +133,7 @@ export function rowsOfMeter(request: RowsRequest): string {
     // asked, each of which knows that of its own hour.
     const onlyIf = goesOn(request, plan.last);
     parts.push(
-      `SELECT ${key('quarter')} AS key, ${reading.ofRow} FROM ${QUARTERS}
+      `SELECT ${key('quarter')} AS key, ${reading.ofRow} FROM ${source.quarters}
         WHERE ${own(scope)} AND quarter >= ${from} AND quarter < ${end} AND NOT ${onlyIf}`,
     );
     if (plan.last.size === HOUR) parts.push(...lastHours(request, plan.last, { since: from, onlyIf }));
@@ -126,24 +144,25 @@ export function rowsOfMeter(request: RowsRequest): string {
 
 /** The distinct values of each customer, as `value_hash`. A value may come several times. */
 export function valuesOfCustomers(request: Omit<RowsRequest, 'reading'>): string {
+  const { source = PLAIN } = request;
   const { last } = request.plan;
-  const values = { ...request, reading: VALUE };
-  const parts = [...valueDays(values, ROLLUPS.customerValueDays.table), ...cutEvents(values)];
+  const values = { ...request, reading: source.value };
+  const parts = [...valueDays(values, source.customerValues), ...cutEvents(values)];
   if (last !== null) parts.push(...lastValues(values, last));
   return parts.join(' UNION ALL ');
 }
 
 /** The distinct values of a whole meter, as `value_hash`. A value may come several times. */
 export function valuesOfMeter(request: Omit<RowsRequest, 'reading'>): string {
-  const { parameters, scope, key, plan } = request;
-  const values = { ...request, reading: VALUE };
-  const table = ROLLUPS.meterValueDays.table;
+  const { parameters, source = PLAIN, scope, key, plan } = request;
+  const values = { ...request, reading: source.value };
+  const table = source.meterValues;
   const parts = [...valueDays(values, table), ...cutEvents(values)];
   if (plan.last !== null) {
     const from = parameters.instant(plan.last.from);
     const onlyIf = goesOn(values, plan.last);
     parts.push(
-      `SELECT ${key(from)} AS key, value_hash FROM ${table} WHERE ${own(scope)} AND ${inQuarter(from)} AND NOT ${onlyIf}`,
+      `SELECT ${key(from)} AS key, ${source.value.ofRow} FROM ${table} WHERE ${own(scope)} AND ${inQuarter(from)} AND NOT ${onlyIf}`,
       ...lastValues(values, plan.last, onlyIf),
     );
   }
@@ -160,7 +179,7 @@ export function quartersOf(since: string, before: string): string {
  * The values that were there in whole quarters. The days of the window are read once, and each row is held against the stretches
  * of its day.
  */
-function valueDays({ parameters, scope, key, plan }: RowsRequest, table: string): string[] {
+function valueDays({ parameters, scope, reading, key, plan }: RowsRequest, table: string): string[] {
   const { from, to } = plan.quarters;
   if (from.length === 0) return [];
   const since = parameters.instant(from[0] ?? 0);
@@ -168,7 +187,7 @@ function valueDays({ parameters, scope, key, plan }: RowsRequest, table: string)
   // The bucket is found once for each stretch and not for each row.
   const [ofStretch, ofRow] = plan.boundaries.length > 1 ? [key('since'), 'stretch.key'] : ['NULL', key('since')];
   return [
-    `SELECT ${ofRow} AS key, value_hash FROM ${table} JOIN (
+    `SELECT ${ofRow} AS key, ${reading.ofRow} FROM ${table} JOIN (
         SELECT ${ofStretch} AS key, since, ${BEGINNING.day('since')} AS day,
           ${quartersOf('since', 'before')} AS mask
         FROM ${stretches(parameters, plan.quarters)} OFFSET 0
@@ -210,20 +229,19 @@ function customersOneByOne(scope: Scope, inWindow: string): string {
 }
 
 /**
- * How many customers of a meter have an event in a window. A day whose last event is in the window has one in it; a day
+ * The customers of a meter that have an event in a window. A day whose last event is in the window has one in it; a day
  * that goes on after the end is asked for a single event before it.
  */
 export function customersIn(parameters: Parameters, scope: Scope, window: { start: Micros; end: Micros }): string {
   const start = parameters.instant(window.start);
   const end = parameters.instant(window.end);
   const inWindow = `day >= ${BEGINNING.day(start)} AND day < ${end} AND last_timestamp >= ${start} AND last_timestamp < ${end}`;
-  return `SELECT count(*) AS customers FROM (
-    ${window.end - window.start >= LONG ? customersOneByOne(scope, inWindow) : `SELECT customer_external_id FROM ${DAYS} WHERE ${own(scope)} AND ${inWindow}`}
+  return `
+    ${window.end - window.start >= LONG ? customersOneByOne(scope, inWindow) : `SELECT customer_external_id AS customer FROM ${DAYS} WHERE ${own(scope)} AND ${inWindow}`}
     UNION
     SELECT customer_external_id FROM ${DAYS} AS kept WHERE ${own(scope)} AND day = ${BEGINNING.day(end)}
       AND last_timestamp >= ${end} AND EXISTS (SELECT FROM events
-        WHERE ${inStream(scope, 'kept.customer_external_id')} AND "timestamp" >= greatest(${start}, kept.day) AND "timestamp" < ${end})
-  ) AS present`;
+        WHERE ${inStream(scope, 'kept.customer_external_id')} AND "timestamp" >= greatest(${start}, kept.day) AND "timestamp" < ${end})`;
 }
 
 /**
@@ -235,14 +253,17 @@ function lastHours(
   last: LastStretch,
   { since, onlyIf }: { since: string; onlyIf?: string },
 ): string[] {
-  const { parameters, scope, reading, key, plan } = request;
+  const { parameters, source = PLAIN, scope, reading, key, plan } = request;
   const from = parameters.instant(last.from);
   const end = parameters.instant(plan.end);
+  const mine = `${own(ofSomeone(scope))} AND hour >= ${from} AND hour < ${end}`;
+  const isOver = `last_timestamp < ${end}`;
+  // An hour of a customer is over for all groups or for none: those of one that goes on are read by the event.
+  const isOverForAll = source === PLAIN ? isOver : `hour IN (SELECT hour FROM ${HOURS} WHERE ${mine} AND ${isOver})`;
   return [
     `SELECT found.* FROM (SELECT ${from} AS since) AS stretch CROSS JOIN LATERAL ${customersSince(scope, since, onlyIf)}
       CROSS JOIN LATERAL (
-        SELECT ${key('hour')} AS key, ${reading.ofRow} FROM ${HOURS}
-        WHERE ${own(ofSomeone(scope))} AND hour >= ${from} AND hour < ${end} AND last_timestamp < ${end} OFFSET 0) AS found`,
+        SELECT ${key('hour')} AS key, ${reading.ofRow} FROM ${source.hours} WHERE ${mine} AND ${isOverForAll} OFFSET 0) AS found`,
     lastEvents(request, last, onlyIf),
   ];
 }
@@ -252,7 +273,7 @@ function lastHours(
  * the events of the others.
  */
 function lastValues(request: RowsRequest, last: LastStretch, onlyIf?: string): string[] {
-  const { parameters, scope, key, plan } = request;
+  const { parameters, source = PLAIN, scope, reading, key, plan } = request;
   const from = parameters.instant(last.from);
   const end = parameters.instant(plan.end);
   return [
@@ -260,7 +281,7 @@ function lastValues(request: RowsRequest, last: LastStretch, onlyIf?: string): s
       CROSS JOIN LATERAL (
         SELECT FROM ${HOURS} WHERE ${own(ofSomeone(scope))} AND hour = ${BEGINNING.hour(from)} AND last_timestamp < ${end} OFFSET 0
       ) AS over CROSS JOIN LATERAL (
-        SELECT ${key(from)} AS key, value_hash FROM ${ROLLUPS.customerValueDays.table}
+        SELECT ${key(from)} AS key, ${reading.ofRow} FROM ${source.customerValues}
         WHERE ${own(ofSomeone(scope))} AND ${inQuarter(from)} OFFSET 0) AS found`,
     lastEvents(request, last, onlyIf),
   ];
