@@ -35,6 +35,7 @@ import { planRoutes } from './catalog/plan-routes.ts';
 import type { App } from './http/typed-app.ts';
 import { boundBodies } from './http/bodies.ts';
 import { answerBrokenConnection } from './http/broken-connection.ts';
+import { useCompression } from './http/compression.ts';
 import { limitConnections } from './http/connection-limits.ts';
 import { watchConnections } from './http/connections.ts';
 import { useDrain } from './http/drain.ts';
@@ -154,6 +155,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     underWayMax: settings.READS_IN_FLIGHT_PER_CALLER,
     bucketsPerSecond: settings.READ_BUCKETS_PER_CALLER,
   });
+  await useCompression(app);
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
