@@ -60,7 +60,7 @@ afterAll(() => weir.close());
 
 const find = async (filter: Record<string, string>): Promise<string[]> => {
   const query = new URLSearchParams(filter);
-  const { status, body } = await weir.request('GET', `/api/v1/events?${query}`, { session: admin.session });
+  const { status, body } = await weir.request('GET', `/api/v1/events?${query.toString()}`, { session: admin.session });
   expect([status, body.errors]).toEqual([200, undefined]);
   return body.data.map(({ id }: { id: string }) => id);
 };
@@ -76,9 +76,8 @@ test('by its idempotency key an event is found, with its duplicates and what was
   expect(await find({ idempotency_key: KEY, status: 'duplicate' })).toEqual(ids('duplicate'));
   expect(await find({ idempotency_key: KEY, customer_external_id: 'initech' })).toEqual([]);
   expect(await find({ idempotency_key: KEY, start_date: '2026-03-02' })).toEqual([]);
-  for (const part of ['order', KEY.slice(1), `${KEY} `, 'sly', '%', '']) {
-    if (part !== '') expect(await find({ idempotency_key: part }), part).toEqual([]);
-  }
+  for (const other of ['order', KEY.slice(1), `${KEY} `, 'sly', '%'])
+    expect(await find({ idempotency_key: other }), other).toEqual([]);
 });
 
 test('by the token of their meter, as by its id', async () => {

@@ -333,7 +333,7 @@ const days = [
 /** Items of a list, by the component that it is of and its field. */
 export const LISTS: Record<string, readonly unknown[]> = {
   'InvoiceWithLines lines': lines,
-  'InvoicePreview lines': lines.map(({ id: _, ...line }) => line),
+  'InvoicePreview lines': lines.map((line) => ({ ...line, id: undefined })),
   'Recomputation lines': lines,
   'MeterUsage grouped_data': days,
   'LineUsage grouped_data': days,

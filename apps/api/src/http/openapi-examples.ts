@@ -54,7 +54,7 @@ function valueOf(schema: DocumentSchema, place: Place): unknown {
 }
 
 function valueOfType(schema: DocumentSchema, place: Place): unknown {
-  const [type] = [schema.type].flat().filter((each) => each !== 'null');
+  const [type = ''] = [schema.type].flat().filter((each) => each !== 'null');
   switch (type) {
     case 'object':
       return objectOf(schema, place);
