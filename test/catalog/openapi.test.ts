@@ -12,14 +12,21 @@ import { createLog } from '@weir/shared/log';
 import { loadSettings } from '@weir/shared/settings';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWeir, type Weir } from '../support/harness.ts';
+import { readOpenapi, type OpenapiDocument, type Schema } from '../support/openapi-document.ts';
 
 interface Operation {
+  operationId?: string;
   summary?: string;
   tags?: string[];
   security?: Record<string, string[]>[];
   parameters?: { name: string; in: string; required?: boolean; schema?: object }[];
-  requestBody?: { content: Record<string, { schema?: object }> };
-  responses: Record<string, { description: string; content?: Record<string, { schema?: object }> }>;
+  requestBody?: { content: Record<string, Content> };
+  responses: Record<string, { description: string; content?: Record<string, Content> }>;
+}
+interface Content {
+  schema?: Schema;
+  example?: unknown;
+  examples?: Record<string, { $ref: string }>;
 }
 interface Document {
   openapi: string;
@@ -27,7 +34,11 @@ interface Document {
   servers: { url: string }[];
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object>; securitySchemes: Record<string, { type: string }> };
+  components: {
+    schemas: Record<string, object>;
+    examples: Record<string, { summary: string; value: object }>;
+    securitySchemes: Record<string, { type: string }>;
+  };
 }
 
 const IDLE = { batches: 0, memoryShare: 0, claimSeconds: 60, isSynced: true };
@@ -36,12 +47,14 @@ const closer = new Closer();
 let weir: Weir;
 let app: App;
 let document: Document;
+let openapi: OpenapiDocument;
 let operations: [name: string, operation: Operation][];
 
 beforeAll(async () => {
   weir = await startWeir({ withWorker: false });
   closer.add('Weir', () => weir.close());
   document = (await weir.request('GET', '/openapi.json')).body;
+  openapi = await readOpenapi(weir);
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
   );
@@ -73,6 +86,7 @@ beforeAll(async () => {
     databaseWatch: { isAway: () => false, close: () => {} },
     queue: weir.queue,
     apiKeys: buildApiKeyCache({ database, epoch: () => ownership.epoch(), log }),
+    keyUse: { note() {}, write: () => Promise.resolve(), close: () => Promise.resolve() },
     ownership,
     log,
     metrics: buildMetrics({ bufferDepth: () => 0, queue: () => IDLE }),
@@ -126,6 +140,16 @@ describe('the document is one of OpenAPI 3.1', () => {
         .reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document);
       expect(found, reference).toBeTypeOf('object');
     }
+  });
+
+  test('every operation has an id of its own, which begins with a verb', () => {
+    const ids = operations.map(([name, { operationId }]) => {
+      expect(operationId, name).toMatch(
+        /^(?:accept|add|cancel|change|create|delete|end|evaluate|finalize|get|invite|list|mark|pay|preview|recompute|remove|replay|request|reset|settle|sign|track|update|void)[A-Z][A-Za-z]*$/,
+      );
+      return operationId;
+    });
+    expect(new Set(ids).size).toBe(operations.length);
   });
 
   test('every operation says what it does, belongs to a group, and names ways to authenticate that exist', () => {
@@ -186,8 +210,57 @@ describe('the document is one of OpenAPI 3.1', () => {
       requestBody === undefined ? [] : [requestBody.content],
     );
     expect(bodies.length).toBeGreaterThan(5);
-    for (const content of bodies) expect(content).toEqual({ 'application/json': { schema: expect.any(Object) } });
+    for (const content of bodies)
+      expect(content).toEqual({ 'application/json': { schema: expect.any(Object), example: expect.any(Object) } });
   });
+});
+
+describe('examples', () => {
+  /** All that a body or an answer may hold, by where it stands. */
+  const contents = () =>
+    operations.flatMap(([name, { requestBody, responses }]) => [
+      ...Object.values(requestBody?.content ?? {}).map((content): [string, Content] => [
+        `the body of ${name}`,
+        content,
+      ]),
+      ...Object.entries(responses).flatMap(([status, { content = {} }]) =>
+        Object.values(content).map((each): [string, Content] => [`${status} of ${name}`, each]),
+      ),
+    ]);
+
+  test('every body and every answer has one, which is what its schema says', () => {
+    const withExample = contents().filter(([, { examples }]) => examples === undefined);
+    expect(withExample.length).toBeGreaterThan(80);
+    for (const [name, { schema = {}, example }] of withExample) {
+      expect(example, name).toBeDefined();
+      expect(openapi.isValid(schema, example), `${name}: ${JSON.stringify(example)}`).toBe(true);
+    }
+  });
+
+  test('every problem has one for each of its codes, with the status that it stands under', () => {
+    const problems = contents().filter(([, { examples }]) => examples !== undefined);
+    expect(problems.length).toBeGreaterThan(200);
+    for (const [name, { schema = {}, examples = {} }] of problems) {
+      expect(Object.keys(examples).length, name).toBeGreaterThan(0);
+      for (const [code, { $ref }] of Object.entries(examples)) {
+        expect($ref).toBe(`#/components/examples/${code}`);
+        const { value } = document.components.examples[code] ?? {};
+        expect(value, name).toMatchObject({ code, status: Number(name.slice(0, 3)) });
+        expect(openapi.isValid(schema, value), `${name}: ${JSON.stringify(value)}`).toBe(true);
+      }
+    }
+  });
+
+  test('none holds what nobody can read', () => {
+    const texts = contents().map(([, { example }]) => JSON.stringify(example));
+    expect(texts.filter((text) => text?.includes('"text"'))).toEqual([]);
+  });
+});
+
+test('every schema and every example among the components is referred to', () => {
+  const text = JSON.stringify(document);
+  for (const kind of ['schemas', 'examples'] as const)
+    for (const name of Object.keys(document.components[kind])) expect(text).toContain(`"#/components/${kind}/${name}"`);
 });
 
 test('tracking is described by the fields of the interface document', () => {

@@ -7,8 +7,8 @@ export interface Kept {
 }
 
 /**
- * Reads everything that is kept, to compare it with what was there before. When a session was used, and its user seen, last is left
- * out: a refused request may be sent in a session all the same.
+ * Reads everything that is kept, to compare it with what was there before. When a session or an API key was used last, and a
+ * user seen, is left out: a refused request may be sent with one all the same.
  */
 export async function readKept({ pool, redis, env, keys }: Weir): Promise<Kept> {
   const { rows: names } = await pool.query<{ name: string }>(
@@ -18,13 +18,13 @@ export async function readKept({ pool, redis, env, keys }: Weir): Promise<Kept> 
   const counts = names.map(
     ({ name }) =>
       `SELECT '${name}' AS name, count(*)::int AS rows,
-              md5(string_agg((to_jsonb(t) - '{used_at,last_seen_at}'::text[])::text, ' ' ORDER BY to_jsonb(t)::text)) AS digest
-         FROM "${name}" t`,
+              md5(string_agg(kept, ' ' ORDER BY kept)) AS digest
+         FROM (SELECT (to_jsonb(t) - '{used_at,last_used_at,last_seen_at}'::text[])::text AS kept FROM "${name}" t) AS rows`,
   );
   const { rows: tables } = await pool.query<Kept['tables'][number]>(`${counts.join(' UNION ALL ')} ORDER BY name`);
   const prefix = env['QUEUE_PREFIX'] ?? '';
   const all = await redis.keys(`${prefix}*`);
   // What the limits count, and what is noted about Redis and Postgres themselves.
-  const own = [keys.failures, keys.limits, keys.epoch, keys.database, keys.timeline, keys.lastDrained];
+  const own = [keys.failures, keys.limits, keys.epoch, keys.database, keys.timeline, keys.lastDrained, keys.workerSeen];
   return { tables, keys: all.filter((key) => !own.some((start) => key.startsWith(start))).toSorted() };
 }

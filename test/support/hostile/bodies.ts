@@ -105,7 +105,7 @@ export const hostileTypes: Record<string, string>[] = [
   { 'content-type': 'application/json; charset=iso-8859-1' },
   { 'content-type': 'application/json; charset="UTF-16"' },
   { 'content-type': 'application/json; charset=utf-7' },
-  { 'content-encoding': 'gzip' },
+  { 'content-encoding': 'gzip, gzip' },
   { 'content-encoding': 'br' },
   { 'content-encoding': 'deflate' },
   { 'content-encoding': 'gzip, identity' },

@@ -1,9 +1,10 @@
 // Bounds the bytes of request bodies that one process holds at the same time. A body that is read is in memory as bytes,
-// as text and as objects. Its bytes are given back when its request is over.
+// as text and as objects. Its bytes are given back when its request is over. A body in gzip counts as what it unfolds to.
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import { Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { Caller } from '../access/authenticate.ts';
 import { isHungUp, type Connections } from './connections.ts';
 
@@ -51,7 +52,7 @@ export function boundBodies(app: FastifyInstance, connections: Connections, opti
   const shares = new Map<string, number>();
   let held = 0;
   /** The refusal of a body for which there is no room; without one it is held. */
-  const hold = (request: FastifyRequest, bytes: number): Refusal | undefined => {
+  const hold: Hold = (request, bytes) => {
     const { organizationId } = request.caller;
     const share = (shares.get(organizationId) ?? 0) + bytes;
     if (held + bytes > bytesMax || share > shareMax) {
@@ -86,6 +87,10 @@ export function boundBodies(app: FastifyInstance, connections: Connections, opti
       done(new Refusal('malformed_request', 'The connection was closed before the body had come.'));
       return;
     }
+    if (isGzip(request) && length !== '0') {
+      done(null, unfolded(request, payload, hold));
+      return;
+    }
     if (coding !== undefined) {
       done(null, counted(request, payload, hold));
       return;
@@ -106,21 +111,53 @@ export function boundBodies(app: FastifyInstance, connections: Connections, opti
   return { bytes: () => held };
 }
 
-/** A body in chunks says nothing of its length, so it is counted as it comes. */
-function counted(
-  request: FastifyRequest,
-  payload: RequestPayload,
-  hold: (request: FastifyRequest, bytes: number) => Refusal | undefined,
-): RequestPayload {
+type Hold = (request: FastifyRequest, bytes: number) => Refusal | undefined;
+
+/** Lets through what there is room for, and fails with the refusal of what there is none for. */
+function counterOf(request: FastifyRequest, hold: Hold, bytesMax = Infinity): Transform {
   let bytes = 0;
-  const counter = new Transform({
+  return new Transform({
     transform(chunk: Buffer, _encoding, next) {
       bytes += chunk.length;
-      if (bytes <= SMALL_BYTES) next(null, chunk);
+      if (bytes > bytesMax) next(unfoldsTooFar(bytesMax));
+      else if (bytes <= SMALL_BYTES) next(null, chunk);
       else if (!isKnown(request)) next(tooLarge());
       else next(hold(request, bytes - request.bodyBytes) ?? null, chunk);
     },
   });
+}
+
+/** Whether the body of a request is in gzip, which is the only encoding that is taken. */
+export function isGzip({ raw }: FastifyRequest): boolean {
+  const encoding = raw.headers['content-encoding'];
+  return encoding !== undefined && encoding.toLowerCase() === 'gzip';
+}
+
+/**
+ * A body in gzip says nothing of how much it unfolds to, so that is counted as it comes. Nothing is unfolded beyond what its route
+ * takes: a few kilobytes may stand for a gigabyte.
+ */
+function unfolded(request: FastifyRequest, payload: RequestPayload, hold: Hold): RequestPayload {
+  const gunzip = createGunzip();
+  const counter: RequestPayload & Transform = counterOf(request, hold, request.routeOptions.bodyLimit);
+  // What came over the wire is what Content-Length is about.
+  counter.receivedEncodedLength = 0;
+  payload.on('data', (chunk: Buffer) => {
+    counter.receivedEncodedLength = (counter.receivedEncodedLength ?? 0) + chunk.length;
+  });
+  payload.once('error', (error) => counter.destroy(error));
+  gunzip.once('error', () => counter.destroy(notGzip()));
+  // What is left of a body that is refused is read and thrown away, so that its client comes to read the answer.
+  counter.once('close', () => {
+    payload.unpipe(gunzip).resume();
+    gunzip.destroy();
+  });
+  return payload.pipe(gunzip).pipe(counter);
+}
+
+/** A body in chunks says nothing of its length, so it is counted as it comes. */
+function counted(request: FastifyRequest, payload: RequestPayload, hold: Hold): RequestPayload {
+  const counter = counterOf(request, hold);
   payload.once('error', (error) => counter.destroy(error));
   // What is left of a body that is refused is read and thrown away, so that its client comes to read the answer.
   counter.once('error', () => payload.unpipe(counter).resume());
@@ -129,6 +166,18 @@ function counted(
 
 function isKnown(request: FastifyRequest): boolean {
   return (request.caller as Caller | null) !== null;
+}
+
+function unfoldsTooFar(bytesMax: number): Refusal {
+  return new Refusal(
+    'payload_too_large',
+    `The body unfolds to more than the ${bytesMax} bytes that are taken here: send less in one request.`,
+  );
+}
+
+function notGzip(): Refusal {
+  const detail = 'The body is not the gzip that Content-Encoding says it is, or not all of it: send it again.';
+  return new Refusal('malformed_json', detail);
 }
 
 function tooLarge(): Refusal {

@@ -6,6 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import sjson from 'secure-json-parse';
 import { z } from 'zod';
+import { isGzip } from './bodies.ts';
 import { putDecimals } from './json-decimals.ts';
 import { Spans, skipSpace, spansOfMembers } from './json-spans.ts';
 
@@ -43,8 +44,8 @@ function readJson(request: FastifyRequest, body: Buffer): unknown {
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
     throw new Refusal('unsupported_media_type', `Send the body in UTF-8, not in ${charset.slice(0, 40)}.`);
   }
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new Refusal('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
+  if (encoding !== undefined && encoding !== 'identity' && !isGzip(request)) {
+    throw new Refusal('unsupported_media_type', 'Send the body as it is, or with Content-Encoding: gzip.');
   }
   if (!isUtf8(body)) throw new Refusal('malformed_json', 'The body is not valid UTF-8: encode it as UTF-8.');
   const text = body.toString('utf8');

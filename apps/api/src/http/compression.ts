@@ -1,0 +1,34 @@
+// Answers in brotli or gzip, for those who ask for it: what is read, and nothing else. Tracking must not wait for it, and an answer
+// that holds a secret (a new key, a token, a link) must not tell its length by what else stands in it: all of those are made by POST.
+
+import compress from '@fastify/compress';
+import type { FastifyInstance } from 'fastify';
+import { constants } from 'node:zlib';
+
+/** Shorter ones fit into a packet as they are. */
+const BYTES_MIN = 1_024;
+
+/** Up to this an answer is compressed at once, in some tenths of a millisecond; longer ones beside the event loop. */
+const AT_ONCE_BYTES_MAX = 16_384;
+
+/** Of 1 to 11: beyond it brotli takes many times as long for some percent. */
+const BROTLI_QUALITY = 4;
+
+/** Of 1 to 9. */
+const GZIP_LEVEL = 4;
+
+/** Has to be set up before the routes. */
+export async function useCompression(app: FastifyInstance): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    const isRead = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD');
+    if (!isRead || (route.config?.traffic ?? 'other') !== 'other') route.compress = false;
+  });
+  await app.register(compress, {
+    globalDecompression: false,
+    encodings: ['br', 'gzip'],
+    threshold: BYTES_MIN,
+    syncThreshold: AT_ONCE_BYTES_MAX,
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
+    zlibOptions: { level: GZIP_LEVEL },
+  });
+}

@@ -1,0 +1,91 @@
+// What is shown of an API key beside its name: its end, and when it was used last.
+
+import { openKeyUse } from '@weir/api/access/key-use';
+import { openDatabase } from '@weir/db/database';
+import { createLog } from '@weir/shared/log';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+let token: string;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  token = (await admin.createMeter('SUM')).token;
+});
+afterAll(() => weir.close());
+
+const create = async (scope = 'usage.write') => {
+  const body = { name: 'x', scopes: [scope] };
+  return (await weir.request('POST', '/api/v1/api-keys', { session: admin.session, body })).body;
+};
+const find = async (id: string) => {
+  const { body } = await weir.request('GET', '/api/v1/api-keys?page_size=100', { session: admin.session });
+  return body.data.find((each: { id: string }) => each.id === id);
+};
+const track = (apiKey: string, baseUrl: string) => {
+  const body = { meter_token: token, customer_external_id: 'acme', quantity: 1 };
+  return weir.request('POST', '/api/v1/sdk/track', { apiKey, baseUrl, body });
+};
+
+test('a key is shown with its last four characters, and one of before without', async () => {
+  const created = await create();
+  expect(created).toMatchObject({ last4: created.key.slice(-4), last_used_at: null });
+  expect(await find(created.id)).toEqual(expect.objectContaining({ last4: created.last4, last_used_at: null }));
+  await weir.pool.query('UPDATE api_keys SET last4 = NULL WHERE id = $1', [created.id]);
+  expect((await find(created.id)).last4).toBeNull();
+});
+
+test('whatever a key is used for is written down, to the minute, when the process that saw it stops at the latest', async () => {
+  const api = await weir.startApi();
+  const [tracks, widgets, reads, unused, wrong] = [
+    await create(),
+    await create(),
+    await create('usage.read'),
+    await create(),
+    await create('usage.read'),
+  ];
+  const from = Math.floor(Date.now() / 60_000) * 60_000;
+  expect((await track(tracks.key, api.url)).status).toBe(201);
+  const widget = { apiKey: widgets.key, baseUrl: api.url, body: { customer_external_id: 'acme' } };
+  expect((await weir.request('POST', '/api/v1/widget/token', widget)).status).toBe(201);
+  expect((await weir.request('GET', '/api/v1/meters', { apiKey: reads.key, baseUrl: api.url })).status).toBe(200);
+  // Refused for its scope, it opened nothing.
+  expect((await track(wrong.key, api.url)).status).toBe(403);
+  await api.close();
+  for (const { id } of [tracks, widgets, reads]) {
+    const used = Date.parse((await find(id)).last_used_at);
+    expect(used % 60_000).toBe(0);
+    expect(used).toBeGreaterThanOrEqual(from);
+    expect(used).toBeLessThanOrEqual(Date.now());
+  }
+  for (const { id } of [unused, wrong]) expect((await find(id)).last_used_at).toBeNull();
+});
+
+test('a use is written once, and is kept while Postgres cannot be asked', async () => {
+  const { id } = await create();
+  const options = { connectionsMax: 1, statementTimeoutMs: 1_000, onConnectionError: () => {} };
+  const database = openDatabase(weir.databaseUrl, options);
+  let isAway = true;
+  let statements = 0;
+  const pool = {
+    query: (...args: Parameters<typeof database.pool.query>) => {
+      statements += 1;
+      return isAway ? Promise.reject(new Error('away')) : database.pool.query(...args);
+    },
+  } as unknown as typeof database.pool;
+  const use = openKeyUse({ ...database, pool }, createLog('test', 'silent'));
+  for (let request = 0; request < 1_000; request += 1) use.note(id, admin.id);
+  await use.write();
+  expect((await find(id)).last_used_at).toBeNull();
+  isAway = false;
+  await use.write();
+  const first = (await find(id)).last_used_at;
+  expect(first).not.toBeNull();
+  await use.write();
+  expect(statements).toBe(2);
+  await use.close();
+  await database.close();
+});

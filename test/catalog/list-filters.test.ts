@@ -1,0 +1,116 @@
+// Lists find what is looked for, and what a plan says of a feature can be changed.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  const features = [
+    { name: 'API calls', lookup_key: 'api-calls', type: 'meter', aggregation_type: 'COUNT' },
+    { name: 'Storage 100%', lookup_key: 'storage', type: 'meter', aggregation_type: 'MAX' },
+    { name: 'Single sign-on', lookup_key: 'sso', type: 'switch' },
+    { name: 'Support', lookup_key: 'support-level', type: 'custom' },
+  ];
+  for (const body of features) await send('POST', '/features', body);
+  for (const external_id of ['globex', 'globex-2', 'Globex', ' globex'])
+    await send('POST', '/customers', { external_id });
+});
+afterAll(() => weir.close());
+
+const send = (method: string, path: string, body?: object) =>
+  weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
+
+const listed = async (path: string, field: string): Promise<string[]> => {
+  const { status, body } = await send('GET', path);
+  expect(status).toBe(200);
+  return body.data.map((each: Record<string, string>) => each[field]);
+};
+
+test.each([
+  ['', ['api-calls', 'storage', 'sso', 'support-level']],
+  ['search=A', ['api-calls', 'storage']],
+  ['search=SIGN', ['sso']],
+  ['search=100%25', ['storage']],
+  ['search=_', []],
+  ['type=meter', ['api-calls', 'storage']],
+  ['aggregation_type=MAX', ['storage']],
+  ['type=switch&aggregation_type=MAX', []],
+  ['type=meter&search=calls', ['api-calls']],
+  ['page_size=2', ['api-calls', 'storage']],
+  ['page=2&page_size=3', ['support-level']],
+  ['page=2', []],
+])('features?%s holds %j', async (query, keys) => {
+  expect(await listed(`/features?${query}`, 'lookup_key')).toEqual(keys);
+});
+
+test('features come with meta where a page is asked for, and all of them without', async () => {
+  expect((await send('GET', '/features')).body).not.toHaveProperty('meta');
+  expect((await send('GET', '/features?type=meter&page=1')).body.meta).toEqual({
+    page: 1,
+    page_size: 20,
+    total: 2,
+    total_pages: 1,
+  });
+});
+
+test('meters are found by a part of their name or token, their status and their aggregation', async () => {
+  expect(await listed('/meters', 'name')).toEqual(['Storage 100%', 'API calls']);
+  expect(await listed('/meters?search=api', 'name')).toEqual(['API calls']);
+  expect(await listed('/meters?aggregation_type=MAX&status=ACTIVE', 'name')).toEqual(['Storage 100%']);
+  expect(await listed('/meters?status=ARCHIVED', 'name')).toEqual([]);
+  const [storage] = (await send('GET', '/meters')).body.data;
+  expect(await listed(`/meters?search=${storage.meter_token.slice(6, 20)}`, 'name')).toEqual(['Storage 100%']);
+  expect((await send('PATCH', `/meters/${storage.id}`, { status: 'ARCHIVED' })).status).toBe(200);
+  expect(await listed('/meters?status=ARCHIVED', 'name')).toEqual(['Storage 100%']);
+  expect((await send('GET', '/meters?status=ACTIVE')).body.meta.total).toBe(1);
+});
+
+test('a customer is found by its external_id to the letter, and customers by a part of it', async () => {
+  expect(await listed('/customers?external_id=globex', 'external_id')).toEqual(['globex']);
+  expect(await listed('/customers?external_id=globe', 'external_id')).toEqual([]);
+  expect(await listed('/customers?search=GLOBEX-', 'external_id')).toEqual(['globex-2']);
+  expect(await listed('/customers?external_id=globex&search=2', 'external_id')).toEqual([]);
+  expect((await listed('/customers?search=globex', 'external_id')).length).toBe(4);
+});
+
+describe('what a plan says of a feature', () => {
+  const planned = async (says: object) => {
+    const fields = { name: 'Pro', type: 'HYBRID', billing_interval: 'month', currency: 'USD' };
+    const lookup_id = `plan-${Math.random().toString(36).slice(2)}`;
+    const plan = (await send('POST', '/plans', { ...fields, lookup_id })).body.id;
+    const feature = (await send('GET', '/features?search=api-calls')).body.data[0].id;
+    const { body } = await send('POST', `/plans/${plan}/features`, { feature_id: feature, ...says });
+    return { path: `/plans/${plan}/features/${feature}`, plan, says: body };
+  };
+
+  test('is changed field by field, and the rest stays', async () => {
+    const { path, plan, says } = await planned({ usage_limit: 100, usage_reset_period: 'month', static_value: 'x' });
+    const changed = await send('PATCH', path, { is_soft_limit: true });
+    expect([changed.status, changed.body]).toEqual([200, { ...says, is_soft_limit: true }]);
+    const other = { usage_limit: null, usage_reset_period: 'day', is_enabled: false, static_value: null };
+    expect((await send('PATCH', path, other)).body).toEqual({ ...says, is_soft_limit: true, ...other });
+    expect((await send('GET', `/plans/${plan}`)).body.features).toEqual([{ ...says, is_soft_limit: true, ...other }]);
+  });
+
+  test('keeps every digit of a limit that is sent', async () => {
+    const { path } = await planned({});
+    const sent = await weir.request('PATCH', `/api/v1${path}`, {
+      session: admin.session,
+      raw: '{"usage_limit": 0.30000000000000000000000000001}',
+    });
+    expect(sent.body.usage_limit).toBe('0.30000000000000000000000000001');
+    expect((await send('PATCH', path, { usage_limit: 0 })).body.usage_limit).toBe('0');
+  });
+
+  test('is not which feature it is of, nor anything that it does not have', async () => {
+    const { path, says } = await planned({});
+    for (const body of [{}, { feature_id: says.feature_id }, { usage_limit: -1 }, { usage_limit: '1' }, { name: 'x' }])
+      expect((await send('PATCH', path, body)).status, JSON.stringify(body)).toBe(422);
+    expect((await send('DELETE', path)).status).toBe(204);
+    expect((await send('PATCH', path, { is_enabled: false })).status).toBe(404);
+  });
+});

@@ -1,0 +1,168 @@
+// What an organization sees first: the month so far, what waits for it, and what is to be paid.
+
+import { newId } from '@weir/shared/ids';
+import { monthsOf } from '@weir/shared/month';
+import { recordEvents } from '@weir/db/record';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+let meters: { sum: string; unique: string; quiet: string };
+let month: { start: number; before: number };
+
+const HOUR_MS = 3_600_000;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  const zone = { session: admin.session, body: { time_zone: 'Asia/Kathmandu' } };
+  await weir.request('PATCH', '/api/v1/billing/settings', zone);
+  meters = {
+    sum: (await admin.createMeter('SUM', 'GB')).id,
+    unique: (await admin.createMeter('UNIQUE_COUNT')).id,
+    quiet: (await admin.createMeter('COUNT')).id,
+  };
+  const record = { session: admin.session, body: { external_id: 'globex', name: 'Globex' } };
+  await weir.request('POST', '/api/v1/customers', record);
+  const months = monthsOf('Asia/Kathmandu', Date.now() * 1000);
+  month = { start: months.start / 1000, before: months.before / 1000 };
+  // The first two are just before the month in this zone; of the others none is ahead of now, also in its first minutes.
+  await track(meters.sum, 'globex', [month.start - 1, month.before], '5');
+  await track(meters.sum, 'globex', [month.start, month.start, month.start], '0.1');
+  await track(meters.unique, 'initech', [month.start, month.start], '1', '{"user_id":"ada"}');
+  await track(meters.quiet, 'hooli', [month.before - 1], '1');
+});
+afterAll(() => weir.close());
+
+async function track(meter: string, customer: string, times: number[], quantity: string, metadata?: string) {
+  await recordEvents(
+    weir.pool,
+    times.map((time) => ({
+      event: {
+        id: newId(),
+        organization_id: admin.id,
+        meter_id: meter,
+        customer_external_id: customer,
+        quantity,
+        timestamp: iso(time),
+        ...(metadata !== undefined && { metadata }),
+      },
+      countsUniqueValues: metadata !== undefined,
+    })),
+  );
+}
+
+const overview = async (session = admin.session) => {
+  const { status, body } = await weir.request('GET', '/api/v1/overview', { session });
+  expect(status).toBe(200);
+  return body;
+};
+
+test('the month is that of the time zone of the organization, and what lies before it is not in it', async () => {
+  const body = await overview();
+  expect(body).toMatchObject({ period_start: iso(month.start), events: { recorded: 5 } });
+  const end = Date.parse(body.period_end);
+  expect(end % (HOUR_MS / 4)).toBe(0);
+  expect(end).toBeGreaterThan(Date.now() - HOUR_MS / 4);
+  // The last instant of the month before is past the same time of it, but in its last days.
+  expect(body.events.previous).toBe(month.before + end - month.start >= month.start ? 2 : 1);
+});
+
+test('the meters and customers with the most events come first, with what the meters have counted', async () => {
+  const { top_meters, top_customers } = await overview();
+  expect(top_meters).toEqual([
+    expect.objectContaining({
+      meter_id: meters.sum,
+      unit: 'GB',
+      aggregation_type: 'SUM',
+      usage: '0.3',
+      event_count: 3,
+    }),
+    expect.objectContaining({ meter_id: meters.unique, unit: null, usage: '1', event_count: 2 }),
+  ]);
+  expect(top_customers).toEqual([
+    { customer_external_id: 'globex', customer_id: expect.any(String), name: 'Globex', event_count: 3 },
+    { customer_external_id: 'initech', customer_id: null, name: null, event_count: 2 },
+  ]);
+});
+
+test('what is rejected and what waits is told, exactly where it is little', async () => {
+  const before = await overview();
+  expect(before).toMatchObject({ rejected: { count: 0 }, waiting: { events: 0, oldest_seconds: null } });
+  const apiKey = await admin.createKey();
+  const { token } = await admin.createMeter('UNIQUE_COUNT');
+  for (const metadata of [{}, { user_id: 'ada' }, { note: 'x'.repeat(200) }]) {
+    const body = { meter_token: token, customer_external_id: 'globex', quantity: 1, metadata };
+    expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).status).toBe(201);
+  }
+  expect((await overview()).waiting).toEqual({ events: 3, oldest_seconds: expect.any(Number) });
+  const stranger = await signUp(weir);
+  expect((await overview(stranger.session)).waiting).toEqual({ events: 0, oldest_seconds: null });
+  const worker = await weir.startWorker();
+  await weir.drained();
+  await worker.close();
+  expect(await overview()).toMatchObject({ rejected: { count: 2 }, waiting: { events: 0 }, events: { recorded: 6 } });
+  expect(await overview(stranger.session)).toMatchObject({
+    rejected: { count: 0 },
+    events: { recorded: 0, previous: 0 },
+    top_meters: [],
+    top_customers: [],
+    invoices: [],
+  });
+});
+
+test('invoices are added up by currency', async () => {
+  const post = async (path: string, body?: object) =>
+    (await weir.request('POST', `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) }))
+      .body;
+  const invoice = async (currency: string, customer: string) => {
+    const lookup_id = `${currency}-${customer}`.toLowerCase();
+    const fields = { name: 'Pro', lookup_id, type: 'FIXED', billing_interval: 'month', currency };
+    const plan = await post('/plans', fields);
+    await post(`/plans/${plan.id}/charges`, {
+      display_name: 'Fee',
+      type: 'FIXED',
+      timing: 'in_advance',
+      unit_price: '10',
+    });
+    await post('/customers', { external_id: customer });
+    const subscription = await post('/subscriptions', { customer_external_id: customer, plan_id: plan.id });
+    const path = `/api/v1/subscriptions/${subscription.id}/invoices`;
+    return (await weir.request('GET', path, { session: admin.session })).body.data[0].id;
+  };
+  const drafts = [
+    await invoice('JPY', 'a'),
+    await invoice('USD', 'b'),
+    await invoice('USD', 'c'),
+    await invoice('USD', 'd'),
+  ];
+  for (const id of drafts.slice(1)) await post(`/invoices/${id}/finalize`);
+  await post(`/invoices/${drafts[2]}/pay`, {});
+  await post(`/invoices/${drafts[3]}/void`, {});
+  await weir.pool.query('UPDATE invoices SET is_past_due = true WHERE id = $1', [drafts[1]]);
+  const nothing = { open_count: 0, past_due_count: 0 };
+  expect((await overview()).invoices).toEqual([
+    { currency: 'JPY', draft_count: 1, ...nothing, open_amount: '0', past_due_amount: '0', finalized_total: '0' },
+    {
+      currency: 'USD',
+      draft_count: 0,
+      open_count: 1,
+      open_amount: '10.00',
+      past_due_count: 1,
+      past_due_amount: '10.00',
+      finalized_total: '20.00',
+    },
+  ]);
+});
+
+test('it is for people who are signed in, and costs its caller more than a look at one thing', async () => {
+  const apiKey = await admin.createKey();
+  expect((await weir.request('GET', '/api/v1/overview', { apiKey })).status).toBe(401);
+  const { url: baseUrl } = await weir.startApi({ READ_BUCKETS_PER_CALLER: '100', READS_IN_FLIGHT_PER_CALLER: '1' });
+  const ask = () => weir.request('GET', '/api/v1/overview', { session: admin.session, baseUrl });
+  const statuses = await Promise.all(Array.from({ length: 4 }, async () => (await ask()).status));
+  expect(statuses).toContain(200);
+  expect(statuses).toContain(429);
+});
