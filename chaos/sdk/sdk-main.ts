@@ -13,6 +13,7 @@ import { WeirClient } from '@weir/sdk';
 import pg from 'pg';
 import { HttpClient } from '../clients/http-client.ts';
 import { makeOrganizations } from '../clients/made-organizations.ts';
+import { BillingTime } from '../environment/billing-time.ts';
 import { openReaper, type Reaper } from '../environment/reaper.ts';
 import { openStack, type Stack } from '../environment/stack.ts';
 import { History } from '../history.ts';
@@ -67,7 +68,7 @@ process.exit();
 async function run(reaper: Reaper, signal: AbortSignal): Promise<string[]> {
   log(`Bringing up Postgres, Redis, two APIs and two workers in ${folder} …`);
   const programs = process.env['WEIR_HOME'] || REPOSITORY_HOME;
-  const stack = await openStack({ folder, programs, apiVariant: {}, reaper, log, signal });
+  const stack = await openStack({ folder, programs, variants: { api: {}, worker: {} }, reaper, log, signal });
   try {
     const producers = await openProducers(stack, reaper);
     log(`Seed ${seed}: ${minutes} min of faults under ${producers.length} clients of ${rate} events/s.`);
@@ -89,7 +90,7 @@ async function openProducers(stack: Stack, reaper: Reaper): Promise<Producer[]> 
   const [first, second] = stack.apis.map(({ url }) => url) as [string, string];
   const client = new HttpClient(first);
   const history = new History(join(folder, 'history.jsonl'));
-  const [organization] = await makeOrganizations(client, history);
+  const [organization] = await makeOrganizations(client, history, await BillingTime.begin(stack, minutes * 60));
   await history.close();
   client.close();
   apiKey = organization?.apiKey ?? '';
