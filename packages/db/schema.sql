@@ -139,6 +139,33 @@ CREATE TABLE credit_grants (
   CONSTRAINT credit_grants_remaining_check CHECK (((remaining >= (0)::numeric) AND (remaining <= amount)))
 );
 
+CREATE TABLE customer_group_hours (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  customer_external_id text NOT NULL,
+  hour timestamp with time zone NOT NULL,
+  group_hash uuid NOT NULL,
+  event_count bigint NOT NULL,
+  quantity_sum numeric NOT NULL,
+  quantity_min numeric NOT NULL,
+  quantity_max numeric NOT NULL,
+  last_timestamp timestamp with time zone NOT NULL,
+  last_event_id uuid NOT NULL,
+  last_quantity numeric NOT NULL,
+  CONSTRAINT customer_group_hours_pkey PRIMARY KEY (organization_id, meter_id, customer_external_id, hour, group_hash)
+) WITH (fillfactor=50);
+
+CREATE TABLE customer_group_value_days (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  customer_external_id text NOT NULL,
+  day timestamp with time zone NOT NULL,
+  group_hash uuid NOT NULL,
+  value_hash bytea NOT NULL,
+  quarters bit(96) NOT NULL,
+  CONSTRAINT customer_group_value_days_pkey PRIMARY KEY (organization_id, meter_id, customer_external_id, day, group_hash, value_hash)
+) WITH (fillfactor=50);
+
 CREATE TABLE customer_usage_days (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,
@@ -379,6 +406,56 @@ CREATE TABLE late_events (
   CONSTRAINT late_events_pkey PRIMARY KEY (organization_id, meter_id, customer_external_id, "timestamp", event_id)
 );
 
+CREATE TABLE metadata_backfills (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  through timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  CONSTRAINT metadata_backfills_organization_id_meter_id_fkey FOREIGN KEY (organization_id, meter_id) REFERENCES meters(organization_id, id),
+  CONSTRAINT metadata_backfills_pkey PRIMARY KEY (organization_id, meter_id)
+);
+
+CREATE TABLE metadata_groups (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  day timestamp with time zone NOT NULL,
+  group_hash uuid NOT NULL,
+  group_values text[] NOT NULL,
+  CONSTRAINT metadata_groups_pkey PRIMARY KEY (organization_id, meter_id, day, group_hash)
+);
+
+CREATE TABLE metadata_keys_version (
+  version uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
+  is_only boolean NOT NULL DEFAULT true,
+  CONSTRAINT metadata_keys_version_is_only_check CHECK (is_only),
+  CONSTRAINT metadata_keys_version_pkey PRIMARY KEY (is_only)
+);
+
+CREATE TABLE meter_group_quarters (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  quarter timestamp with time zone NOT NULL,
+  group_hash uuid NOT NULL,
+  part smallint NOT NULL,
+  event_count bigint NOT NULL,
+  quantity_sum numeric NOT NULL,
+  quantity_min numeric NOT NULL,
+  quantity_max numeric NOT NULL,
+  last_timestamp timestamp with time zone NOT NULL,
+  last_event_id uuid NOT NULL,
+  last_quantity numeric NOT NULL,
+  CONSTRAINT meter_group_quarters_pkey PRIMARY KEY (organization_id, meter_id, quarter, group_hash, part)
+) WITH (fillfactor=30);
+
+CREATE TABLE meter_group_value_days (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  day timestamp with time zone NOT NULL,
+  group_hash uuid NOT NULL,
+  value_hash bytea NOT NULL,
+  quarters bit(96) NOT NULL,
+  CONSTRAINT meter_group_value_days_pkey PRIMARY KEY (organization_id, meter_id, day, group_hash, value_hash)
+) WITH (fillfactor=50);
+
 CREATE TABLE meter_usage_quarters (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,
@@ -414,7 +491,9 @@ CREATE TABLE meters (
   unit text,
   status text NOT NULL DEFAULT 'ACTIVE'::text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  metadata_keys text[] NOT NULL DEFAULT '{}'::text[],
   CONSTRAINT meters_aggregation_type_check CHECK ((aggregation_type = ANY (ARRAY['COUNT'::text, 'SUM'::text, 'MAX'::text, 'MIN'::text, 'AVG'::text, 'LAST'::text, 'UNIQUE_COUNT'::text]))),
+  CONSTRAINT meters_metadata_keys_check CHECK ((cardinality(metadata_keys) <= 5)),
   CONSTRAINT meters_meter_token_key UNIQUE (meter_token),
   CONSTRAINT meters_organization_id_feature_id_fkey FOREIGN KEY (organization_id, feature_id) REFERENCES features(organization_id, id) ON DELETE SET NULL (feature_id),
   CONSTRAINT meters_organization_id_feature_id_key UNIQUE (organization_id, feature_id),
@@ -617,6 +696,10 @@ CREATE INDEX credit_entries_organization_id_invoice_id_idx ON public.credit_entr
 
 CREATE INDEX credit_grants_organization_id_customer_id_idx ON public.credit_grants USING btree (organization_id, customer_id);
 
+CREATE INDEX customer_group_hours_organization_id_meter_id_hour_idx ON public.customer_group_hours USING btree (organization_id, meter_id, hour);
+
+CREATE INDEX customer_group_value_days_organization_id_meter_id_day_idx ON public.customer_group_value_days USING btree (organization_id, meter_id, day);
+
 CREATE INDEX customer_usage_days_organization_id_meter_id_day_idx ON public.customer_usage_days USING btree (organization_id, meter_id, day);
 
 CREATE INDEX customer_value_days_organization_id_meter_id_day_idx ON public.customer_value_days USING btree (organization_id, meter_id, day);
@@ -644,6 +727,8 @@ CREATE INDEX invoices_past_due_at_idx ON public.invoices USING btree (past_due_a
 CREATE INDEX invoices_run_at_idx ON public.invoices USING btree (run_at) WHERE (run_at IS NOT NULL);
 
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
+
+CREATE INDEX meters_metadata_keys_idx ON public.meters USING btree (organization_id, id) WHERE (metadata_keys <> '{}'::text[]);
 
 CREATE INDEX password_resets_expires_at_idx ON public.password_resets USING btree (expires_at);
 
@@ -701,6 +786,21 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.closings_of(organization_ids uuid[], known_version uuid)
+ RETURNS SETOF closings
+ LANGUAGE plpgsql
+ ROWS 10
+AS $function$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(20002, slot)
+  FROM (SELECT DISTINCT closing_slot(id) AS slot FROM unnest(organization_ids) AS id ORDER BY slot) AS slots;
+  IF known_version <> (SELECT version FROM metadata_keys_version) THEN
+    RAISE EXCEPTION 'the metadata keys of meters have changed' USING ERRCODE = 'WK001';
+  END IF;
+  RETURN QUERY SELECT * FROM closings WHERE organization_id = ANY (organization_ids);
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.event_stream(meter_id uuid, customer_external_id text)
  RETURNS bigint
  LANGUAGE sql
@@ -722,11 +822,94 @@ CREATE OR REPLACE FUNCTION public.first_event_id(since timestamp with time zone)
 RETURN ((lpad(to_hex(((EXTRACT(epoch FROM since) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid
 ;
 
+CREATE OR REPLACE FUNCTION public.group_hash(group_values text[])
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (encode(SUBSTRING(sha256(convert_to((array_to_json(group_values))::text, 'UTF8'::name)) FROM 1 FOR 16), 'hex'::text))::uuid
+;
+
+CREATE OR REPLACE FUNCTION public.group_of(organization_id uuid, meter_id uuid, keys text[], "timestamp" timestamp with time zone, metadata json)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN COALESCE((SELECT kept.group_hash FROM metadata_groups kept WHERE ((kept.organization_id = group_of.organization_id) AND (kept.meter_id = group_of.meter_id) AND (kept.day = date_trunc('day'::text, group_of."timestamp", 'UTC'::text)) AND (kept.group_hash = group_hash(group_values(group_of.keys, group_of.metadata))))), '00000000-0000-0000-0000-000000000000'::uuid)
+;
+
+CREATE OR REPLACE FUNCTION public.group_value(value text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ((char_length(value) <= 100) OR ((char_length(value) = 113) AND (value ~ '^.{80}…[0-9a-f]{32}$'::text))) THEN value ELSE (("left"(value, 80) || '…'::text) || encode(SUBSTRING(sha256(convert_to(value, 'UTF8'::name)) FROM 1 FOR 16), 'hex'::text)) END
+;
+
+CREATE OR REPLACE FUNCTION public.group_values(keys text[], metadata json)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+DECLARE
+  parsed jsonb := metadata;
+  combined text[] := '{}';
+  key text;
+  value jsonb;
+  kind text;
+  plain text;
+BEGIN
+  FOREACH key IN ARRAY keys LOOP
+    value := parsed -> key;
+    kind := jsonb_typeof(value);
+    plain := CASE
+      WHEN kind = 'string' OR kind = 'boolean' THEN value #>> '{}'
+      WHEN kind = 'number' THEN trim_scale((value #>> '{}')::numeric)::text
+    END;
+    combined := combined || group_value(plain);
+  END LOOP;
+  RETURN combined;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.idempotency_key_hash(organization_id uuid, idempotency_key text)
  RETURNS uuid
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (encode(SUBSTRING(sha256(convert_to(((organization_id)::text || idempotency_key), 'UTF8'::name)) FROM 1 FOR 16), 'hex'::text))::uuid
+;
+
+CREATE OR REPLACE FUNCTION public.keep_groups(asked metadata_groups[])
+ RETURNS SETOF metadata_groups
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  missing metadata_groups[] := ARRAY(
+    SELECT each FROM unnest(asked) AS each WHERE NOT EXISTS (
+      SELECT FROM metadata_groups AS kept WHERE (kept.organization_id, kept.meter_id, kept.day, kept.group_hash)
+        = (each.organization_id, each.meter_id, each.day, each.group_hash)));
+BEGIN
+  IF cardinality(missing) > 0 THEN
+    PERFORM pg_advisory_xact_lock(20005, slot)
+    FROM (SELECT DISTINCT uuid_hash(meter_id) AS slot FROM unnest(missing) ORDER BY slot) AS slots;
+    INSERT INTO metadata_groups
+    SELECT organization_id, meter_id, day, group_hash, group_values FROM (
+      SELECT each.*, row_number() OVER (PARTITION BY organization_id, meter_id, day ORDER BY group_hash) AS place
+      FROM unnest(missing) AS each WHERE NOT EXISTS (
+        SELECT FROM metadata_groups AS kept WHERE (kept.organization_id, kept.meter_id, kept.day, kept.group_hash)
+          = (each.organization_id, each.meter_id, each.day, each.group_hash))
+    ) AS added
+    WHERE place <= metadata_groups_max() - (SELECT count(*) FROM metadata_groups AS kept
+      WHERE (kept.organization_id, kept.meter_id, kept.day) = (added.organization_id, added.meter_id, added.day))
+    ORDER BY organization_id, meter_id, day, group_hash;
+  END IF;
+  RETURN QUERY SELECT kept.* FROM unnest(asked) AS each JOIN metadata_groups AS kept
+    USING (organization_id, meter_id, day, group_hash);
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.metadata_groups_max()
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN 1000
 ;
 
 CREATE OR REPLACE FUNCTION public.month_of_receipt(id uuid)
