@@ -1,0 +1,5 @@
+import { Page } from '../parts/page.tsx';
+
+export function SignUpPage() {
+  return <Page title="Sign up">{null}</Page>;
+}

@@ -1,0 +1,21 @@
+import { useSuspenseQuery, type QueryClient } from '@tanstack/react-query';
+import { client, read, send } from './client.ts';
+
+export const sessionQuery = { ...read('/api/v1/auth/me'), staleTime: 60_000 };
+
+/** Who is signed in, and whether they may change anything. Only below the shell, which is not there without a session. */
+export function useSession() {
+  const { data } = useSuspenseQuery(sessionQuery);
+  // Before there were roles, everybody was an admin.
+  const role = 'role' in data.user ? String(data.user.role) : 'admin';
+  return { ...data, role, isAdmin: role === 'admin' };
+}
+
+/** Ends the session, and forgets all that was read in it: the next person at this browser sees none of it. */
+export async function signOut(queries: QueryClient): Promise<void> {
+  await send(client.POST('/api/v1/auth/logout'));
+  queries.clear();
+  for (const name of Object.keys(sessionStorage)) {
+    if (name.startsWith('weir-form-')) sessionStorage.removeItem(name);
+  }
+}

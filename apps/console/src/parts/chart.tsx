@@ -1,0 +1,112 @@
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { formatCompact } from './decimals.ts';
+
+export interface Series {
+  label: string;
+  values: readonly (number | null)[];
+  /** Drawn behind and paler: the period before. */
+  isBefore?: boolean;
+}
+
+interface ChartProps {
+  /** What it shows and its main figures, for those who do not see it. A table with the numbers stands beside it. */
+  label: string;
+  /** Start of each bucket, in seconds since 1970. */
+  times: readonly number[];
+  series: readonly Series[];
+  zone: string;
+  /** Bars for what adds up, a line for what does not. */
+  kind: 'bars' | 'line';
+  /** Words for a point under the pointer. */
+  describe: (index: number) => string;
+}
+
+const HEIGHT = 260;
+
+/** Series over time, in the colours of the page. Only what is drawn is a float; numbers in words come from `describe`. */
+export function Chart({ label, times, series, zone, kind, describe }: ChartProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const words = useRef<HTMLParagraphElement>(null);
+  const scheme = useComputedColorScheme('light');
+  const latest = useRef(describe);
+  latest.current = describe;
+
+  useEffect(() => {
+    const box = frame.current;
+    if (box === null || times.length === 0) return undefined;
+    const tell = (index: number | null | undefined): void => {
+      if (words.current !== null)
+        words.current.textContent = typeof index === 'number' ? latest.current(index) : '';
+    };
+    const plot = new uPlot(
+      optionsOf({ box, series, zone, kind, tell }),
+      [[...times], ...series.map(({ values }) => [...values])],
+      box,
+    );
+    const observer = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: HEIGHT }));
+    observer.observe(box);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+    // The colours are read anew when the scheme changes.
+  }, [times, series, zone, kind, scheme]);
+
+  return (
+    <figure className="chart">
+      <div ref={frame} className="chart-frame" role="img" aria-label={label} />
+      <p ref={words} className="chart-words" aria-hidden="true" />
+    </figure>
+  );
+}
+
+interface OptionsInput {
+  box: HTMLElement;
+  series: readonly Series[];
+  zone: string;
+  kind: 'bars' | 'line';
+  tell: (index: number | null | undefined) => void;
+}
+
+function optionsOf({ box, series, zone, kind, tell }: OptionsInput): uPlot.Options {
+  const style = getComputedStyle(box);
+  const color = (name: string): string => style.getPropertyValue(name).trim();
+  const axis: uPlot.Axis = {
+    stroke: color('--ink-soft'),
+    font: `11px ${style.fontFamily}`,
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: box.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'line' } },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
+    scales: { x: { time: true }, y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    axes: [
+      { ...axis, grid: { show: false } },
+      { ...axis, size: 52, values: (_plot, ticks) => ticks.map((tick) => formatCompact(tick)) },
+    ],
+    hooks: { setCursor: [(plot) => tell(plot.cursor.idx)] },
+    series: [{}, ...series.map(({ label, isBefore }) => drawn(label, isBefore === true, kind, color))],
+  };
+}
+
+function drawn(
+  label: string,
+  isBefore: boolean,
+  kind: 'bars' | 'line',
+  color: (name: string) => string,
+): uPlot.Series {
+  const stroke = color(isBefore ? '--series-2' : '--series-1');
+  // The period before is always a line, so that it can be told from the bars without its colour.
+  if (kind === 'bars' && !isBefore) {
+    const bars = uPlot.paths.bars?.({ size: [0.72, 40], align: 1 });
+    return { label, stroke, fill: stroke, width: 0, points: { show: false }, ...(bars !== undefined && { paths: bars }) };
+  }
+  return { label, stroke, width: 1.75, points: { show: false }, ...(isBefore && { dash: [4, 4] }) };
+}
