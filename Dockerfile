@@ -9,7 +9,7 @@ COPY packages packages
 COPY apps apps
 COPY services services
 RUN npm ci --no-audit --no-fund
-RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile
+RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile && node services/build-console.mjs
 # What is left in src is read from there when a process starts: what the page /embed is made of.
 RUN find apps/api/src -name '*.ts' -delete
 
@@ -43,6 +43,7 @@ COPY --from=build /weir/packages/queue/scripts packages/queue/scripts
 COPY --from=build /weir/packages/sdk/dist packages/sdk/dist
 COPY --from=build /weir/apps/api/dist apps/api/dist
 COPY --from=build /weir/apps/api/src apps/api/src
+COPY --from=build /weir/apps/console/dist apps/console/dist
 COPY --from=build /weir/apps/worker/dist apps/worker/dist
 COPY --from=build /weir/apps/import/dist apps/import/dist
 COPY --from=build /weir/apps/reconcile/dist apps/reconcile/dist

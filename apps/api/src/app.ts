@@ -31,6 +31,7 @@ import { featureRoutes } from './catalog/feature-routes.ts';
 import { meterRoutes } from './catalog/meter-routes.ts';
 import { planFeatureRoutes } from './catalog/plan-feature-routes.ts';
 import { planRoutes } from './catalog/plan-routes.ts';
+import { isForConsole, useConsole } from './console/console.ts';
 import type { App } from './http/typed-app.ts';
 import { boundBodies } from './http/bodies.ts';
 import { answerBrokenConnection } from './http/broken-connection.ts';
@@ -77,6 +78,8 @@ export interface AppDeps {
   metrics: Metrics;
   ingest: Ingest;
   billingJobs: Pick<BillingJobs, 'wakeRun'>;
+  /** Where the console's build is, if there is one. */
+  consoleFolder: string;
   isDraining: () => boolean;
 }
 
@@ -110,7 +113,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify);
   useSecurityHeaders(app, settings.PUBLIC_URL);
   useRequestIds(app);
-  useProblems(app);
+  useProblems(app, (request, reply) => (isForConsole(request) ? consolePage?.(reply) : undefined));
   const connections = watchConnections(app);
   limitConnections(app, {
     connectionsMax: settings.CONNECTIONS_MAX,
@@ -153,6 +156,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
+  const consolePage = await useConsole(app, deps.consoleFolder);
   const guards = buildGuards(app, { database, apiKeys, publicUrl: settings.PUBLIC_URL });
   const turns = new Turns();
 

@@ -13,6 +13,7 @@ import type { Logger } from '@weir/shared/log';
 import { explainTakenPort } from '@weir/shared/settings';
 import { buildApiKeyCache } from './access/api-key-cache.ts';
 import { buildApp } from './app.ts';
+import { CONSOLE_FOLDER } from './console/console.ts';
 import { openDatabaseWatch } from './database-watch.ts';
 import { buildMetrics, countAdmissions } from './http/metrics.ts';
 import { Ingest } from './ingest/ingest.ts';
@@ -42,7 +43,11 @@ const OWNERSHIP_INTERVAL_MS = 1_000;
  * Starts the API. Throws a SettingsError for a port that is taken, for a Redis that would lose events or belongs to another
  * database, and for a database that is not migrated to this version.
  */
-export async function serveApi(settings: ApiSettings, log: Logger): Promise<RunningApi> {
+export async function serveApi(
+  settings: ApiSettings,
+  log: Logger,
+  consoleFolder: string = CONSOLE_FOLDER,
+): Promise<RunningApi> {
   const closer = new Closer();
   let isDraining = false;
   try {
@@ -121,6 +126,7 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
       metrics,
       ingest,
       billingJobs,
+      consoleFolder,
       isDraining: () => isDraining,
     });
     closer.add('the server', () => app.close());

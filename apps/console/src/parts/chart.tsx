@@ -1,5 +1,5 @@
 import { useComputedColorScheme } from '@mantine/core';
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { formatCompact } from './decimals.ts';
@@ -27,22 +27,23 @@ interface ChartProps {
 const HEIGHT = 260;
 
 /** Series over time, in the colours of the page. Only what is drawn is a float; numbers in words come from `describe`. */
-export function Chart({ label, times, series, zone, kind, describe }: ChartProps) {
+export function Chart(props: ChartProps) {
+  // A canvas does not follow the style sheet: in another scheme it is drawn anew.
+  return <Drawing key={useComputedColorScheme('light')} {...props} />;
+}
+
+function Drawing({ label, times, series, zone, kind, describe }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const words = useRef<HTMLParagraphElement>(null);
-  const scheme = useComputedColorScheme('light');
-  const latest = useRef(describe);
-  latest.current = describe;
+  const tell = useEffectEvent((index: number | null | undefined): void => {
+    if (words.current !== null) words.current.textContent = typeof index === 'number' ? describe(index) : '';
+  });
 
   useEffect(() => {
     const box = frame.current;
     if (box === null || times.length === 0) return undefined;
-    const tell = (index: number | null | undefined): void => {
-      if (words.current !== null)
-        words.current.textContent = typeof index === 'number' ? latest.current(index) : '';
-    };
     const plot = new uPlot(
-      optionsOf({ box, series, zone, kind, tell }),
+      optionsOf({ box, series, zone, kind, tell: (index) => tell(index) }),
       [[...times], ...series.map(({ values }) => [...values])],
       box,
     );
@@ -52,8 +53,7 @@ export function Chart({ label, times, series, zone, kind, describe }: ChartProps
       observer.disconnect();
       plot.destroy();
     };
-    // The colours are read anew when the scheme changes.
-  }, [times, series, zone, kind, scheme]);
+  }, [times, series, zone, kind]);
 
   return (
     <figure className="chart">

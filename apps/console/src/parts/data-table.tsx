@@ -34,7 +34,8 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected 
   if (rows.length === 0) return <div className="empty">{empty}</div>;
   return (
     // It scrolls by itself where it is too wide, and can be reached by the keyboard for that.
-    <div className="table-frame" role="region" aria-label={label} tabIndex={0}>
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <section className="table-frame" aria-label={label} tabIndex={0}>
       <table className="table">
         <thead>
           <tr>
@@ -57,7 +58,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected 
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 

@@ -1,8 +1,8 @@
 // What stands around every page of one who is signed in: the navigation, the search, and who one is.
 
 import { ActionIcon } from '@mantine/core';
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { Link, Outlet } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useSession } from '../api/session.ts';
 import { Icon } from '../parts/icons.tsx';
 import { DESTINATIONS } from './navigation.ts';
@@ -16,9 +16,6 @@ export function Shell() {
   const [isNavigationOpen, setNavigationOpen] = useState(false);
   const [dialog, setDialog] = useState<'search' | 'help' | undefined>();
   useShortcuts({ onSearch: () => setDialog('search'), onHelp: () => setDialog('help') });
-  const path = useRouterState({ select: (state) => state.location.pathname });
-  // On a phone the navigation lies over the page that one has just chosen.
-  useEffect(() => setNavigationOpen(false), [path]);
 
   return (
     <div className="shell">
@@ -60,6 +57,8 @@ export function Shell() {
                     className="side-link"
                     activeOptions={{ exact: to === '/', includeSearch: false }}
                     activeProps={{ 'aria-current': 'page' }}
+                    // On a phone the navigation lies over the page that one has just chosen.
+                    onClick={() => setNavigationOpen(false)}
                   >
                     <Icon name={icon} />
                     {label}

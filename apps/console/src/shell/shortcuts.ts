@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 import { DESTINATIONS } from './navigation.ts';
 
 /** How long after `g` the letter may come. */
@@ -13,8 +13,9 @@ interface Shortcuts {
 /** `g` and a letter goes to a page, `/` searches, `?` shows the keys. Never while one types or a dialog is open. */
 export function useShortcuts({ onSearch, onHelp }: Shortcuts): void {
   const navigate = useNavigate();
-  const latest = useRef({ onSearch, onHelp, navigate });
-  latest.current = { onSearch, onHelp, navigate };
+  const go = useEffectEvent((to: string) => void navigate({ to }));
+  const search = useEffectEvent(onSearch);
+  const help = useEffectEvent(onHelp);
   useEffect(() => {
     let goneAt = -Infinity;
     const onKey = (event: KeyboardEvent): void => {
@@ -24,12 +25,12 @@ export function useShortcuts({ onSearch, onHelp }: Shortcuts): void {
       const page = DESTINATIONS.flatMap(({ pages }) => pages).find(({ key }) => key === event.key);
       if (isSecond && page !== undefined) {
         event.preventDefault();
-        void latest.current.navigate({ to: page.to });
+        go(page.to);
       } else if (event.key === 'g') goneAt = event.timeStamp;
       else if (event.key === '/') {
         event.preventDefault();
-        latest.current.onSearch();
-      } else if (event.key === '?') latest.current.onHelp();
+        search();
+      } else if (event.key === '?') help();
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
