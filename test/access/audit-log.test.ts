@@ -4,6 +4,7 @@ import { deleteOldAuditEntries } from '@weir/db/audit-log';
 import { openDatabase } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fixedCharge } from '../support/billing-fixture.ts';
 import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
 import { join, sessionIn, tokenIn } from '../support/people.ts';
 
@@ -62,7 +63,7 @@ test('changes in what belongs to something else tell what that is', async () => 
     resource_id: made.id,
     changes: { feature_id },
   });
-  const charge = { type: 'FIXED', display_name: 'Base fee', amount: '10' };
+  const charge = fixedCharge('10');
   const charged = await send('POST', `/plans/${made.id}/charges`, charge);
   expect(charged.status).toBe(201);
   expect(await latest()).toMatchObject({

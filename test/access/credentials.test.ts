@@ -122,7 +122,6 @@ test('a viewer reads everything that an admin reads, and changes nothing but wha
     const code = await codeOf(operation, viewer);
     // What gets through ends here: the body is none, and the ids are nobody's.
     if (code !== '403 admin_only') open.push(operation.name);
-    if (operation.method === 'GET') expect(code, operation.name).toBe(await codeOf(operation, credentials.session));
   }
   expect(open.filter((name) => !name.startsWith('get ')).toSorted()).toEqual([
     'delete /api/v1/auth/sessions',
@@ -131,7 +130,8 @@ test('a viewer reads everything that an admin reads, and changes nothing but wha
     'post /api/v1/charges/evaluate',
     'post /api/v1/invoices/{id}/recompute',
   ]);
-  expect(open.filter((name) => name.startsWith('get '))).toEqual(
-    toPeople.filter(({ method }) => method === 'GET').map(({ name }) => name),
-  );
+  const reading = toPeople.filter(({ method }) => method === 'GET');
+  expect(open.filter((name) => name.startsWith('get '))).toEqual(reading.map(({ name }) => name));
+  for (const operation of reading)
+    expect(await codeOf(operation, viewer), operation.name).toBe(await codeOf(operation, credentials.session));
 });

@@ -7,6 +7,7 @@ import { insertPasswordReset } from '@weir/db/password-resets';
 import { findAccountByEmail, listAccounts, updateRole, type Account } from '@weir/db/users';
 import { newId } from '@weir/shared/ids';
 import { hashLinkToken, linkOf, newLinkToken } from '@weir/shared/link-tokens';
+import { inColumns } from './columns.ts';
 
 /** There is no account with an email address. */
 export class NoSuchAccount extends Error {
@@ -55,16 +56,7 @@ export async function describeAccounts(database: Database): Promise<string> {
     created_at.slice(0, 10),
     last_seen_at?.slice(0, 10) ?? '-',
   ]);
-  const table = [['EMAIL', 'ROLE', 'ORGANIZATION', 'SINCE', 'LAST SEEN'], ...rows];
-  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  return table
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return inColumns([['EMAIL', 'ROLE', 'ORGANIZATION', 'SINCE', 'LAST SEEN'], ...rows]);
 }
 
 async function getAccount(db: Queries, email: string): Promise<Account> {
