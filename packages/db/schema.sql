@@ -30,6 +30,24 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['usage.write'::text, 'usage.read'::text])))
 );
 
+CREATE TABLE audit_entries (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  action text NOT NULL,
+  resource_type text NOT NULL,
+  resource_id uuid,
+  actor_type text NOT NULL,
+  actor_id uuid,
+  actor_email text,
+  address text,
+  user_agent text,
+  changes jsonb,
+  is_done boolean NOT NULL,
+  CONSTRAINT audit_entries_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text]))),
+  CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT audit_entries_pkey PRIMARY KEY (organization_id, id)
+);
+
 CREATE TABLE billed_meters (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,
@@ -256,6 +274,21 @@ CREATE TABLE installation (
   CONSTRAINT installation_pkey PRIMARY KEY (is_only)
 );
 
+CREATE TABLE invitations (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL,
+  token_hash bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT invitations_organization_id_email_key UNIQUE (organization_id, email),
+  CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT invitations_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'viewer'::text]))),
+  CONSTRAINT invitations_token_hash_key UNIQUE (token_hash)
+);
+
 CREATE TABLE invoice_lines (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -407,6 +440,16 @@ CREATE TABLE organizations (
   CONSTRAINT organizations_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE password_resets (
+  token_hash bytea NOT NULL,
+  organization_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT password_resets_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES users(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT password_resets_pkey PRIMARY KEY (token_hash)
+);
+
 CREATE TABLE plan_features (
   organization_id uuid NOT NULL,
   plan_id uuid NOT NULL,
@@ -461,6 +504,9 @@ CREATE TABLE sessions (
   user_id uuid NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   used_at timestamp with time zone NOT NULL DEFAULT now(),
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  address text,
+  user_agent text,
   CONSTRAINT sessions_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES users(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT sessions_pkey PRIMARY KEY (token_hash)
 );
@@ -526,9 +572,12 @@ CREATE TABLE users (
   email text NOT NULL,
   password_hash text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  role text NOT NULL DEFAULT 'admin'::text,
+  last_seen_at timestamp with time zone,
   CONSTRAINT users_email_key UNIQUE (email),
   CONSTRAINT users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  CONSTRAINT users_pkey PRIMARY KEY (organization_id, id)
+  CONSTRAINT users_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'viewer'::text])))
 );
 
 CREATE TABLE widget_tokens (
@@ -540,6 +589,12 @@ CREATE TABLE widget_tokens (
   CONSTRAINT widget_tokens_organization_id_api_key_id_fkey FOREIGN KEY (organization_id, api_key_id) REFERENCES api_keys(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT widget_tokens_pkey PRIMARY KEY (token_hash)
 );
+
+CREATE INDEX audit_entries_organization_id_action_idx ON public.audit_entries USING btree (organization_id, action, id);
+
+CREATE INDEX audit_entries_organization_id_actor_id_idx ON public.audit_entries USING btree (organization_id, actor_id, id);
+
+CREATE INDEX audit_entries_organization_id_resource_id_idx ON public.audit_entries USING btree (organization_id, resource_id, id);
 
 CREATE INDEX billed_meters_organization_id_subscription_id_idx ON public.billed_meters USING btree (organization_id, subscription_id);
 
@@ -561,6 +616,8 @@ CREATE INDEX dues_organization_id_meter_id_customer_external_id_idx ON public.du
 
 CREATE INDEX events_stream_timestamp_idx ON ONLY public.events USING btree (event_stream(meter_id, customer_external_id), "timestamp");
 
+CREATE INDEX invitations_expires_at_idx ON public.invitations USING btree (expires_at);
+
 CREATE INDEX invoice_lines_due_idx ON public.invoice_lines USING btree (organization_id, subscription_id, cycle, charge_id);
 
 CREATE INDEX invoice_lines_organization_id_invoice_id_idx ON public.invoice_lines USING btree (organization_id, invoice_id);
@@ -573,7 +630,13 @@ CREATE INDEX invoices_run_at_idx ON public.invoices USING btree (run_at) WHERE (
 
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
 
+CREATE INDEX password_resets_expires_at_idx ON public.password_resets USING btree (expires_at);
+
+CREATE INDEX password_resets_organization_id_user_id_idx ON public.password_resets USING btree (organization_id, user_id);
+
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
+
+CREATE INDEX sessions_organization_id_user_id_idx ON public.sessions USING btree (organization_id, user_id);
 
 CREATE INDEX sessions_used_at_idx ON public.sessions USING btree (used_at);
 

@@ -17,7 +17,10 @@ export type Ids = Record<
   | 'line'
   | 'credit'
   | 'event'
-  | 'rejected',
+  | 'rejected'
+  | 'user'
+  | 'session'
+  | 'invitation',
   string
 >;
 
@@ -37,6 +40,9 @@ export const nobodys: Ids = {
   credit: '01890000-0000-7000-8000-00000000000c',
   event: '01890000-0000-7000-8000-000000000006',
   rejected: '01890000-0000-7000-8000-000000000007',
+  user: '01890000-0000-7000-8000-00000000000d',
+  session: '01890000-0000-7000-8000-00000000000e',
+  invitation: '01890000-0000-7000-8000-00000000000f',
 };
 
 export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
@@ -45,6 +51,11 @@ export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: I
 export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[]; namesNothing: string[] } {
   // Everything that names a thing by its id, in the path, the query or the body.
   const operations: Row[] = [
+    ['DELETE /api/v1/auth/sessions/{id}', ({ session }) => `/auth/sessions/${session}`],
+    ['PATCH /api/v1/users/{id}', ({ user }) => `/users/${user}`, () => ({ role: 'viewer' })],
+    ['DELETE /api/v1/users/{id}', ({ user }) => `/users/${user}`],
+    ['POST /api/v1/users/{id}/password-reset', ({ user }) => `/users/${user}/password-reset`],
+    ['DELETE /api/v1/invitations/{id}', ({ invitation }) => `/invitations/${invitation}`],
     ['DELETE /api/v1/api-keys/{id}', ({ apiKey }) => `/api-keys/${apiKey}`],
     ['GET /api/v1/features/{id}', ({ feature }) => `/features/${feature}`],
     ['PATCH /api/v1/features/{id}', ({ feature }) => `/features/${feature}`, () => ({ name: 'Mine' })],
@@ -196,6 +207,13 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
 
   // Everything that lists or adds up, with each of its filters. None of it tells whether another organization has the thing.
   const lists: Row[] = [
+    ['GET /api/v1/auth/sessions', () => '/auth/sessions'],
+    ['GET /api/v1/users', () => '/users'],
+    ['GET /api/v1/invitations', () => '/invitations'],
+    ['GET /api/v1/audit-log', () => '/audit-log'],
+    ['GET /api/v1/audit-log', ({ user }) => `/audit-log?user_id=${user}`],
+    ['GET /api/v1/audit-log', ({ plan }) => `/audit-log?resource_id=${plan}&action=plan.create`],
+    ['GET /api/v1/audit-log', ({ event }) => `/audit-log?cursor=${event}`],
     ['GET /api/v1/api-keys', () => '/api-keys'],
     ['GET /api/v1/features', () => '/features'],
     ['GET /api/v1/meters', () => '/meters'],
@@ -224,6 +242,16 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'POST /api/v1/auth/login',
     'POST /api/v1/auth/logout',
     'GET /api/v1/auth/me',
+    'POST /api/v1/auth/password',
+    'DELETE /api/v1/auth/sessions',
+    'GET /api/v1/organization',
+    'PATCH /api/v1/organization',
+    'POST /api/v1/invitations',
+    // A token in a link belongs to nobody until it is used: test/access/people.test.ts and new-passwords.test.ts.
+    'POST /api/v1/auth/invitation',
+    'POST /api/v1/auth/invitation/accept',
+    'POST /api/v1/auth/password-reset',
+    'POST /api/v1/auth/password-reset/request',
     'POST /api/v1/api-keys',
     'POST /api/v1/features',
     'POST /api/v1/plans',

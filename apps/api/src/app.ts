@@ -11,9 +11,17 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { randomUUID } from 'node:crypto';
 import type { ApiKeyCache } from './access/api-key-cache.ts';
 import { apiKeyRoutes } from './access/api-key-routes.ts';
+import { useAudit } from './access/audit.ts';
+import { auditLogRoutes } from './access/audit-log-routes.ts';
 import { buildGuards } from './access/authenticate.ts';
+import { invitationRoutes } from './access/invitation-routes.ts';
+import { buildSendMail } from './access/mail.ts';
+import { ownSessionRoutes } from './access/own-session-routes.ts';
+import { buildAttemptPassword } from './access/password-attempts.ts';
+import { passwordRoutes } from './access/password-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
+import { userRoutes } from './access/user-routes.ts';
 import { invoiceRoutes } from './billing/invoice-routes.ts';
 import { invoiceStateRoutes } from './billing/invoice-state-routes.ts';
 import { lineRoutes } from './billing/line-routes.ts';
@@ -158,7 +166,11 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   await useOpenapi(app, settings.PUBLIC_URL);
   const consolePage = await useConsole(app, deps.consoleFolder);
   const guards = buildGuards(app, { database, apiKeys, publicUrl: settings.PUBLIC_URL });
+  useAudit(app, database);
   const turns = new Turns();
+  const throttle = buildThrottle(queue, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS });
+  const attemptPassword = buildAttemptPassword(throttle);
+  const people = { database, guards, throttle, sendMail: buildSendMail(settings), publicUrl: settings.PUBLIC_URL };
 
   healthRoutes(app, {
     postgres: () => pingDatabase(deps.probe),
@@ -166,12 +178,12 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: deps.isDraining,
   });
-  sessionRoutes(app, {
-    database,
-    guards,
-    throttle: buildThrottle(queue, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS }),
-    settings,
-  });
+  sessionRoutes(app, { database, guards, throttle, attemptPassword, settings });
+  ownSessionRoutes(app, { database, guards });
+  passwordRoutes(app, { ...people, attemptPassword });
+  invitationRoutes(app, people);
+  userRoutes(app, { database, guards });
+  auditLogRoutes(app, { database, guards });
   apiKeyRoutes(app, { database, queue, guards });
   featureRoutes(app, { database, guards });
   meterRoutes(app, { database, guards });

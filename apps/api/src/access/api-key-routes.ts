@@ -62,7 +62,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
   app.post(
     '/api/v1/api-keys',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Access'],
         summary: 'Create an API key',
@@ -113,7 +113,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
   app.delete(
     '/api/v1/api-keys/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Access'],
         summary: 'Delete an API key',

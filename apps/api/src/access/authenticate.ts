@@ -4,7 +4,7 @@
 import type { ApiKeyGrant } from '@weir/db/api-keys';
 import { findApiKeyGrant } from '@weir/db/api-keys';
 import { isUnavailable, type Database } from '@weir/db/database';
-import type { Scope } from '@weir/db/schema';
+import type { Role, Scope } from '@weir/db/schema';
 import { findSession } from '@weir/db/sessions';
 import { findWidgetGrant } from '@weir/db/widget-tokens';
 import { isRedisAway } from '@weir/queue/redis-away';
@@ -14,10 +14,20 @@ import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
 import { mayActInSession } from './same-origin.ts';
 import { hashSecret, hashSecretText, isApiKey, isWidgetToken } from './secrets.ts';
 
+/** Somebody who is signed in, as that person was when the request began. */
+export interface Person {
+  userId: string;
+  email: string;
+  role: Role;
+  sessionId: string;
+}
+
 /** Who sent a request: a person who is signed in, the holder of an API key, or one customer with a widget token. */
 export interface Caller {
   organizationId: string;
+  /** Of a session, as person is. */
   userId?: string;
+  person?: Person;
   apiKeyId?: string;
   /** The epoch of Redis when the API key was looked up. Set by the write guard. */
   epoch?: string;
@@ -33,8 +43,10 @@ declare module 'fastify' {
 }
 
 export interface Guards {
-  /** A session. */
+  /** A session, of whatever role: for reading, and for what is a person's own. */
   session(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** A session of an admin: for everything that changes what the organization has. */
+  admin(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** A session, or an API key with usage.read. */
   read(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /**
@@ -75,7 +87,13 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl
       throw new Refusal('unauthenticated', noSession(request, token));
     }
     requireSameOrigin(request, publicUrl);
-    request.caller = { organizationId: found.organization_id, userId: found.user_id };
+    const { organization_id: organizationId, user_id: userId, id: sessionId, email, role } = found;
+    request.caller = { organizationId, userId, person: { userId, email, role, sessionId } };
+  }
+
+  async function admin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await session(request, reply);
+    if (request.caller.person?.role !== 'admin') throw new Refusal('admin_only', ADMIN_ONLY);
   }
 
   async function withKey(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<void> {
@@ -86,6 +104,7 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl
 
   return {
     session,
+    admin,
     // Someone who sends a key on purpose means the key, also from a browser that adds its cookie.
     read: (request, reply) =>
       request.headers['x-api-key'] === undefined ? session(request, reply) : withKey(request, reply, 'usage.read'),
@@ -123,6 +142,15 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl
       request.caller = { organizationId: grant.organization_id, customerExternalId: grant.customer_external_id };
     },
   };
+}
+
+const ADMIN_ONLY = 'You may look at everything and change nothing: ask an admin of your organization to do this.';
+
+/** The person of a session; for routes that a session opens and nothing else. */
+export function personOf(request: FastifyRequest): Person {
+  const { person } = request.caller;
+  if (person === undefined) throw new Error('a route for people was opened by something else than a session');
+  return person;
 }
 
 /** Refuses what a page of another site may have made a browser send. */

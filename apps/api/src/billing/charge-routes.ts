@@ -32,7 +32,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
   app.post(
     '/api/v1/plans/:id/charges',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       config: { decimals: new Set(CHARGE_DECIMALS) },
       schema: {
         tags: ['Billing'],
@@ -96,7 +96,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
   app.patch(
     '/api/v1/plans/:id/charges/:charge_id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Rename or end a charge',

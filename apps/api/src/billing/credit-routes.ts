@@ -89,7 +89,7 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
   app.post(
     '/api/v1/customers/:id/credits',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       config: { decimals: new Set(['amount']) },
       schema: {
         tags: ['Billing'],
@@ -143,7 +143,7 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
   app.post(
     '/api/v1/credits/:id/void',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'End what is left of a grant',

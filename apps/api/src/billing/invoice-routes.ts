@@ -10,7 +10,7 @@ import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import { answerPage, bodyCodes, adminCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
+import { answerPage, bodyCodes, sessionCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { dateOrInstant } from './date-or-instant.ts';
@@ -134,7 +134,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
         body: z.strictObject({ from: oneOf(['rollups', 'events']).default('rollups') }).nullish(),
         response: {
           200: recomputation,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_finalized'),
+          ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found', 'invoice_not_finalized'),
         },
       },
     },

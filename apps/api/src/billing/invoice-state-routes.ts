@@ -46,7 +46,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
   app.post(
     '/api/v1/invoices/:id/finalize',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Finalize a draft now, before its grace is over',
@@ -65,7 +65,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
   app.post(
     '/api/v1/invoices/:id/pay',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Mark an invoice paid: all of its amount_due',
@@ -86,7 +86,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
   app.post(
     '/api/v1/invoices/:id/void',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Waive an invoice',
@@ -107,7 +107,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
   app.post(
     '/api/v1/invoices/:id/uncollectible',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Give an open invoice up',

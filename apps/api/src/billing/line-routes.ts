@@ -44,7 +44,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
   app.post(
     '/api/v1/invoices/:id/lines',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       config: { decimals: new Set(['amount']) },
       schema: {
         tags: ['Billing'],
@@ -80,7 +80,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
   app.delete(
     '/api/v1/invoices/:id/lines/:line_id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Take an ADJUSTMENT line off a draft',

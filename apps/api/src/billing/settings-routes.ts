@@ -61,7 +61,7 @@ export function settingsRoutes(app: App, { database, guards }: CatalogDeps): voi
   app.patch(
     '/api/v1/billing/settings',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Change how the organization bills',

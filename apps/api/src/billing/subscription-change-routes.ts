@@ -30,7 +30,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
   app.patch(
     '/api/v1/subscriptions/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Take back a cancellation or a change of plan that has not taken place yet',
@@ -60,7 +60,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
   app.post(
     '/api/v1/subscriptions/:id/cancel',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Cancel a subscription at the end of its period, or now',
@@ -91,7 +91,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
   app.post(
     '/api/v1/subscriptions/:id/change',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Change to another plan at the end of the period',

@@ -45,7 +45,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
   app.post(
     '/api/v1/subscriptions',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Subscribe a customer to a plan',

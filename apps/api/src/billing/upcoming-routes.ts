@@ -45,7 +45,7 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
   app.post(
     '/api/v1/subscriptions/:id/preview-invoice',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'The next invoice of a subscription, as of now',
@@ -74,7 +74,7 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
   app.post(
     '/api/v1/subscriptions/:id/settle',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Billing'],
         summary: 'Bill what came late for a subscription that has ended, at once',

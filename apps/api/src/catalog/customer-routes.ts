@@ -92,7 +92,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
   app.post(
     '/api/v1/customers',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Create a customer',
@@ -164,7 +164,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
   app.patch(
     '/api/v1/customers/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Change a customer',
@@ -199,7 +199,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
   app.delete(
     '/api/v1/customers/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Delete a customer',

@@ -84,7 +84,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
   app.post(
     '/api/v1/features',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Create a feature, and for type meter its meter',
@@ -158,7 +158,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
   app.patch(
     '/api/v1/features/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Change a feature',
@@ -191,7 +191,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
   app.delete(
     '/api/v1/features/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Delete a feature that no plan uses',

@@ -85,7 +85,7 @@ export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
   app.patch(
     '/api/v1/meters/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Change, archive or reopen a meter',

@@ -53,7 +53,7 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
   app.post(
     '/api/v1/plans/:id/features',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Put a feature into a plan',
@@ -89,7 +89,7 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
   app.delete(
     '/api/v1/plans/:id/features/:feature_id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Take a feature out of a plan',

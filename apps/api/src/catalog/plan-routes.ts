@@ -105,7 +105,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
   app.post(
     '/api/v1/plans',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Create a plan',
@@ -175,7 +175,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
   app.patch(
     '/api/v1/plans/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Change a plan',
@@ -205,7 +205,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
   app.delete(
     '/api/v1/plans/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         tags: ['Catalog'],
         summary: 'Delete a plan',

@@ -80,14 +80,17 @@ export const readCodes = ['unauthenticated', 'missing_scope', 'rate_limited', 'u
 /** What can be wrong with a body as such, also where none is asked for: it is read before anything is done. */
 const unreadableCodes = ['malformed_json', 'payload_too_large', 'unsupported_media_type'] as const;
 
-/** What can come instead of an answer to an admin who changes something. */
-export const adminCodes = [
+/** What can come instead of an answer to a person who does what all may do. */
+export const sessionCodes = [
   'unauthenticated',
   'cross_origin',
   ...unreadableCodes,
   'rate_limited',
   'unavailable',
 ] as const;
+
+/** What can come instead of an answer to a person who changes what the organization has. */
+export const adminCodes = [...sessionCodes, 'admin_only'] as const;
 
 /** What can be wrong with any body. */
 export const bodyCodes = [...unreadableCodes, 'invalid_request'] as const;

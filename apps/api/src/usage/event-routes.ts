@@ -109,7 +109,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
   app.post(
     '/api/v1/events/:id/replay',
     {
-      onRequest: deps.guards.session,
+      onRequest: deps.guards.admin,
       schema: {
         tags: ['Usage'],
         summary: 'Send a rejected event again, with corrected metadata or another idempotency key if given',
