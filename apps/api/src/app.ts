@@ -11,6 +11,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { randomUUID } from 'node:crypto';
 import type { ApiKeyCache } from './access/api-key-cache.ts';
 import { apiKeyRoutes } from './access/api-key-routes.ts';
+import type { KeyUse } from './access/key-use.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
@@ -38,6 +39,7 @@ import { limitConnections } from './http/connection-limits.ts';
 import { watchConnections } from './http/connections.ts';
 import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
+import { systemRoute } from './http/system-route.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
 import { REQUEST_ID, useRequestIds } from './http/request-ids.ts';
@@ -56,6 +58,7 @@ import { buildMeterCache } from './ingest/meter-cache.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
 import { eventRoutes } from './usage/event-routes.ts';
+import { overviewRoute } from './usage/overview-route.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
@@ -72,6 +75,7 @@ export interface AppDeps {
   /** A producer's connection: it fails at once while Redis is away. */
   queue: QueueConnection;
   apiKeys: ApiKeyCache;
+  keyUse: KeyUse;
   ownership: Ownership;
   log: FastifyBaseLogger;
   metrics: Metrics;
@@ -153,7 +157,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
-  const guards = buildGuards(app, { database, apiKeys, publicUrl: settings.PUBLIC_URL });
+  const guards = buildGuards(app, { database, apiKeys, keyUse: deps.keyUse, publicUrl: settings.PUBLIC_URL });
   const turns = new Turns();
 
   healthRoutes(app, {
@@ -161,6 +165,13 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     redis: () => ping(queue),
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: deps.isDraining,
+  });
+  systemRoute(app, {
+    guards,
+    database,
+    queue,
+    postgres: () => pingDatabase(deps.probe),
+    redis: () => ping(queue),
   });
   sessionRoutes(app, {
     database,
@@ -196,7 +207,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   invoiceStateRoutes(app, { database, guards });
   lineRoutes(app, { database, guards, turns });
   upcomingRoutes(app, { database, guards });
-  eventRoutes(app, { guards, database, queue, ingest });
+  eventRoutes(app, { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS });
+  overviewRoute(app, { guards, database, queue });
   usageRoutes(app, { database, guards, turns });
   widgetRoutes(app, { database, guards, turns });
   embedRoute(app, settings.EMBED_ANCESTORS);

@@ -97,7 +97,8 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
   const [, kind = ''] = /^\/api\/v1\/(?:sdk\/)?([a-z-]+)/.exec(path) ?? [];
   if (path.includes('/features/{feature_id}')) {
     // Whether it was there or its plan was gone, it is not there any more.
-    for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
+    if (method === 'DELETE' || status === 404)
+      for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
   } else if (path.includes('/charges/{charge_id}') && status === 404) {
     for (const priced of ['priced-plan', 'priced-charge']) poolOf(priced).length = 0;
   } else if (path.includes('/invoices/{id}/')) {

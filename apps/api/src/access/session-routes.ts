@@ -86,6 +86,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signUp',
         tags: ['Access'],
         summary: 'Create an organization and its first admin, and sign in',
         description: 'Open only until there is an organization, unless the setting SIGNUP says otherwise.',
@@ -138,6 +139,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signIn',
         tags: ['Access'],
         summary: 'Sign in',
         description: `Sets the cookie ${SESSION_COOKIE}. A session ends after 12 hours without a request, and after 7 days.`,
@@ -179,6 +181,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signOut',
         tags: ['Access'],
         summary: 'Sign out',
         description: 'The session ends at once. Without a session there is nothing to end, and the answer is the same.',
@@ -198,6 +201,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getAccount',
         tags: ['Access'],
         summary: 'Who is signed in',
         security: [{ session: [] }],
