@@ -24,6 +24,8 @@ CREATE TABLE api_keys (
   key_hash bytea NOT NULL,
   scopes text[] NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  last4 text,
+  last_used_at timestamp with time zone,
   CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash),
   CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT api_keys_pkey PRIMARY KEY (organization_id, id),
@@ -487,6 +489,15 @@ CREATE TABLE plans (
   CONSTRAINT plans_type_check CHECK ((type = ANY (ARRAY['FIXED'::text, 'USAGE'::text, 'HYBRID'::text])))
 );
 
+CREATE TABLE reconciliations (
+  organization_id uuid NOT NULL,
+  finished_at timestamp with time zone NOT NULL DEFAULT now(),
+  is_equal boolean NOT NULL,
+  problems integer NOT NULL,
+  CONSTRAINT reconciliations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT reconciliations_pkey PRIMARY KEY (organization_id)
+);
+
 CREATE TABLE rejected_events (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -624,6 +635,10 @@ CREATE INDEX invoice_lines_organization_id_invoice_id_idx ON public.invoice_line
 
 CREATE INDEX invoices_organization_id_customer_id_idx ON public.invoices USING btree (organization_id, customer_id);
 
+CREATE INDEX invoices_organization_id_finalized_at_idx ON public.invoices USING btree (organization_id, finalized_at) WHERE (finalized_at IS NOT NULL);
+
+CREATE INDEX invoices_organization_id_status_idx ON public.invoices USING btree (organization_id, status) WHERE (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text]));
+
 CREATE INDEX invoices_past_due_at_idx ON public.invoices USING btree (past_due_at) WHERE ((status = 'OPEN'::text) AND (NOT is_past_due));
 
 CREATE INDEX invoices_run_at_idx ON public.invoices USING btree (run_at) WHERE (run_at IS NOT NULL);
@@ -693,6 +708,13 @@ CREATE OR REPLACE FUNCTION public.event_stream(meter_id uuid, customer_external_
 RETURN hashtextextended(customer_external_id, uuid_hash_extended(meter_id, (0)::bigint))
 ;
 
+CREATE OR REPLACE FUNCTION public.event_timestamp(event text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN ("substring"(event, '"timestamp":"([^"]+)"'::text))::timestamp with time zone
+;
+
 CREATE OR REPLACE FUNCTION public.first_event_id(since timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -719,6 +741,13 @@ CREATE OR REPLACE FUNCTION public.quarter_bit("timestamp" timestamp with time zo
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ('1'::bit(96) >> (floor((EXTRACT(epoch FROM ("timestamp" - date_bin('1 day'::interval, "timestamp", '2000-01-01 00:00:00+00'::timestamp with time zone))) / (900)::numeric)))::integer)
+;
+
+CREATE OR REPLACE FUNCTION public.reason_kind(reason text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN regexp_replace(reason, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'::text, '…'::text, 'g'::text)
 ;
 
 CREATE OR REPLACE FUNCTION public.received_at(event events)

@@ -32,8 +32,9 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   await create(`/plans/${plan.id}/features`, { feature_id: meter.featureId });
   const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
   const apiKey = await createKey();
-  const track = async (metadata: object) => {
-    const body = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
+  const track = async (metadata: object, fields: object = {}) => {
+    const event = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
+    const body = { ...event, ...fields };
     return (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body.id;
   };
   const charge = await create(`/plans/${plan.id}/charges`, fixedCharge('10'));
@@ -58,7 +59,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     user: (await create('/invitations', { email: `invited-${plan.id}@example.com`, role: 'admin' }).then(accept)).id,
     session: (await weir.request('GET', '/api/v1/auth/sessions', { session })).body.data[0].id,
     invitation: (await create('/invitations', { email: `open-${plan.id}@example.com`, role: 'viewer' })).id,
-    event: await track({ user_id: 'ada' }),
+    event: await track({ user_id: 'ada' }, { idempotency_key: 'shared-key' }),
     rejected: await track({}),
   };
 }
@@ -196,7 +197,7 @@ describe('after all these attempts', () => {
     expect(await get(`/meters/${owners.meter}`)).toMatchObject({ status: 'ACTIVE', feature_id: owners.feature });
     expect(await get(`/plans/${owners.plan}`)).toMatchObject({
       is_active: true,
-      features: [{ feature_id: owners.feature }],
+      features: [{ feature_id: owners.feature, is_enabled: true, usage_limit: null }],
       charges: [{ id: owners.charge, display_name: 'Base fee', status: 'ACTIVE' }],
     });
     expect(await get(`/customers/${owners.customer}`)).toMatchObject({ name: 'Secret' });

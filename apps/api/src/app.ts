@@ -13,6 +13,7 @@ import type { ApiKeyCache } from './access/api-key-cache.ts';
 import { apiKeyRoutes } from './access/api-key-routes.ts';
 import { useAudit } from './access/audit.ts';
 import { auditLogRoutes } from './access/audit-log-routes.ts';
+import type { KeyUse } from './access/key-use.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { invitationRoutes } from './access/invitation-routes.ts';
 import { buildSendMail } from './access/mail.ts';
@@ -47,6 +48,7 @@ import { limitConnections } from './http/connection-limits.ts';
 import { watchConnections } from './http/connections.ts';
 import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
+import { systemRoute } from './http/system-route.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
 import { REQUEST_ID, useRequestIds } from './http/request-ids.ts';
@@ -65,6 +67,7 @@ import { buildMeterCache } from './ingest/meter-cache.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
 import { eventRoutes } from './usage/event-routes.ts';
+import { overviewRoute } from './usage/overview-route.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
@@ -81,6 +84,7 @@ export interface AppDeps {
   /** A producer's connection: it fails at once while Redis is away. */
   queue: QueueConnection;
   apiKeys: ApiKeyCache;
+  keyUse: KeyUse;
   ownership: Ownership;
   log: FastifyBaseLogger;
   metrics: Metrics;
@@ -165,7 +169,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
   const consolePage = await useConsole(app, deps.consoleFolder);
-  const guards = buildGuards(app, { database, apiKeys, publicUrl: settings.PUBLIC_URL });
+  const guards = buildGuards(app, { database, apiKeys, keyUse: deps.keyUse, publicUrl: settings.PUBLIC_URL });
   useAudit(app, database);
   const turns = new Turns();
   const throttle = buildThrottle(queue, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS });
@@ -177,6 +181,13 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     redis: () => ping(queue),
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: deps.isDraining,
+  });
+  systemRoute(app, {
+    guards,
+    database,
+    queue,
+    postgres: () => pingDatabase(deps.probe),
+    redis: () => ping(queue),
   });
   sessionRoutes(app, { database, guards, throttle, attemptPassword, settings });
   ownSessionRoutes(app, { database, guards });
@@ -212,7 +223,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   invoiceStateRoutes(app, { database, guards });
   lineRoutes(app, { database, guards, turns });
   upcomingRoutes(app, { database, guards });
-  eventRoutes(app, { guards, database, queue, ingest });
+  eventRoutes(app, { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS });
+  overviewRoute(app, { guards, database, queue });
   usageRoutes(app, { database, guards, turns });
   widgetRoutes(app, { database, guards, turns });
   embedRoute(app, settings.EMBED_ANCESTORS);

@@ -12,6 +12,7 @@ import { openMaintenance as openSchedule } from '@weir/queue/maintenance-jobs';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Ownership } from '@weir/queue/ownership';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
+import { markWorkerSeen } from '@weir/queue/worker-seen';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { Logger } from '@weir/shared/log';
 import { addDueWork, addSettling } from './billing/find-work.ts';
@@ -69,6 +70,7 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
     async perform(task) {
       // What another Weir has counted must not be drained into this one's database.
       await deps.ownership.check();
+      await markWorkerSeen(queue);
       await perform(task, deps, queue, sweeper);
     },
     log,

@@ -90,6 +90,8 @@ interface ApiKeys {
   key_hash: Buffer;
   scopes: Scope[];
   created_at: Time;
+  last4: string | null;
+  last_used_at: Time | null;
 }
 
 interface WidgetTokens {
@@ -196,6 +198,13 @@ interface RejectedEvents {
   rejected_at: Time;
 }
 
+interface Reconciliations {
+  organization_id: string;
+  finished_at: Time;
+  is_equal: boolean;
+  problems: number;
+}
+
 /** The tables that admins and receipts read through kysely. Rollups are read and written in SQL only, as `rollups.ts` has them. */
 export interface Tables extends BillingTables {
   organizations: Organizations;
@@ -214,4 +223,5 @@ export interface Tables extends BillingTables {
   events: Events;
   duplicate_events: DuplicateEvents;
   rejected_events: RejectedEvents;
+  reconciliations: Reconciliations;
 }

@@ -85,6 +85,12 @@ const MEANINGS_OF: Record<string, Meanings> = {
     id: fc.constant(idOf('priced-plan', 0)),
     charge_id: fc.constant(idOf('priced-charge', 0)),
   },
+  'patch /api/v1/plans/{id}/features/{feature_id}': {
+    id: fc.constant(idOf('planned-plan', 0)),
+    feature_id: fc.constant(idOf('planned-feature', 0)),
+    usage_limit: fc.oneof(fc.constant(null), fc.constantFrom('0', '1E+2', '0.30000000000000004').map(literal)),
+  },
+  'get /api/v1/events': { reason: fc.constantFrom('the meter does not exist any more', 'x') },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {
     id: fc.constant(idOf('planned-plan', 0)),

@@ -103,7 +103,8 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
   else if (path.includes('/auth/sessions')) poolOf('sessions').length = 0;
   else if (path.includes('/features/{feature_id}')) {
     // Whether it was there or its plan was gone, it is not there any more.
-    for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
+    if (method === 'DELETE' || status === 404)
+      for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
   } else if (path.includes('/charges/{charge_id}') && status === 404) {
     for (const priced of ['priced-plan', 'priced-charge']) poolOf(priced).length = 0;
   } else if (path.includes('/invoices/{id}/')) {

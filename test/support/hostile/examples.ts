@@ -70,6 +70,7 @@ export const goodBodies: Record<string, (things: Things) => object> = {
   'post /api/v1/plans': plan,
   'patch /api/v1/plans/{id}': () => ({ name: 'Plan' }),
   'post /api/v1/plans/{id}/features': ({ ids }) => ({ feature_id: ids['features'] }),
+  'patch /api/v1/plans/{id}/features/{feature_id}': () => ({ is_enabled: false }),
   'post /api/v1/plans/{id}/charges': ({ ids }) =>
     usageCharge(ids['meters'] ?? '', {
       unit_price: '0.05',

@@ -11,6 +11,7 @@ import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
+import type { KeyUse } from './key-use.ts';
 import { mayActInSession } from './same-origin.ts';
 import { hashSecret, hashSecretText, isApiKey, isWidgetToken } from './secrets.ts';
 
@@ -64,6 +65,7 @@ export interface GuardDeps {
   database: Database;
   /** Where tracking finds API keys. */
   apiKeys: ApiKeyCache;
+  keyUse: Pick<KeyUse, 'note'>;
   publicUrl: string | undefined;
 }
 
@@ -73,7 +75,7 @@ const BY_WIDGET_TOKEN = 'Bearer realm="widget"';
 const BY_KEY = 'ApiKey header="X-API-Key"';
 const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
 
-export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl }: GuardDeps): Guards {
+export function buildGuards(app: FastifyInstance, { database, apiKeys, keyUse, publicUrl }: GuardDeps): Guards {
   // Null until a guard has run; the type says otherwise so that no route has to ask.
   app.decorateRequest('caller', null as unknown as Caller);
 
@@ -100,6 +102,7 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl
     const keyHash = keyHashOf(request);
     const grant = keyHash === undefined ? undefined : await find(Buffer.from(keyHash, 'base64'));
     request.caller = callerOf(grant, scope, request, reply);
+    if (grant !== undefined) keyUse.note(grant.id, grant.organization_id);
   }
 
   return {
@@ -111,7 +114,9 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl
     write(request, reply, done) {
       const settle = (grant: CachedKey | undefined) => {
         request.caller = callerOf(grant, 'usage.write', request, reply);
-        if (grant !== undefined) request.caller.epoch = grant.epoch;
+        if (grant === undefined) return;
+        request.caller.epoch = grant.epoch;
+        keyUse.note(grant.id, grant.organization_id);
       };
       try {
         const keyHash = keyHashOf(request);

@@ -55,6 +55,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signUp',
         tags: ['Access'],
         summary: 'Create an organization and its first admin, and sign in',
         description: 'Open only until there is an organization, unless the setting SIGNUP says otherwise.',
@@ -119,6 +120,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signIn',
         tags: ['Access'],
         summary: 'Sign in',
         description: `Sets the cookie ${SESSION_COOKIE}. A session ends after 12 hours without a request, and after 7 days.`,
@@ -164,6 +166,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signOut',
         tags: ['Access'],
         summary: 'Sign out',
         description: 'The session ends at once. Without a session there is nothing to end, and the answer is the same.',
@@ -183,6 +186,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getAccount',
         tags: ['Access'],
         summary: 'Who is signed in',
         security: [{ session: [] }],

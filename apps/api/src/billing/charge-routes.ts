@@ -35,6 +35,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
       onRequest: guards.admin,
       config: { decimals: new Set(CHARGE_DECIMALS) },
       schema: {
+        operationId: 'createCharge',
         tags: ['Billing'],
         summary: 'Add a charge to a plan',
         description:
@@ -98,6 +99,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'updateCharge',
         tags: ['Billing'],
         summary: 'Rename or end a charge',
         description:

@@ -73,6 +73,7 @@ export function evaluateRoute(app: App, { database, guards }: CatalogDeps): void
       onRequest: guards.session,
       config: { decimals: new Set([...CHARGE_DECIMALS, 'quantity']) },
       schema: {
+        operationId: 'evaluateCharge',
         tags: ['Billing'],
         summary: 'Try a charge out on a quantity',
         description: 'Computes what a charge comes to, by the same function that bills. Nothing is kept.',

@@ -19,7 +19,7 @@ import { z } from 'zod';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { dateOrInstant } from './date-or-instant.ts';
+import { dateOrInstant } from '../http/date-or-instant.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
 
@@ -48,6 +48,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'finalizeInvoice',
         tags: ['Billing'],
         summary: 'Finalize a draft now, before its grace is over',
         description: 'The drafts of a subscription are finalized in the order of their periods.',
@@ -67,6 +68,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'payInvoice',
         tags: ['Billing'],
         summary: 'Mark an invoice paid: all of its amount_due',
         description: 'Safe to repeat: who comes second gets 409 with the reference that paid it.',
@@ -88,6 +90,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'voidInvoice',
         tags: ['Billing'],
         summary: 'Waive an invoice',
         description:
@@ -109,6 +112,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'markInvoiceUncollectible',
         tags: ['Billing'],
         summary: 'Give an open invoice up',
         description: 'It can still be paid, or waived.',

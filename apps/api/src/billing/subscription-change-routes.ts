@@ -32,6 +32,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'updateSubscription',
         tags: ['Billing'],
         summary: 'Take back a cancellation or a change of plan that has not taken place yet',
         security,
@@ -62,6 +63,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'cancelSubscription',
         tags: ['Billing'],
         summary: 'Cancel a subscription at the end of its period, or now',
         description:
@@ -93,6 +95,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'changeSubscriptionPlan',
         tags: ['Billing'],
         summary: 'Change to another plan at the end of the period',
         description:

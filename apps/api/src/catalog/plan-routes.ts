@@ -107,6 +107,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'createPlan',
         tags: ['Catalog'],
         summary: 'Create a plan',
         security,
@@ -128,6 +129,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listPlans',
         tags: ['Catalog'],
         summary: 'List the plans, newest first',
         security,
@@ -149,6 +151,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getPlan',
         tags: ['Catalog'],
         summary: 'Read a plan, what it includes and what it costs',
         security,
@@ -177,6 +180,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'updatePlan',
         tags: ['Catalog'],
         summary: 'Change a plan',
         description:
@@ -207,6 +211,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.admin,
       schema: {
+        operationId: 'deletePlan',
         tags: ['Catalog'],
         summary: 'Delete a plan',
         description:

@@ -160,7 +160,7 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
   },
   plan_features_pkey: {
     code: 'feature_already_in_plan',
-    detail: 'The plan already has this feature: take it out of the plan first to set it anew.',
+    detail: 'The plan already has this feature: change it with PATCH, or take it out of the plan.',
   },
   plan_features_organization_id_feature_id_fkey: {
     code: 'feature_in_use',
