@@ -6,7 +6,7 @@ import { findTimeZone } from '@weir/db/organizations';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { microsOf, parseInstant } from '@weir/shared/instant';
 import { z } from 'zod';
-import { dateOrInstant } from '../billing/date-or-instant.ts';
+import { dateOrInstant } from '../http/date-or-instant.ts';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { countOf, idOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
