@@ -1,5 +1,7 @@
 // What the API is about to have (its document will say so, and this file goes).
 
+import type { components, paths } from './openapi.d.ts';
+
 interface Json<Body> {
   content: { 'application/json': Body };
   headers: Record<string, unknown>;
@@ -17,6 +19,12 @@ interface Post<Sent, Status extends number, Body> {
     requestBody: { content: { 'application/json': Sent } };
     responses: Record<Status, Json<Body>> & { default: Json<unknown> };
   };
+}
+interface Meta {
+  page: number;
+  page_size: number;
+  total: number;
+  total_pages: number;
 }
 interface Account {
   user: { id: string; email: string; role: 'admin' | 'viewer' };
@@ -58,12 +66,21 @@ export interface PendingPaths {
     data: { reason: string; meter_id: string; count: number; first_at: string; last_at: string }[];
   }>;
   '/api/v1/events': Get<
-    unknown,
-    { start_date?: string; end_date?: string; idempotency_key?: string; meter_token?: string; reason?: string }
+    { data: components['schemas']['EventReceipt'][]; meta: { next_cursor: string | null } },
+    NonNullable<paths['/api/v1/events']['get']['parameters']['query']> & {
+      start_date?: string;
+      end_date?: string;
+      idempotency_key?: string;
+      meter_token?: string;
+      reason?: string;
+    }
   >;
-  '/api/v1/api-keys': Get<{ data: { last4: string; last_used_at: string | null }[] }>;
+  '/api/v1/api-keys': Get<
+    { data: (components['schemas']['ApiKey'] & { last4: string; last_used_at: string | null })[]; meta: Meta },
+    { page?: number; page_size?: number }
+  >;
   '/api/v1/meters/{id}/usage': Get<
-    {
+    components['schemas']['MeterUsage'] & {
       groups?: {
         value: string | null;
         is_rest?: boolean;
@@ -72,9 +89,16 @@ export interface PendingPaths {
         grouped_data: { period: string; period_start: string; usage: string | null; event_count: number }[];
       }[];
     },
-    { group_by_metadata?: string; groups_limit?: number }
+    NonNullable<paths['/api/v1/meters/{id}/usage']['get']['parameters']['query']> & {
+      group_by_metadata?: string;
+      groups_limit?: number;
+    },
+    { id: string }
   >;
-  '/api/v1/meters': Get<{ data: { metadata_keys: string[] }[] }, { search?: string; status?: 'ACTIVE' | 'ARCHIVED' }>;
+  '/api/v1/meters': Get<
+    { data: (components['schemas']['Meter'] & { metadata_keys?: string[] })[]; meta: Meta },
+    { page?: number; page_size?: number; search?: string; status?: 'ACTIVE' | 'ARCHIVED' }
+  >;
   '/api/v1/auth/me': Get<Account>;
   '/api/v1/auth/invitation': Post<
     { token: string },
