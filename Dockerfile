@@ -9,7 +9,7 @@ COPY packages packages
 COPY apps apps
 COPY services services
 RUN npm ci --no-audit --no-fund
-RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile && node services/build-console.mjs
+RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile apps/admin && node services/build-console.mjs
 # What is left in src is read from there when a process starts: what the page /embed is made of.
 RUN find apps/api/src -name '*.ts' -delete
 
@@ -25,10 +25,12 @@ COPY apps/api/package.json apps/api/
 COPY apps/worker/package.json apps/worker/
 COPY apps/import/package.json apps/import/
 COPY apps/reconcile/package.json apps/reconcile/
+COPY apps/admin/package.json apps/admin/
 COPY services/package.json services/
 RUN npm ci --omit=dev --no-audit --no-fund \
   --workspace @weir/shared --workspace @weir/rating --workspace @weir/db --workspace @weir/queue --workspace @weir/sdk \
-  --workspace @weir/api --workspace @weir/worker --workspace @weir/import --workspace @weir/reconcile
+  --workspace @weir/api --workspace @weir/worker --workspace @weir/import --workspace @weir/reconcile \
+  --workspace @weir/admin
 
 FROM ${NODE}
 ENV NODE_ENV=production HOST=0.0.0.0
@@ -47,6 +49,7 @@ COPY --from=build /weir/apps/console/dist apps/console/dist
 COPY --from=build /weir/apps/worker/dist apps/worker/dist
 COPY --from=build /weir/apps/import/dist apps/import/dist
 COPY --from=build /weir/apps/reconcile/dist apps/reconcile/dist
+COPY --from=build /weir/apps/admin/dist apps/admin/dist
 COPY deploy/reconcile-nightly.sh deploy/
 USER node
 EXPOSE 3000 3001

@@ -24,10 +24,30 @@ CREATE TABLE api_keys (
   key_hash bytea NOT NULL,
   scopes text[] NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  last4 text,
+  last_used_at timestamp with time zone,
   CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash),
   CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT api_keys_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['usage.write'::text, 'usage.read'::text])))
+);
+
+CREATE TABLE audit_entries (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  action text NOT NULL,
+  resource_type text NOT NULL,
+  resource_id uuid,
+  actor_type text NOT NULL,
+  actor_id uuid,
+  actor_email text,
+  address text,
+  user_agent text,
+  changes jsonb,
+  is_done boolean NOT NULL,
+  CONSTRAINT audit_entries_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text]))),
+  CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT audit_entries_pkey PRIMARY KEY (organization_id, id)
 );
 
 CREATE TABLE billed_meters (
@@ -256,6 +276,21 @@ CREATE TABLE installation (
   CONSTRAINT installation_pkey PRIMARY KEY (is_only)
 );
 
+CREATE TABLE invitations (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL,
+  token_hash bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT invitations_organization_id_email_key UNIQUE (organization_id, email),
+  CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT invitations_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'viewer'::text]))),
+  CONSTRAINT invitations_token_hash_key UNIQUE (token_hash)
+);
+
 CREATE TABLE invoice_lines (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -407,6 +442,16 @@ CREATE TABLE organizations (
   CONSTRAINT organizations_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE password_resets (
+  token_hash bytea NOT NULL,
+  organization_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT password_resets_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES users(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT password_resets_pkey PRIMARY KEY (token_hash)
+);
+
 CREATE TABLE plan_features (
   organization_id uuid NOT NULL,
   plan_id uuid NOT NULL,
@@ -444,6 +489,15 @@ CREATE TABLE plans (
   CONSTRAINT plans_type_check CHECK ((type = ANY (ARRAY['FIXED'::text, 'USAGE'::text, 'HYBRID'::text])))
 );
 
+CREATE TABLE reconciliations (
+  organization_id uuid NOT NULL,
+  finished_at timestamp with time zone NOT NULL DEFAULT now(),
+  is_equal boolean NOT NULL,
+  problems integer NOT NULL,
+  CONSTRAINT reconciliations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT reconciliations_pkey PRIMARY KEY (organization_id)
+);
+
 CREATE TABLE rejected_events (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -461,6 +515,9 @@ CREATE TABLE sessions (
   user_id uuid NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   used_at timestamp with time zone NOT NULL DEFAULT now(),
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  address text,
+  user_agent text,
   CONSTRAINT sessions_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES users(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT sessions_pkey PRIMARY KEY (token_hash)
 );
@@ -526,9 +583,12 @@ CREATE TABLE users (
   email text NOT NULL,
   password_hash text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  role text NOT NULL DEFAULT 'admin'::text,
+  last_seen_at timestamp with time zone,
   CONSTRAINT users_email_key UNIQUE (email),
   CONSTRAINT users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  CONSTRAINT users_pkey PRIMARY KEY (organization_id, id)
+  CONSTRAINT users_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'viewer'::text])))
 );
 
 CREATE TABLE widget_tokens (
@@ -540,6 +600,12 @@ CREATE TABLE widget_tokens (
   CONSTRAINT widget_tokens_organization_id_api_key_id_fkey FOREIGN KEY (organization_id, api_key_id) REFERENCES api_keys(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT widget_tokens_pkey PRIMARY KEY (token_hash)
 );
+
+CREATE INDEX audit_entries_organization_id_action_idx ON public.audit_entries USING btree (organization_id, action, id);
+
+CREATE INDEX audit_entries_organization_id_actor_id_idx ON public.audit_entries USING btree (organization_id, actor_id, id);
+
+CREATE INDEX audit_entries_organization_id_resource_id_idx ON public.audit_entries USING btree (organization_id, resource_id, id);
 
 CREATE INDEX billed_meters_organization_id_subscription_id_idx ON public.billed_meters USING btree (organization_id, subscription_id);
 
@@ -561,11 +627,17 @@ CREATE INDEX dues_organization_id_meter_id_customer_external_id_idx ON public.du
 
 CREATE INDEX events_stream_timestamp_idx ON ONLY public.events USING btree (event_stream(meter_id, customer_external_id), "timestamp");
 
+CREATE INDEX invitations_expires_at_idx ON public.invitations USING btree (expires_at);
+
 CREATE INDEX invoice_lines_due_idx ON public.invoice_lines USING btree (organization_id, subscription_id, cycle, charge_id);
 
 CREATE INDEX invoice_lines_organization_id_invoice_id_idx ON public.invoice_lines USING btree (organization_id, invoice_id);
 
 CREATE INDEX invoices_organization_id_customer_id_idx ON public.invoices USING btree (organization_id, customer_id);
+
+CREATE INDEX invoices_organization_id_finalized_at_idx ON public.invoices USING btree (organization_id, finalized_at) WHERE (finalized_at IS NOT NULL);
+
+CREATE INDEX invoices_organization_id_status_idx ON public.invoices USING btree (organization_id, status) WHERE (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text]));
 
 CREATE INDEX invoices_past_due_at_idx ON public.invoices USING btree (past_due_at) WHERE ((status = 'OPEN'::text) AND (NOT is_past_due));
 
@@ -573,7 +645,13 @@ CREATE INDEX invoices_run_at_idx ON public.invoices USING btree (run_at) WHERE (
 
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
 
+CREATE INDEX password_resets_expires_at_idx ON public.password_resets USING btree (expires_at);
+
+CREATE INDEX password_resets_organization_id_user_id_idx ON public.password_resets USING btree (organization_id, user_id);
+
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
+
+CREATE INDEX sessions_organization_id_user_id_idx ON public.sessions USING btree (organization_id, user_id);
 
 CREATE INDEX sessions_used_at_idx ON public.sessions USING btree (used_at);
 
@@ -630,6 +708,13 @@ CREATE OR REPLACE FUNCTION public.event_stream(meter_id uuid, customer_external_
 RETURN hashtextextended(customer_external_id, uuid_hash_extended(meter_id, (0)::bigint))
 ;
 
+CREATE OR REPLACE FUNCTION public.event_timestamp(event text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN ("substring"(event, '"timestamp":"([^"]+)"'::text))::timestamp with time zone
+;
+
 CREATE OR REPLACE FUNCTION public.first_event_id(since timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -656,6 +741,13 @@ CREATE OR REPLACE FUNCTION public.quarter_bit("timestamp" timestamp with time zo
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ('1'::bit(96) >> (floor((EXTRACT(epoch FROM ("timestamp" - date_bin('1 day'::interval, "timestamp", '2000-01-01 00:00:00+00'::timestamp with time zone))) / (900)::numeric)))::integer)
+;
+
+CREATE OR REPLACE FUNCTION public.reason_kind(reason text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN regexp_replace(reason, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'::text, '…'::text, 'g'::text)
 ;
 
 CREATE OR REPLACE FUNCTION public.received_at(event events)

@@ -46,12 +46,13 @@ async function start(): Promise<void> {
   });
   closers.push(() => services.close());
   signal.throwIfAborted();
-  // For tools on the same machine (npm run reconcile). What was given is not ours to write down.
+  // For tools on the same machine (npm run reconcile, npm run admin). What was given is not ours to write down.
   const addresses = {
     ...(!env.DATABASE_URL && { database_url: services.databaseUrl }),
     ...(!env.REDIS_URL && { redis_url: services.redisUrl }),
   };
-  await writePrivateFile(join(home, 'services.json'), `${JSON.stringify(addresses, null, 2)}\n`);
+  const tell = (file: object) => writePrivateFile(join(home, 'services.json'), `${JSON.stringify(file, null, 2)}\n`);
+  await tell(addresses);
   const settings = { ...env, DATABASE_URL: services.databaseUrl, REDIS_URL: services.redisUrl };
   await migrate(settings);
 
@@ -86,6 +87,7 @@ async function start(): Promise<void> {
   if (api === undefined) throw new Error('The API did not start.');
 
   const baseUrl = reachable(api.url);
+  await tell({ ...addresses, base_url: env.PUBLIC_URL || baseUrl });
   const demo = await openDemo(join(home, 'demo.json'), baseUrl, log);
   log(tellWelcome(baseUrl, demo, shorten(home)));
 }

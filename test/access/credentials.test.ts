@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp, startWeir, type Organization, type RequestOptions, type Weir } from '../support/harness.ts';
+import { join } from '../support/people.ts';
 
 interface Operation {
   name: string;
@@ -53,9 +54,17 @@ async function codeOf({ method, path }: Operation, options: RequestOptions): Pro
 
 const guarded = () => operations.filter(({ name, opensTo }) => opensTo.length > 0 && !name.endsWith('/auth/logout'));
 
-test('every operation asks for a credential, but for signing up and in, and signing out of no session', () => {
+test('every operation asks for a credential, but for ways to sign up, in and out', () => {
   const open = operations.filter((operation) => !guarded().includes(operation)).map(({ name }) => name);
-  expect(open.toSorted()).toEqual(['post /api/v1/auth/login', 'post /api/v1/auth/logout', 'post /api/v1/auth/signup']);
+  expect(open.toSorted()).toEqual([
+    'post /api/v1/auth/invitation',
+    'post /api/v1/auth/invitation/accept',
+    'post /api/v1/auth/login',
+    'post /api/v1/auth/logout',
+    'post /api/v1/auth/password-reset',
+    'post /api/v1/auth/password-reset/request',
+    'post /api/v1/auth/signup',
+  ]);
   expect(guarded().length).toBeGreaterThan(35);
 });
 
@@ -103,4 +112,26 @@ test('a key opens reading or writing by its scope', async () => {
     expect(await codeOf(operation, { apiKey: wrong }), operation.name).toBe('403 missing_scope');
     expect(await codeOf(operation, { apiKey: right }), operation.name).not.toMatch(/^40[13]/);
   }
+});
+
+test('a viewer reads everything that an admin reads, and changes nothing but what is one’s own', async () => {
+  const viewer = { session: (await join(weir, organization, 'viewer')).session };
+  const toPeople = guarded().filter(({ opensTo }) => opensTo.includes('session'));
+  const open: string[] = [];
+  for (const operation of toPeople) {
+    const code = await codeOf(operation, viewer);
+    // What gets through ends here: the body is none, and the ids are nobody's.
+    if (code !== '403 admin_only') open.push(operation.name);
+  }
+  expect(open.filter((name) => !name.startsWith('get ')).toSorted()).toEqual([
+    'delete /api/v1/auth/sessions',
+    'delete /api/v1/auth/sessions/{id}',
+    'post /api/v1/auth/password',
+    'post /api/v1/charges/evaluate',
+    'post /api/v1/invoices/{id}/recompute',
+  ]);
+  const reading = toPeople.filter(({ method }) => method === 'GET');
+  expect(open.filter((name) => name.startsWith('get '))).toEqual(reading.map(({ name }) => name));
+  for (const operation of reading)
+    expect(await codeOf(operation, viewer), operation.name).toBe(await codeOf(operation, credentials.session));
 });

@@ -32,8 +32,9 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   await create(`/plans/${plan.id}/features`, { feature_id: meter.featureId });
   const customer = await create('/customers', { external_id: 'shared-name', name: 'Secret' });
   const apiKey = await createKey();
-  const track = async (metadata: object) => {
-    const body = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
+  const track = async (metadata: object, fields: object = {}) => {
+    const event = { meter_token: meter.token, customer_external_id: 'shared-name', quantity: 1, metadata };
+    const body = { ...event, ...fields };
     return (await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).body.id;
   };
   const charge = await create(`/plans/${plan.id}/charges`, fixedCharge('10'));
@@ -55,9 +56,17 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     invoice: invoice.id,
     line: invoice.lines[0].id,
     credit: (await create(`/customers/${customer.id}/credits`, { amount: '5.00', currency: 'USD' })).id,
-    event: await track({ user_id: 'ada' }),
+    user: (await create('/invitations', { email: `invited-${plan.id}@example.com`, role: 'admin' }).then(accept)).id,
+    session: (await weir.request('GET', '/api/v1/auth/sessions', { session })).body.data[0].id,
+    invitation: (await create('/invitations', { email: `open-${plan.id}@example.com`, role: 'viewer' })).id,
+    event: await track({ user_id: 'ada' }, { idempotency_key: 'shared-key' }),
     rejected: await track({}),
   };
+}
+
+async function accept({ link }: { link: string }): Promise<{ id: string }> {
+  const body = { token: new URL(link).hash.slice(1), password: 'correct horse battery' };
+  return (await weir.request('POST', '/api/v1/auth/invitation/accept', { body })).body.user;
 }
 
 beforeAll(async () => {
@@ -115,6 +124,7 @@ test('every operation of the API is here, with every parameter and field that na
     'from',
     'to',
     'changes',
+    'action',
   ];
   const ownNames = ['is_active', 'lookup_id', 'external_id'];
   const missing: string[] = [];
@@ -187,7 +197,7 @@ describe('after all these attempts', () => {
     expect(await get(`/meters/${owners.meter}`)).toMatchObject({ status: 'ACTIVE', feature_id: owners.feature });
     expect(await get(`/plans/${owners.plan}`)).toMatchObject({
       is_active: true,
-      features: [{ feature_id: owners.feature }],
+      features: [{ feature_id: owners.feature, is_enabled: true, usage_limit: null }],
       charges: [{ id: owners.charge, display_name: 'Base fee', status: 'ACTIVE' }],
     });
     expect(await get(`/customers/${owners.customer}`)).toMatchObject({ name: 'Secret' });
@@ -199,6 +209,9 @@ describe('after all these attempts', () => {
     });
     expect(await get(`/events/${owners.rejected}`)).toMatchObject({ status: 'rejected' });
     expect(await get(`/invoices/${owners.invoice}`)).toMatchObject({ status: 'OPEN', note: null, total: '10.00' });
+    const people = (await get('/users')).data as { id: string; role: string }[];
+    expect(people.find(({ id }) => id === owners.user)).toMatchObject({ role: 'admin' });
+    expect((await get('/invitations')).data).toMatchObject([{ id: owners.invitation }]);
     const keys = await get('/api-keys');
     expect(keys.data.map(({ id }: { id: string }) => id)).toContain(owners.apiKey);
   });
@@ -210,6 +223,10 @@ describe('after all these attempts', () => {
     ] as const) {
       for (const path of [
         '/api-keys',
+        '/users',
+        '/invitations',
+        '/audit-log',
+        '/auth/sessions',
         '/features',
         '/meters',
         '/plans',

@@ -28,7 +28,7 @@ describe('signing up', () => {
     const answer = await post('signup', good);
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
-      user: { id: expect.any(String), email: 'ada@example.com' },
+      user: { id: expect.any(String), email: 'ada@example.com', role: 'admin' },
       organization: { id: expect.any(String), name: 'Analytical Engines' },
     });
     expect((await me(tokenOf(answer))).body).toEqual(answer.body);

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWeir, type Weir } from '../support/harness.ts';
 
 interface Operation {
+  operationId?: string;
   summary?: string;
   tags?: string[];
   security?: Record<string, string[]>[];
@@ -73,6 +74,7 @@ beforeAll(async () => {
     databaseWatch: { isAway: () => false, close: () => {} },
     queue: weir.queue,
     apiKeys: buildApiKeyCache({ database, epoch: () => ownership.epoch(), log }),
+    keyUse: { note() {}, write: () => Promise.resolve(), close: () => Promise.resolve() },
     ownership,
     log,
     metrics: buildMetrics({ bufferDepth: () => 0, queue: () => IDLE }),
@@ -127,6 +129,16 @@ describe('the document is one of OpenAPI 3.1', () => {
         .reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document);
       expect(found, reference).toBeTypeOf('object');
     }
+  });
+
+  test('every operation has an id of its own, which begins with a verb', () => {
+    const ids = operations.map(([name, { operationId }]) => {
+      expect(operationId, name).toMatch(
+        /^(?:accept|add|cancel|change|create|delete|end|evaluate|finalize|get|invite|list|mark|pay|preview|recompute|remove|replay|request|reset|settle|sign|track|update|void)[A-Z][A-Za-z]*$/,
+      );
+      return operationId;
+    });
+    expect(new Set(ids).size).toBe(operations.length);
   });
 
   test('every operation says what it does, belongs to a group, and names ways to authenticate that exist', () => {

@@ -92,6 +92,20 @@ async function use(api: Captured) {
   expect((await post(api, '/auth/login', { raw: `{"email": "${email}", "password": "${password}"` })).status).toBe(400);
   expect((await post(api, '/auth/login', { body: { email, password, [password]: password } })).status).toBe(422);
 
+  const invited = await post(api, '/invitations', { session, body: { email: `2${email}`, role: 'viewer' } });
+  const invitation = secret('the token of an invitation', new URL(invited.body.link).hash.slice(1));
+  const joining = secret('the password of somebody who joins');
+  const joined = await post(api, '/auth/invitation/accept', { body: { token: invitation, password: joining } });
+  expect(joined.status).toBe(201);
+  secret('the session of somebody who joins', sessionOf(joined));
+  const { body: reset } = await post(api, `/users/${joined.body.user.id}/password-reset`, { session });
+  const resetting = secret('the token of a link for a new password', new URL(reset.link).hash.slice(1));
+  const renewed = { token: resetting, new_password: secret('a password that is set by a link') };
+  expect((await post(api, '/auth/password-reset', { body: renewed })).status).toBe(200);
+  expect((await post(api, '/auth/password-reset', { body: renewed })).status).toBe(404);
+  const changed = { current_password: wrong, new_password: secret('a password that is changed to') };
+  expect((await post(api, '/auth/password', { session, body: changed })).status).toBe(422);
+
   const key = { name: 'Key', scopes: ['usage.write', 'usage.read'] };
   const apiKey = secret('an API key', (await post(api, '/api-keys', { session, body: key })).body.key);
   const feature = { name: 'Seats', lookup_key: randomBytes(6).toString('hex'), type: 'meter' };

@@ -17,7 +17,10 @@ export type Ids = Record<
   | 'line'
   | 'credit'
   | 'event'
-  | 'rejected',
+  | 'rejected'
+  | 'user'
+  | 'session'
+  | 'invitation',
   string
 >;
 
@@ -37,6 +40,9 @@ export const nobodys: Ids = {
   credit: '01890000-0000-7000-8000-00000000000c',
   event: '01890000-0000-7000-8000-000000000006',
   rejected: '01890000-0000-7000-8000-000000000007',
+  user: '01890000-0000-7000-8000-00000000000d',
+  session: '01890000-0000-7000-8000-00000000000e',
+  invitation: '01890000-0000-7000-8000-00000000000f',
 };
 
 export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
@@ -45,6 +51,11 @@ export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: I
 export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[]; namesNothing: string[] } {
   // Everything that names a thing by its id, in the path, the query or the body.
   const operations: Row[] = [
+    ['DELETE /api/v1/auth/sessions/{id}', ({ session }) => `/auth/sessions/${session}`],
+    ['PATCH /api/v1/users/{id}', ({ user }) => `/users/${user}`, () => ({ role: 'viewer' })],
+    ['DELETE /api/v1/users/{id}', ({ user }) => `/users/${user}`],
+    ['POST /api/v1/users/{id}/password-reset', ({ user }) => `/users/${user}/password-reset`],
+    ['DELETE /api/v1/invitations/{id}', ({ invitation }) => `/invitations/${invitation}`],
     ['DELETE /api/v1/api-keys/{id}', ({ apiKey }) => `/api-keys/${apiKey}`],
     ['GET /api/v1/features/{id}', ({ feature }) => `/features/${feature}`],
     ['PATCH /api/v1/features/{id}', ({ feature }) => `/features/${feature}`, () => ({ name: 'Mine' })],
@@ -71,6 +82,16 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
       'POST /api/v1/plans/{id}/features',
       () => `/plans/${own().plan}/features`,
       ({ feature }) => ({ feature_id: feature }),
+    ],
+    [
+      'PATCH /api/v1/plans/{id}/features/{feature_id}',
+      ({ plan, feature }) => `/plans/${plan}/features/${feature}`,
+      () => ({ is_enabled: false }),
+    ],
+    [
+      'PATCH /api/v1/plans/{id}/features/{feature_id}',
+      ({ feature }) => `/plans/${own().plan}/features/${feature}`,
+      () => ({ usage_limit: 1 }),
     ],
     ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ plan, feature }) => `/plans/${plan}/features/${feature}`],
     ['DELETE /api/v1/plans/{id}/features/{feature_id}', ({ feature }) => `/plans/${own().plan}/features/${feature}`],
@@ -196,12 +217,22 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
 
   // Everything that lists or adds up, with each of its filters. None of it tells whether another organization has the thing.
   const lists: Row[] = [
+    ['GET /api/v1/auth/sessions', () => '/auth/sessions'],
+    ['GET /api/v1/users', () => '/users'],
+    ['GET /api/v1/invitations', () => '/invitations'],
+    ['GET /api/v1/audit-log', () => '/audit-log'],
+    ['GET /api/v1/audit-log', ({ user }) => `/audit-log?user_id=${user}`],
+    ['GET /api/v1/audit-log', ({ plan }) => `/audit-log?resource_id=${plan}&action=plan.create`],
+    ['GET /api/v1/audit-log', ({ event }) => `/audit-log?cursor=${event}`],
     ['GET /api/v1/api-keys', () => '/api-keys'],
     ['GET /api/v1/features', () => '/features'],
     ['GET /api/v1/meters', () => '/meters'],
+    ['GET /api/v1/meters', () => '/meters?search=Meter&status=ACTIVE&aggregation_type=UNIQUE_COUNT'],
+    ['GET /api/v1/features', () => '/features?search=Meter&type=meter&aggregation_type=UNIQUE_COUNT&page=1'],
     ['GET /api/v1/plans', () => '/plans'],
     ['GET /api/v1/customers', () => '/customers'],
     ['GET /api/v1/customers', () => '/customers?search=Secret'],
+    ['GET /api/v1/customers', () => '/customers?external_id=shared-name'],
     ['GET /api/v1/subscriptions', () => '/subscriptions'],
     ['GET /api/v1/subscriptions', ({ customer }) => `/subscriptions?customer_id=${customer}`],
     ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
@@ -211,6 +242,10 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/events', () => '/events'],
     ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],
     ['GET /api/v1/events', () => '/events?customer_external_id=shared-name'],
+    ['GET /api/v1/events', ({ token }) => `/events?meter_token=${token}`],
+    ['GET /api/v1/events', () => '/events?idempotency_key=shared-key'],
+    ['GET /api/v1/events', () => '/events?start_date=2020-01-01&reason=metadata.user_id'],
+    ['GET /api/v1/events/rejections', () => '/events/rejections'],
     ['GET /api/v1/events', ({ event }) => `/events?cursor=${event}`],
     ['GET /api/v1/invoices', () => '/invoices'],
     ['GET /api/v1/invoices', ({ customer }) => `/invoices?customer_id=${customer}`],
@@ -224,11 +259,24 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'POST /api/v1/auth/login',
     'POST /api/v1/auth/logout',
     'GET /api/v1/auth/me',
+    'POST /api/v1/auth/password',
+    'DELETE /api/v1/auth/sessions',
+    'GET /api/v1/organization',
+    'PATCH /api/v1/organization',
+    'POST /api/v1/invitations',
+    // A token in a link belongs to nobody until it is used: test/access/people.test.ts and new-passwords.test.ts.
+    'POST /api/v1/auth/invitation',
+    'POST /api/v1/auth/invitation/accept',
+    'POST /api/v1/auth/password-reset',
+    'POST /api/v1/auth/password-reset/request',
     'POST /api/v1/api-keys',
     'POST /api/v1/features',
     'POST /api/v1/plans',
     'POST /api/v1/customers',
     'GET /api/v1/billing/settings',
+    // Its own sums: test/usage/overview.test.ts, test/operations/system.test.ts.
+    'GET /api/v1/overview',
+    'GET /api/v1/system',
     'PATCH /api/v1/billing/settings',
     // Its customer is the organization's own, whatever its name: test/usage/widget.test.ts.
     'POST /api/v1/widget/token',

@@ -7,8 +7,8 @@ export interface Kept {
 }
 
 /**
- * Reads everything that is kept, to compare it with what was there before. When a session was used last is left out: a
- * refused request may be sent in a session all the same.
+ * Reads everything that is kept, to compare it with what was there before. When a session was used, and its user seen, last is left
+ * out: a refused request may be sent in a session all the same.
  */
 export async function readKept({ pool, redis, env, keys }: Weir): Promise<Kept> {
   const { rows: names } = await pool.query<{ name: string }>(
@@ -18,7 +18,7 @@ export async function readKept({ pool, redis, env, keys }: Weir): Promise<Kept> 
   const counts = names.map(
     ({ name }) =>
       `SELECT '${name}' AS name, count(*)::int AS rows,
-              md5(string_agg((to_jsonb(t) - 'used_at')::text, ' ' ORDER BY to_jsonb(t)::text)) AS digest
+              md5(string_agg((to_jsonb(t) - '{used_at,last_seen_at}'::text[])::text, ' ' ORDER BY to_jsonb(t)::text)) AS digest
          FROM "${name}" t`,
   );
   const { rows: tables } = await pool.query<Kept['tables'][number]>(`${counts.join(' UNION ALL ')} ORDER BY name`);

@@ -11,9 +11,18 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { randomUUID } from 'node:crypto';
 import type { ApiKeyCache } from './access/api-key-cache.ts';
 import { apiKeyRoutes } from './access/api-key-routes.ts';
+import { useAudit } from './access/audit.ts';
+import { auditLogRoutes } from './access/audit-log-routes.ts';
+import type { KeyUse } from './access/key-use.ts';
 import { buildGuards } from './access/authenticate.ts';
+import { invitationRoutes } from './access/invitation-routes.ts';
+import { buildSendMail } from './access/mail.ts';
+import { ownSessionRoutes } from './access/own-session-routes.ts';
+import { buildAttemptPassword } from './access/password-attempts.ts';
+import { passwordRoutes } from './access/password-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
+import { userRoutes } from './access/user-routes.ts';
 import { invoiceRoutes } from './billing/invoice-routes.ts';
 import { invoiceStateRoutes } from './billing/invoice-state-routes.ts';
 import { lineRoutes } from './billing/line-routes.ts';
@@ -39,6 +48,7 @@ import { limitConnections } from './http/connection-limits.ts';
 import { watchConnections } from './http/connections.ts';
 import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
+import { systemRoute } from './http/system-route.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
 import { REQUEST_ID, useRequestIds } from './http/request-ids.ts';
@@ -57,6 +67,7 @@ import { buildMeterCache } from './ingest/meter-cache.ts';
 import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
 import { eventRoutes } from './usage/event-routes.ts';
+import { overviewRoute } from './usage/overview-route.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
@@ -73,6 +84,7 @@ export interface AppDeps {
   /** A producer's connection: it fails at once while Redis is away. */
   queue: QueueConnection;
   apiKeys: ApiKeyCache;
+  keyUse: KeyUse;
   ownership: Ownership;
   log: FastifyBaseLogger;
   metrics: Metrics;
@@ -157,8 +169,12 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
   const consolePage = await useConsole(app, deps.consoleFolder);
-  const guards = buildGuards(app, { database, apiKeys, publicUrl: settings.PUBLIC_URL });
+  const guards = buildGuards(app, { database, apiKeys, keyUse: deps.keyUse, publicUrl: settings.PUBLIC_URL });
+  useAudit(app, database);
   const turns = new Turns();
+  const throttle = buildThrottle(queue, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS });
+  const attemptPassword = buildAttemptPassword(throttle);
+  const people = { database, guards, throttle, sendMail: buildSendMail(settings), publicUrl: settings.PUBLIC_URL };
 
   healthRoutes(app, {
     postgres: () => pingDatabase(deps.probe),
@@ -166,12 +182,19 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: deps.isDraining,
   });
-  sessionRoutes(app, {
-    database,
+  systemRoute(app, {
     guards,
-    throttle: buildThrottle(queue, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS }),
-    settings,
+    database,
+    queue,
+    postgres: () => pingDatabase(deps.probe),
+    redis: () => ping(queue),
   });
+  sessionRoutes(app, { database, guards, throttle, attemptPassword, settings });
+  ownSessionRoutes(app, { database, guards });
+  passwordRoutes(app, { ...people, attemptPassword });
+  invitationRoutes(app, people);
+  userRoutes(app, { database, guards });
+  auditLogRoutes(app, { database, guards });
   apiKeyRoutes(app, { database, queue, guards });
   featureRoutes(app, { database, guards });
   meterRoutes(app, { database, guards });
@@ -200,7 +223,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   invoiceStateRoutes(app, { database, guards });
   lineRoutes(app, { database, guards, turns });
   upcomingRoutes(app, { database, guards });
-  eventRoutes(app, { guards, database, queue, ingest });
+  eventRoutes(app, { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS });
+  overviewRoute(app, { guards, database, queue });
   usageRoutes(app, { database, guards, turns });
   widgetRoutes(app, { database, guards, turns });
   embedRoute(app, settings.EMBED_ANCESTORS);

@@ -12,6 +12,7 @@ import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
 import { explainTakenPort } from '@weir/shared/settings';
 import { buildApiKeyCache } from './access/api-key-cache.ts';
+import { openKeyUse } from './access/key-use.ts';
 import { buildApp } from './app.ts';
 import { CONSOLE_FOLDER } from './console/console.ts';
 import { openDatabaseWatch } from './database-watch.ts';
@@ -72,6 +73,8 @@ export async function serveApi(
       onConnectionError: (error) => log.debug({ err: error }, 'the idle connection of the probe was lost'),
     });
     closer.add('the probe', () => probe.close());
+    const keyUse = openKeyUse(lookups, log);
+    closer.add('the last use of API keys', () => keyUse.close());
     const databaseWatch = openDatabaseWatch(probe, log);
     closer.add('the watch on Postgres', () => databaseWatch.close());
 
@@ -121,6 +124,7 @@ export async function serveApi(
       databaseWatch,
       queue,
       apiKeys,
+      keyUse,
       ownership,
       log,
       metrics,

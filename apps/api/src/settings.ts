@@ -1,15 +1,22 @@
-import { databaseUrl, host, logLevel, port, queuePrefix, redisUrl, wholeNumber } from '@weir/shared/settings';
+import {
+  databaseUrl,
+  host,
+  logLevel,
+  port,
+  publicUrl,
+  queuePrefix,
+  redisUrl,
+  smtpUrl,
+  wholeNumber,
+} from '@weir/shared/settings';
 import { z } from 'zod';
 
-/** Everything that can be set on the API. docs/configuration.md tells what each one is for. */
-export const apiSettings = z.object({
+const settings = z.object({
   DATABASE_URL: databaseUrl,
   REDIS_URL: redisUrl,
   PORT: port.default(3000),
   HOST: host.default('127.0.0.1'),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: 'must be the address people use, such as https://billing.example.com' })
-    .optional(),
+  PUBLIC_URL: publicUrl.optional(),
   TRUST_PROXY: z
     .string()
     .regex(/^[0-9a-fA-F.:/, ]+$/, 'must be the addresses of your proxies, such as 10.0.0.0/8, 127.0.0.1')
@@ -21,6 +28,14 @@ export const apiSettings = z.object({
       "must be the origins of your apps, such as https://app.example.com, separated by spaces; or *; or 'none'",
     )
     .default('*'),
+  SMTP_URL: smtpUrl.optional(),
+  SMTP_FROM: z
+    .string()
+    .regex(
+      /^(?:[^<>\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+      'must be an address such as Weir <weir@example.com>',
+    )
+    .optional(),
   SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'must be first, open or closed' }).default('first'),
   LOG_LEVEL: logLevel.default('info'),
   DATABASE_CONNECTIONS: wholeNumber(1, 1000).default(10),
@@ -47,6 +62,16 @@ export const apiSettings = z.object({
   REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000).default(30_000),
   ANSWER_TIMEOUT_MS: wholeNumber(100, 600_000).default(30_000),
   DRAIN_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000),
+});
+
+/** Everything that can be set on the API. docs/configuration.md tells what each one is for. */
+export const apiSettings = settings.superRefine(({ SMTP_URL, SMTP_FROM, PUBLIC_URL }, { addIssue }) => {
+  const refuse = (name: string, message: string) => addIssue({ code: 'custom', path: [name], message });
+  if (SMTP_URL !== undefined && SMTP_FROM === undefined) refuse('SMTP_FROM', 'SMTP_URL needs the sender of its mails');
+  if (SMTP_FROM !== undefined && SMTP_URL === undefined) refuse('SMTP_URL', 'SMTP_FROM is for the mails that it sends');
+  // Anybody may ask for a mail with a link: it must not lead to where that request says it was sent.
+  if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
+    refuse('PUBLIC_URL', 'mails need the address that links lead to');
 });
 
 export type ApiSettings = z.output<typeof apiSettings>;

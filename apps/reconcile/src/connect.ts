@@ -1,10 +1,9 @@
 // What the commands of this folder share: a command line, where Postgres and Redis are, and what is said when one is away.
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { isUnavailable } from '@weir/db/database';
 import { RedisUnreachable, isRedisAway } from '@weir/queue/redis-away';
 import { errorCodeOf } from '@weir/shared/errors';
+import { loadServicesFile } from '@weir/shared/services-file';
 import { SettingsError, databaseUrl, loadSettings, queuePrefix, redisUrl } from '@weir/shared/settings';
 import { Command } from 'commander';
 import { z } from 'zod';
@@ -34,14 +33,7 @@ function given(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /** What npm start leaves in services.json for tools on the same machine: the services it brought up. */
 function loadServices(env: NodeJS.ProcessEnv): { DATABASE_URL?: string; REDIS_URL?: string } {
-  let text: string;
-  try {
-    text = readFileSync(join(env['WEIR_HOME'] || '.weir', 'services.json'), 'utf8');
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return {};
-    throw error;
-  }
-  const { database_url, redis_url } = JSON.parse(text) as { database_url?: string; redis_url?: string };
+  const { database_url, redis_url } = loadServicesFile(env);
   return {
     ...(database_url !== undefined && !env['DATABASE_URL_FILE'] && { DATABASE_URL: database_url }),
     ...(redis_url !== undefined && !env['REDIS_URL_FILE'] && { REDIS_URL: redis_url }),

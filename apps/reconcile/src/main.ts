@@ -4,6 +4,7 @@
 import { RepairUnderWay } from '@weir/db/accepted';
 import { openDatabase } from '@weir/db/database';
 import { identify } from '@weir/db/installation';
+import { saveReconciliation } from '@weir/db/reconciliations';
 import { disconnect, openCommand } from '@weir/queue/connection';
 import { foreignQueue, readOwner } from '@weir/queue/ownership';
 import { Closer } from '@weir/shared/closer';
@@ -12,6 +13,7 @@ import { explainFailure, loadCommandSettings, newCommand } from './connect.ts';
 import { parseReconcileOptions, type ReconcileOptions } from './reconcile-options.ts';
 import { describe, toJson } from './reconcile-report.ts';
 import { reconcile } from './reconcile.ts';
+import { verdictOf } from './verdict.ts';
 
 const options = parseReconcileOptions(process.argv.slice(2), newCommand());
 try {
@@ -42,6 +44,8 @@ async function run(options: ReconcileOptions): Promise<number> {
     if (foreign !== undefined) throw foreign;
     const onPart = (name: string) => progress.show(() => `Looking at ${name} …`);
     const found = await reconcile({ database, queue, onPart }, options);
+    // Of a month alone there is nothing to say of all of them.
+    if (options.month === undefined) await saveReconciliation(database, options.organizationId, verdictOf(found));
     progress.clear();
     console.log(options.json ? toJson(found) : describe(found, options));
     return found.isEqual ? 0 : 1;

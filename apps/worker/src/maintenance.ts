@@ -1,7 +1,10 @@
 // What has to be done again and again, by any one worker.
 
 import type { Database } from '@weir/db/database';
+import { deleteOldAuditEntries } from '@weir/db/audit-log';
+import { deleteExpiredInvitations } from '@weir/db/invitations';
 import { makePartitions } from '@weir/db/partitions';
+import { deleteExpiredPasswordResets } from '@weir/db/password-resets';
 import { deleteExpiredSessions } from '@weir/db/sessions';
 import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
@@ -9,6 +12,7 @@ import { openMaintenance as openSchedule } from '@weir/queue/maintenance-jobs';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Ownership } from '@weir/queue/ownership';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
+import { markWorkerSeen } from '@weir/queue/worker-seen';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { Logger } from '@weir/shared/log';
 import { addDueWork, addSettling } from './billing/find-work.ts';
@@ -21,13 +25,16 @@ const DRAIN_INTERVAL_MS = 10_000;
 /** Partitions are made months ahead, so looking a few times a day is plenty. */
 const PARTITIONS_INTERVAL_MS = 6 * 3_600_000;
 
-/** An ended session or widget token opens nothing; deleting it only spares room. */
+/** What has ended, a session, a link or a widget token, opens nothing; deleting it only spares room. */
 const SESSIONS_INTERVAL_MS = 3_600_000;
 
 /** What is late for a subscription that has ended is put on an invoice once a day; the hour of it does not matter. */
 const SETTLING_INTERVAL_MS = 3_600_000;
 
-type Task = 'sweep' | 'drain' | 'partitions' | 'sessions' | 'billing' | 'settling';
+/** Entries are kept for days: an hour more or less does not matter. Each time a bounded number is deleted. */
+const AUDIT_LOG_INTERVAL_MS = 3_600_000;
+
+type Task = 'sweep' | 'drain' | 'partitions' | 'sessions' | 'auditLog' | 'billing' | 'settling';
 
 export interface MaintenanceDeps {
   address: QueueAddress;
@@ -36,6 +43,8 @@ export interface MaintenanceDeps {
   sweepIntervalMs: number;
   sweepAgeMs: number;
   billingIntervalMs: number;
+  /** How long entries of the audit log are kept; 0: for ever. */
+  auditLogDays: number;
   billingJobs: BillingJobs;
   log: Logger;
   metrics: WorkerMetrics;
@@ -54,12 +63,14 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       drain: DRAIN_INTERVAL_MS,
       partitions: PARTITIONS_INTERVAL_MS,
       sessions: SESSIONS_INTERVAL_MS,
+      auditLog: AUDIT_LOG_INTERVAL_MS,
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
     },
     async perform(task) {
       // What another Weir has counted must not be drained into this one's database.
       await deps.ownership.check();
+      await markWorkerSeen(queue);
       await perform(task, deps, queue, sweeper);
     },
     log,
@@ -107,6 +118,14 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     case 'sessions': {
       await deleteExpiredSessions(database.kysely);
       await deleteExpiredWidgetTokens(database.kysely);
+      await deleteExpiredInvitations(database.kysely);
+      await deleteExpiredPasswordResets(database.kysely);
+      return;
+    }
+    case 'auditLog': {
+      if (deps.auditLogDays === 0) return;
+      const entries = await deleteOldAuditEntries(database.kysely, deps.auditLogDays);
+      if (entries > 0) log.info({ entries, days: deps.auditLogDays }, 'old entries of the audit log were deleted');
       return;
     }
     case 'billing': {

@@ -16,6 +16,7 @@ export const workerSettings = z.object({
   QUEUE_PREFIX: queuePrefix,
   SWEEP_INTERVAL_MS: wholeNumber(100, 600_000).default(3_000),
   SWEEP_AGE_MS: wholeNumber(100, 600_000).default(5_000),
+  AUDIT_LOG_DAYS: wholeNumber(0, 36_500).default(400),
   DRAIN_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000),
 });
 

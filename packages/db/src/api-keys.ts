@@ -8,6 +8,10 @@ export interface ApiKey {
   id: string;
   name: string;
   scopes: Scope[];
+  /** The end of the key; null for a key that was made before this was kept. */
+  last4: string | null;
+  /** To the minute; null for a key that was not used yet. */
+  last_used_at: string | null;
   created_at: string;
 }
 
@@ -18,11 +22,11 @@ export interface ApiKeyGrant {
   scopes: Scope[];
 }
 
-const columns = ['id', 'name', 'scopes', 'created_at'] as const;
+const columns = ['id', 'name', 'scopes', 'last4', 'last_used_at', 'created_at'] as const;
 
 export async function insertApiKey(
   db: Queries,
-  key: { organization_id: string; id: string; name: string; key_hash: Buffer; scopes: Scope[] },
+  key: { organization_id: string; id: string; name: string; key_hash: Buffer; last4: string; scopes: Scope[] },
 ): Promise<ApiKey> {
   return await db.insertInto('api_keys').values(key).returning(columns).executeTakeFirstOrThrow();
 }
@@ -64,4 +68,23 @@ export async function deleteApiKey(db: Queries, organizationId: string, id: stri
     .where('id', '=', id)
     .executeTakeFirst();
   return numDeletedRows > 0n;
+}
+
+/**
+ * Writes down that keys were used by now, to the minute, in one statement. A key that another process writes down at the same
+ * moment is left to it.
+ */
+export async function markKeysUsed(
+  { pool }: Database,
+  keys: readonly { organizationId: string; id: string }[],
+): Promise<void> {
+  await pool.query(
+    `UPDATE api_keys SET last_used_at = date_trunc('minute', now())
+     WHERE (organization_id, id) IN (
+       SELECT organization_id, id FROM api_keys
+       WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+         AND (last_used_at IS NULL OR last_used_at < date_trunc('minute', now()))
+       FOR NO KEY UPDATE SKIP LOCKED)`,
+    [keys.map(({ organizationId }) => organizationId), keys.map(({ id }) => id)],
+  );
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import { containing, selectPage, type Page, type PageOf, type Queries } from './page.ts';
 import { deleteWidgetTokensOf } from './widget-tokens.ts';
 
 /** A customer without what identifies it in Weir. */
@@ -58,16 +58,24 @@ export async function insertCustomer(
     .executeTakeFirstOrThrow();
 }
 
-/** Newest first; with `search`, those whose external_id, name or email holds it, in whatever case. */
+/** Which customers to list: those whose external_id, name or email holds `search`, in whatever case. */
+export interface CustomerFilter {
+  search: string;
+  /** The whole of it, to the letter. */
+  externalId?: string | undefined;
+}
+
+/** Those that match all that is given, newest first. */
 export async function listCustomers(
   db: Queries,
   organizationId: string,
-  search: string,
+  { search, externalId }: CustomerFilter,
   page: Page,
 ): Promise<PageOf<Customer>> {
   let query = db.selectFrom('customers').select(columns).where('organization_id', '=', organizationId);
+  if (externalId !== undefined) query = query.where('external_id', '=', externalId);
   if (search !== '') {
-    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+    const pattern = containing(search);
     query = query.where(({ eb, or }) =>
       or([eb('external_id', 'ilike', pattern), eb('name', 'ilike', pattern), eb('email', 'ilike', pattern)]),
     );

@@ -1,5 +1,5 @@
 import type { AggregationType } from '@weir/shared/meter';
-import type { Queries } from './page.ts';
+import { containing, selectPage, type Page, type PageOf, type Queries } from './page.ts';
 import type { FeatureType } from './schema.ts';
 
 /** A feature, with the meter behind it where its type is `meter`, and the number of plans that use it. */
@@ -61,9 +61,32 @@ export async function insertFeature(
   await db.insertInto('features').values(feature).execute();
 }
 
-/** All of them, oldest first. */
-export async function listFeatures(db: Queries, organizationId: string): Promise<Feature[]> {
-  return await selectFeatures(db, organizationId).orderBy('features.id').execute();
+/** Which features to list: `search` is a part of the name or of the lookup_key, in whatever case. */
+export interface FeatureFilter {
+  search: string;
+  type?: FeatureType | undefined;
+  aggregationType?: AggregationType | undefined;
+}
+
+/** Those that match all that is given, oldest first: a page of them, or without one all. */
+export async function listFeatures(
+  db: Queries,
+  organizationId: string,
+  { search, type, aggregationType }: FeatureFilter,
+  page: Page | undefined,
+): Promise<PageOf<Feature>> {
+  let query = selectFeatures(db, organizationId).orderBy('features.id');
+  if (type !== undefined) query = query.where('features.type', '=', type);
+  if (aggregationType !== undefined) query = query.where('meters.aggregation_type', '=', aggregationType);
+  if (search !== '') {
+    const pattern = containing(search);
+    query = query.where(({ eb, or }) =>
+      or([eb('features.name', 'ilike', pattern), eb('features.lookup_key', 'ilike', pattern)]),
+    );
+  }
+  if (page !== undefined) return await selectPage(query, page);
+  const rows = await query.execute();
+  return { rows, total: rows.length };
 }
 
 export async function findFeature(db: Queries, organizationId: string, id: string): Promise<Feature | undefined> {

@@ -1,5 +1,5 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
-import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import { containing, selectPage, type Page, type PageOf, type Queries } from './page.ts';
 
 export interface Meter {
   id: string;
@@ -46,9 +46,27 @@ export async function insertMeter(
   await db.insertInto('meters').values(meter).execute();
 }
 
-/** Newest first. */
-export async function listMeters(db: Queries, organizationId: string, page: Page): Promise<PageOf<Meter>> {
-  const query = db.selectFrom('meters').select(columns).where('organization_id', '=', organizationId);
+/** Which meters to list: `search` is a part of the name or of the token, in whatever case. */
+export interface MeterFilter {
+  search: string;
+  status?: MeterStatus | undefined;
+  aggregationType?: AggregationType | undefined;
+}
+
+/** Those that match all that is given, newest first. */
+export async function listMeters(
+  db: Queries,
+  organizationId: string,
+  { search, status, aggregationType }: MeterFilter,
+  page: Page,
+): Promise<PageOf<Meter>> {
+  let query = db.selectFrom('meters').select(columns).where('organization_id', '=', organizationId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (aggregationType !== undefined) query = query.where('aggregation_type', '=', aggregationType);
+  if (search !== '') {
+    const pattern = containing(search);
+    query = query.where(({ eb, or }) => or([eb('name', 'ilike', pattern), eb('meter_token', 'ilike', pattern)]));
+  }
   return await selectPage(query.orderBy('id', 'desc'), page);
 }
 

@@ -30,6 +30,26 @@ export async function insertOrganization(db: Queries, organization: Organization
   await db.insertInto('organizations').values(organization).execute();
 }
 
+/** An organization as its people see it. */
+export type OrganizationSince = Organization & { created_at: string };
+
+export async function getOrganization(db: Queries, id: string): Promise<OrganizationSince> {
+  return await db
+    .selectFrom('organizations')
+    .select(['id', 'name', 'created_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+export async function renameOrganization(db: Queries, { id, name }: Organization): Promise<OrganizationSince> {
+  return await db
+    .updateTable('organizations')
+    .set({ name })
+    .where('id', '=', id)
+    .returning(['id', 'name', 'created_at'])
+    .executeTakeFirstOrThrow();
+}
+
 /** The time zone of an organization: that of its customers who have none of their own, and of its dates. */
 export async function findTimeZone(db: Queries, id: string): Promise<string> {
   const { time_zone } = await db

@@ -36,3 +36,8 @@ export async function selectPage<DB, TB extends keyof DB, Row>(
     .execute();
   return { rows, total: Number(total) };
 }
+
+/** What ILIKE finds a part of a text by, whatever stands in it. */
+export function containing(part: string): string {
+  return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
+}

@@ -31,6 +31,28 @@ export async function insertPlanFeature(
   return await db.insertInto('plan_features').values(planFeature).returning(columns).executeTakeFirstOrThrow();
 }
 
+/** What can be changed of what a plan says about a feature: everything but which one it is. */
+export type PlanFeatureChanges = {
+  [Field in Exclude<keyof PlanFeature, 'feature_id' | 'created_at'>]?: PlanFeature[Field] | undefined;
+};
+
+/** Changes what is given, of which there must be at least one thing, and returns it all, if the plan has the feature. */
+export async function updatePlanFeature(
+  db: Queries,
+  organizationId: string,
+  { planId, featureId }: { planId: string; featureId: string },
+  changes: PlanFeatureChanges,
+): Promise<PlanFeature | undefined> {
+  return await db
+    .updateTable('plan_features')
+    .set(changes)
+    .where('organization_id', '=', organizationId)
+    .where('plan_id', '=', planId)
+    .where('feature_id', '=', featureId)
+    .returning(columns)
+    .executeTakeFirst();
+}
+
 /** All features of a plan, in the order in which they were put there. */
 export async function listPlanFeatures(db: Queries, organizationId: string, planId: string): Promise<PlanFeature[]> {
   return await db

@@ -5,6 +5,12 @@ import type { BillingTables } from './billing/tables.ts';
 /** A timestamp, read as ISO 8601 UTC text to the microsecond. */
 type Time = ColumnType<string, string | undefined, string>;
 
+/** What a person may do: an admin everything, a viewer read. */
+export type Role = 'admin' | 'viewer';
+
+/** Who made a change: a person, the holder of an API key, or whoever runs this Weir. */
+export type ActorType = 'user' | 'api_key' | 'operator';
+
 export type Scope = 'usage.write' | 'usage.read';
 export type FeatureType = 'meter' | 'switch' | 'custom';
 export type PlanType = 'FIXED' | 'USAGE' | 'HYBRID';
@@ -27,6 +33,9 @@ interface Users {
   email: string;
   password_hash: string;
   created_at: Time;
+  role: Generated<Role>;
+  /** To the minute. */
+  last_seen_at: ColumnType<string | null, never, string>;
 }
 
 interface Sessions {
@@ -35,6 +44,43 @@ interface Sessions {
   user_id: string;
   created_at: Time;
   used_at: Time;
+  id: Generated<string>;
+  address: string | null;
+  user_agent: string | null;
+}
+
+interface Invitations {
+  organization_id: string;
+  id: string;
+  email: string;
+  role: Role;
+  token_hash: Buffer;
+  created_at: Time;
+  expires_at: Time;
+}
+
+interface PasswordResets {
+  token_hash: Buffer;
+  organization_id: string;
+  user_id: string;
+  created_at: Time;
+  expires_at: Time;
+}
+
+interface AuditEntries {
+  organization_id: string;
+  id: string;
+  action: string;
+  resource_type: string;
+  resource_id: string | null;
+  actor_type: ActorType;
+  actor_id: string | null;
+  actor_email: string | null;
+  address: string | null;
+  user_agent: string | null;
+  /** Written as JSON text. */
+  changes: ColumnType<Record<string, unknown> | null, string | null, never>;
+  is_done: boolean;
 }
 
 interface ApiKeys {
@@ -44,6 +90,8 @@ interface ApiKeys {
   key_hash: Buffer;
   scopes: Scope[];
   created_at: Time;
+  last4: string | null;
+  last_used_at: Time | null;
 }
 
 interface WidgetTokens {
@@ -150,11 +198,21 @@ interface RejectedEvents {
   rejected_at: Time;
 }
 
+interface Reconciliations {
+  organization_id: string;
+  finished_at: Time;
+  is_equal: boolean;
+  problems: number;
+}
+
 /** The tables that admins and receipts read through kysely. Rollups are read and written in SQL only, as `rollups.ts` has them. */
 export interface Tables extends BillingTables {
   organizations: Organizations;
   users: Users;
   sessions: Sessions;
+  invitations: Invitations;
+  password_resets: PasswordResets;
+  audit_entries: AuditEntries;
   api_keys: ApiKeys;
   widget_tokens: WidgetTokens;
   features: Features;
@@ -165,4 +223,5 @@ export interface Tables extends BillingTables {
   events: Events;
   duplicate_events: DuplicateEvents;
   rejected_events: RejectedEvents;
+  reconciliations: Reconciliations;
 }

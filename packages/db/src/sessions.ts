@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from './page.ts';
+import type { Role } from './schema.ts';
 
 /** After this long without a request a session ends. */
 const SESSION_IDLE_HOURS = 12;
@@ -7,50 +8,150 @@ const SESSION_IDLE_HOURS = 12;
 /** After this long a session ends however much it is used. */
 export const SESSION_DAYS_MAX = 7;
 
-/** Who is signed in. */
+/** Who is signed in, as that person is now: a role that was changed holds from the next request on. */
 export interface Session {
+  id: string;
   organization_id: string;
   user_id: string;
+  email: string;
+  role: Role;
 }
+
+/** One of a person's own sessions. */
+export interface OwnSession {
+  id: string;
+  created_at: string;
+  used_at: string;
+  address: string | null;
+  user_agent: string | null;
+  is_current: boolean;
+}
+
+/** More than one looks through; those that were used last. */
+const OWN_SESSIONS_MAX = 100;
 
 // Postgres judges by its own clock, so API processes whose clocks differ agree on when a session ends.
 const idleSince = sql<string>`now() - make_interval(hours => ${sql.lit(SESSION_IDLE_HOURS)})`;
 const oldestStart = sql<string>`now() - make_interval(days => ${sql.lit(SESSION_DAYS_MAX)})`;
 const lastMinute = sql<string>`now() - interval '1 minute'`;
 
+/**
+ * Begins a session, where the hash of the password is still the one that was checked. Returns false where it is not: somebody
+ * has set a new password meanwhile, which ends all sessions, and this must not come after that.
+ */
 export async function insertSession(
   db: Queries,
-  session: { token_hash: Buffer; organization_id: string; user_id: string },
-): Promise<void> {
-  await db.insertInto('sessions').values(session).execute();
+  session: {
+    id: string;
+    token_hash: Buffer;
+    organization_id: string;
+    user_id: string;
+    password_hash: string;
+    address: string;
+    user_agent: string | null;
+  },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    WITH seen AS (
+      UPDATE users SET last_seen_at = now()
+      WHERE organization_id = ${session.organization_id}::uuid AND id = ${session.user_id}::uuid
+        AND password_hash = ${session.password_hash}
+      RETURNING organization_id, id
+    )
+    INSERT INTO sessions (id, token_hash, organization_id, user_id, address, user_agent)
+    SELECT ${session.id}::uuid, ${session.token_hash}::bytea, organization_id, id, ${session.address}::text, ${session.user_agent}::text
+    FROM seen`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 /** The session with this token, unless it has ended. Finding it counts as using it. */
 export async function findSession(db: Queries, tokenHash: Buffer): Promise<Session | undefined> {
   const found = await db
     .selectFrom('sessions')
-    .select(['organization_id', 'user_id'])
+    .innerJoin('users', (join) =>
+      join.onRef('users.organization_id', '=', 'sessions.organization_id').onRef('users.id', '=', 'sessions.user_id'),
+    )
+    .select(['sessions.id', 'sessions.organization_id', 'user_id', 'email', 'role'])
     .select(({ eb }) => eb('used_at', '<', lastMinute).as('is_stale'))
     .where('token_hash', '=', tokenHash)
     .where('used_at', '>', idleSince)
-    .where('created_at', '>', oldestStart)
+    .where('sessions.created_at', '>', oldestStart)
     .executeTakeFirst();
   if (found === undefined) return undefined;
   const { is_stale, ...session } = found;
   // To the minute is exact enough for an end after hours, and spares a write with almost every request.
   if (is_stale) {
-    await db
-      .updateTable('sessions')
-      .set({ used_at: sql`now()` })
-      .where('token_hash', '=', tokenHash)
-      .execute();
+    // The user before the session, as everything that ends sessions takes them: in another order they would wait for each other.
+    await sql`
+      WITH seen AS (
+        UPDATE users SET last_seen_at = now()
+        WHERE organization_id = ${session.organization_id}::uuid AND id = ${session.user_id}::uuid
+        RETURNING id
+      )
+      UPDATE sessions SET used_at = now() FROM seen WHERE token_hash = ${tokenHash}::bytea`.execute(db);
   }
   return session;
 }
 
-/** Ends a session; ending one that does not exist does nothing. */
-export async function deleteSession(db: Queries, tokenHash: Buffer): Promise<void> {
-  await db.deleteFrom('sessions').where('token_hash', '=', tokenHash).execute();
+/** The sessions of a user that have not ended, the last used first; at most 100. */
+export async function listSessions(
+  db: Queries,
+  user: { organization_id: string; user_id: string },
+  currentId: string,
+): Promise<OwnSession[]> {
+  return await db
+    .selectFrom('sessions')
+    .select(['id', 'created_at', 'used_at', 'address', 'user_agent'])
+    .select(({ eb }) => eb('id', '=', currentId).$castTo<boolean>().as('is_current'))
+    .where('organization_id', '=', user.organization_id)
+    .where('user_id', '=', user.user_id)
+    .where('used_at', '>', idleSince)
+    .where('created_at', '>', oldestStart)
+    .orderBy('used_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(OWN_SESSIONS_MAX)
+    .execute();
+}
+
+/** Ends one session of a user. Returns whether there was such a session. */
+export async function deleteSessionOf(
+  db: Queries,
+  user: { organization_id: string; user_id: string },
+  id: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('organization_id', '=', user.organization_id)
+    .where('user_id', '=', user.user_id)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Ends all sessions of a user, but for one where its id is given. */
+export async function deleteSessionsOf(
+  db: Queries,
+  user: { organization_id: string; user_id: string },
+  keptId?: string,
+): Promise<void> {
+  let deletion = db
+    .deleteFrom('sessions')
+    .where('organization_id', '=', user.organization_id)
+    .where('user_id', '=', user.user_id);
+  if (keptId !== undefined) deletion = deletion.where('id', '<>', keptId);
+  await deletion.execute();
+}
+
+/** Ends the session with this token, and returns whose it was; undefined where there was none. */
+export async function deleteSession(
+  db: Queries,
+  tokenHash: Buffer,
+): Promise<{ id: string; organization_id: string; user_id: string } | undefined> {
+  return await db
+    .deleteFrom('sessions')
+    .where('token_hash', '=', tokenHash)
+    .returning(['id', 'organization_id', 'user_id'])
+    .executeTakeFirst();
 }
 
 /** Removes what is left of the sessions that have ended, and returns how many there were. */

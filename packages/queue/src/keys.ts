@@ -42,6 +42,8 @@ export interface QueueKeys {
   oldestClaim: string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
   revoked(apiKeyId: string): string;
+  /** When a worker was last at work, in milliseconds since 1970 (see worker-seen.ts). */
+  workerSeen: string;
   /** Prefix of the counters of failed logins. */
   failures: string;
   /** Prefix of the counters of what is limited by the minute. */
@@ -69,6 +71,7 @@ export function queueKeys(prefix: string): QueueKeys {
     lettingGo: `${prefix}:letting-go`,
     oldestClaim: `${prefix}:oldest-claim`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
+    workerSeen: `${prefix}:worker-seen`,
     failures: `${prefix}:failures`,
     limits: `${prefix}:limits`,
   };

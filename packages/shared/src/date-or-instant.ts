@@ -1,5 +1,5 @@
 import { isoOf, microsOf, parseInstant } from './instant.ts';
-import { firstInstant } from './time-zone.ts';
+import { DAY, firstInstant } from './time-zone.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
@@ -22,4 +22,12 @@ export function instantInZone(text: string, timeZone: string): string {
   const instant = parseInstant(isDate ? `${text}T00:00Z` : text);
   if ('problem' in instant) throw new Error(`neither a date nor an instant: ${text}`);
   return isDate ? isoOf(firstInstant(timeZone, microsOf(instant))) : instant.text;
+}
+
+/** The same where it is an end: of a date the first instant of the next one, so that the day is in. */
+export function endInZone(text: string, timeZone: string): string {
+  if (!DATE.test(text)) return instantInZone(text, timeZone);
+  const instant = parseInstant(`${text}T00:00Z`);
+  if ('problem' in instant) throw new Error(`not a date: ${text}`);
+  return isoOf(firstInstant(timeZone, microsOf(instant) + DAY));
 }

@@ -65,6 +65,13 @@ function address(example: string, ...schemes: string[]) {
 export const databaseUrl = address('postgres://user:password@host:5432/weir', 'postgres', 'postgresql');
 export const redisUrl = address('redis://:password@host:6379/0', 'redis', 'rediss');
 
+/** The address that people use. */
+export const publicUrl = z.url({
+  protocol: /^https?$/,
+  error: 'must be the address people use, such as https://billing.example.com',
+});
+export const smtpUrl = address('smtp://user:password@mail.example.com:587', 'smtp', 'smtps');
+
 /** A hash tag, so that Redis Cluster keeps all keys of a queue in one slot. */
 export const queuePrefix = z
   .string()

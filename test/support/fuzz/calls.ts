@@ -73,6 +73,10 @@ const ends = fc.constantFrom('2026-01-31', '2026-01-31T09:30:00Z', '2026-02-01T0
 /** What the document says in words about the fields of one operation. */
 const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/auth/login': { email: fc.constant(idOf('email', 0)), password: fc.constant(idOf('password', 0)) },
+  'post /api/v1/auth/password': { current_password: fc.constant(idOf('current-password', 0)) },
+  'post /api/v1/auth/password-reset': { token: fc.constant(idOf('reset-token', 0)) },
+  'post /api/v1/auth/invitation': { token: fc.constant(idOf('invitation-token', 0)) },
+  'post /api/v1/auth/invitation/accept': { token: fc.constant(idOf('invitation-token', 0)) },
   // A quantity here is no event's.
   'post /api/v1/charges/evaluate': { quantity: decimals('0', '12.5', '1e-30', '9'.repeat(64)) },
   'get /api/v1/entitlements': { quantity: fc.constantFrom('1', '0012.50', '0.000000000000000001') },
@@ -81,6 +85,12 @@ const MEANINGS_OF: Record<string, Meanings> = {
     id: fc.constant(idOf('priced-plan', 0)),
     charge_id: fc.constant(idOf('priced-charge', 0)),
   },
+  'patch /api/v1/plans/{id}/features/{feature_id}': {
+    id: fc.constant(idOf('planned-plan', 0)),
+    feature_id: fc.constant(idOf('planned-feature', 0)),
+    usage_limit: fc.oneof(fc.constant(null), fc.constantFrom('0', '1E+2', '0.30000000000000004').map(literal)),
+  },
+  'get /api/v1/events': { reason: fc.constantFrom('the meter does not exist any more', 'x') },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {
     id: fc.constant(idOf('planned-plan', 0)),

@@ -3,6 +3,7 @@
 import { fixedCharge, usageCharge } from '../billing-fixture.ts';
 import { signUp, type Answer, type Organization, type RequestOptions, type Weir } from '../harness.ts';
 import type { Operation } from '../openapi-document.ts';
+import { join, tokenIn } from '../people.ts';
 import type { Call, Credential } from './calls.ts';
 import { textOf, jsonOf, type Value } from './values.ts';
 
@@ -26,7 +27,7 @@ export async function makeWorld(weir: Weir): Promise<World> {
     ['password', [admin.password]],
   ]);
   const poolOf = (kind: string): string[] => pools.get(kind) ?? pools.set(kind, []).get(kind) ?? [];
-  const { create } = makers(weir, admin, keys.write, poolOf);
+  const { create, changer } = makers(weir, admin, keys.write, poolOf);
 
   async function credentialOf(credential: Credential, operation: Operation): Promise<RequestOptions> {
     switch (credential) {
@@ -38,6 +39,7 @@ export async function makeWorld(weir: Weir): Promise<World> {
       case 'widget':
         return { headers: { authorization: `Bearer ${widgetToken}` } };
       case 'session':
+        if (operation.path.endsWith('/auth/password')) return { session: changer() };
         // Signing in, up or out ends the session that it is sent with, and the next request needs one.
         return { session: ENDS_SESSION.test(operation.path) ? await anotherSession(weir, admin) : admin.session };
     }
@@ -69,7 +71,7 @@ export async function makeWorld(weir: Weir): Promise<World> {
   };
 }
 
-const ENDS_SESSION = /\/auth\/(signup|login|logout)$/;
+const ENDS_SESSION = /\/auth\/(signup|login|logout|invitation\/accept|password-reset)$/;
 
 const MARK = /<([a-z_-]+)#(\d+)>/g;
 
@@ -95,9 +97,14 @@ const INVOICED = ['draft-invoice', 'open-invoice', 'lined-invoice', 'line', 'adj
 /** What was made can be asked for, and what was deleted cannot. */
 function remember({ method, path }: Operation, call: Call, { status, body }: Answer, poolOf: PoolOf): void {
   const [, kind = ''] = /^\/api\/v1\/(?:sdk\/)?([a-z-]+)/.exec(path) ?? [];
-  if (path.includes('/features/{feature_id}')) {
+  if (path.endsWith('/auth/password')) poolOf('current-password').length = 0;
+  else if (path.endsWith('/auth/password-reset')) poolOf('reset-token').length = 0;
+  else if (path.endsWith('/auth/invitation/accept')) poolOf('invitation-token').length = 0;
+  else if (path.includes('/auth/sessions')) poolOf('sessions').length = 0;
+  else if (path.includes('/features/{feature_id}')) {
     // Whether it was there or its plan was gone, it is not there any more.
-    for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
+    if (method === 'DELETE' || status === 404)
+      for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
   } else if (path.includes('/charges/{charge_id}') && status === 404) {
     for (const priced of ['priced-plan', 'priced-charge']) poolOf(priced).length = 0;
   } else if (path.includes('/invoices/{id}/')) {
@@ -127,9 +134,12 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     ).body.id;
   const get = async (path: string) => (await weir.request('GET', `/api/v1/${path}`, { session: admin.session })).body;
   let made = 0;
+  /** Who changes a password: nobody else needs the session, or the password. */
+  let changer = admin.session;
   async function create(kind: string): Promise<void> {
     made += 1;
-    if (kind === 'plans') {
+    if (PERSONAL.includes(kind)) await createPersonal(kind);
+    else if (kind === 'plans') {
       const plan = {
         name: 'Plan',
         lookup_id: `plan-${made}`,
@@ -160,6 +170,33 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
       // A customer's widget shows only what that customer has used.
       await post('sdk/track', { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 });
       await weir.drained();
+    }
+  }
+  async function createPersonal(kind: string): Promise<void> {
+    if (kind === 'sessions') {
+      await anotherSession(weir, admin);
+      const { data } = await get('auth/sessions');
+      poolOf(kind).push(
+        ...data.filter((each: { is_current: boolean }) => !each.is_current).map(({ id }: { id: string }) => id),
+      );
+      return;
+    }
+    await forgetFailures(weir);
+    if (kind === 'invitations' || kind === 'invitation-token') {
+      const body = { email: `invited-${made}@example.com`, role: 'viewer' };
+      const invited = await weir.request('POST', '/api/v1/invitations', { session: admin.session, body });
+      poolOf(kind).push(kind === 'invitations' ? invited.body.id : tokenIn(invited.body.link));
+      return;
+    }
+    const member = await join(weir, admin, 'viewer');
+    if (kind === 'users') poolOf(kind).push(member.id);
+    else if (kind === 'current-password') {
+      poolOf(kind).push(member.password);
+      changer = member.session;
+    } else {
+      const path = `/api/v1/users/${member.id}/password-reset`;
+      const { link } = (await weir.request('POST', path, { session: admin.session })).body;
+      poolOf(kind).push(tokenIn(link));
     }
   }
   /** A feature in a plan. */
@@ -225,13 +262,20 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     await weir.drained();
     return id;
   }
-  return { create };
+  return { create, changer: () => changer };
+}
+
+/** What belongs to people. */
+const PERSONAL = ['users', 'sessions', 'invitations', 'invitation-token', 'reset-token', 'current-password'];
+
+/** Addresses that were tried before this may have been too many, and links that were made. */
+async function forgetFailures(weir: Weir): Promise<void> {
+  const failures = await weir.redis.keys(`${weir.keys.failures}*`);
+  if (failures.length > 0) await weir.redis.unlink(...failures);
 }
 
 async function anotherSession(weir: Weir, { email, password }: Organization): Promise<string> {
-  // Addresses that were tried before this may have been too many.
-  const failures = await weir.redis.keys(`${weir.keys.failures}*`);
-  if (failures.length > 0) await weir.redis.unlink(...failures);
+  await forgetFailures(weir);
   const { headers } = await weir.request('POST', '/api/v1/auth/login', { body: { email, password } });
   return /access_token=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
 }

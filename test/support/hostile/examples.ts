@@ -26,12 +26,15 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
     .data;
   const lines = await post(`invoices/${invoice.id}/lines`, { description: 'Sorry', amount: '-1' });
   const credits = await post(`customers/${customers}/credits`, credit());
+  const invitations = await post('invitations', { email: `${slug()}@example.com`, role: 'viewer' });
+  const { user } = (await weir.request('GET', '/api/v1/auth/me', { session })).body;
+  const sessions = (await weir.request('GET', '/api/v1/auth/sessions', { session })).body.data[0].id;
   // Only the form of it counts: no test here gets as far as looking for an event.
   const events = '0198c0de-0000-7000-8000-000000000000';
   const features = meter.featureId;
   const catalog = { features, meters: meter.id, plans, charges, customers, events, 'api-keys': apiKey };
   return {
-    ids: { ...catalog, subscriptions, credits, invoices: invoice.id, lines },
+    ids: { ...catalog, users: user.id, sessions, invitations, subscriptions, credits, invoices: invoice.id, lines },
     meterToken: meter.token,
   };
 }
@@ -49,6 +52,17 @@ export const goodBodies: Record<string, (things: Things) => object> = {
     organization_name: 'Acme',
   }),
   'post /api/v1/auth/login': () => ({ email: 'somebody@example.com', password: 'correct horse battery' }),
+  'post /api/v1/auth/password': () => ({
+    current_password: 'correct horse battery',
+    new_password: 'correct horse battery staple',
+  }),
+  'post /api/v1/auth/invitation': () => ({ token: 'inv_x' }),
+  'post /api/v1/auth/invitation/accept': () => ({ token: 'inv_x', password: 'correct horse battery' }),
+  'post /api/v1/auth/password-reset': () => ({ token: 'rst_x', new_password: 'correct horse battery' }),
+  'post /api/v1/auth/password-reset/request': () => ({ email: 'somebody@example.com' }),
+  'post /api/v1/invitations': () => ({ email: `${slug()}@example.com`, role: 'viewer' }),
+  'patch /api/v1/users/{id}': () => ({ role: 'admin' }),
+  'patch /api/v1/organization': () => ({ name: 'Acme' }),
   'post /api/v1/api-keys': () => ({ name: 'Key', scopes: ['usage.read'] }),
   'post /api/v1/features': () => ({ name: 'Storage', lookup_key: slug(), type: 'meter', aggregation_type: 'SUM' }),
   'patch /api/v1/features/{id}': () => ({ name: 'Storage' }),
@@ -56,6 +70,7 @@ export const goodBodies: Record<string, (things: Things) => object> = {
   'post /api/v1/plans': plan,
   'patch /api/v1/plans/{id}': () => ({ name: 'Plan' }),
   'post /api/v1/plans/{id}/features': ({ ids }) => ({ feature_id: ids['features'] }),
+  'patch /api/v1/plans/{id}/features/{feature_id}': () => ({ is_enabled: false }),
   'post /api/v1/plans/{id}/charges': ({ ids }) =>
     usageCharge(ids['meters'] ?? '', {
       unit_price: '0.05',

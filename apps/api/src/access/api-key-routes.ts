@@ -34,6 +34,9 @@ export interface ApiKeyDeps {
 /** Twice as long as any process goes on using a key from memory. */
 const REVOKED_SECONDS = 2 * CACHED_KEY_SECONDS_MAX;
 
+/** What of a key is kept to be read again: the end of its checksum, which leaves more unknown than anybody can try. */
+const LAST_CHARACTERS = 4;
+
 const scopes = z
   .array(oneOf(['usage.write', 'usage.read']))
   .min(1, 'must hold at least one scope')
@@ -46,6 +49,13 @@ const apiKeyAnswer = z
     name: z.string(),
     scopes: z.array(z.enum(['usage.write', 'usage.read'])),
     status: z.literal('ACTIVE'),
+    last4: z
+      .string()
+      .nullable()
+      .meta({ description: 'The last four characters of the key; null for one that was made before these were kept.' }),
+    last_used_at: time.nullable().meta({
+      description: 'When the key was used last, to the minute and known up to two minutes later. Null: not yet.',
+    }),
     created_at: time,
   })
   .meta({ id: 'ApiKey' });
@@ -62,8 +72,9 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
   app.post(
     '/api/v1/api-keys',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'createApiKey',
         tags: ['Access'],
         summary: 'Create an API key',
         description:
@@ -82,6 +93,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         organization_id: request.caller.organizationId,
         id: newId(),
         key_hash: hashSecret(key),
+        last4: key.slice(-LAST_CHARACTERS),
         ...request.body,
       });
       return reply.code(201).send({ ...answerApiKey(apiKey), key });
@@ -93,6 +105,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listApiKeys',
         tags: ['Access'],
         summary: 'List the API keys, newest first',
         description: 'Never the keys themselves. A deleted key is not in the list.',
@@ -113,8 +126,9 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
   app.delete(
     '/api/v1/api-keys/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'deleteApiKey',
         tags: ['Access'],
         summary: 'Delete an API key',
         description: 'It is revoked at once: no request that starts after the answer is accepted, on any replica.',
@@ -153,6 +167,6 @@ async function revoke(queue: QueueConnection, apiKeyId: string): Promise<void> {
   }
 }
 
-function answerApiKey({ id, name, scopes, created_at }: ApiKey): z.output<typeof apiKeyAnswer> {
-  return { id, name, scopes, status: 'ACTIVE', created_at };
+function answerApiKey(apiKey: ApiKey): z.output<typeof apiKeyAnswer> {
+  return { ...apiKey, status: 'ACTIVE' };
 }

@@ -4,20 +4,31 @@
 import type { ApiKeyGrant } from '@weir/db/api-keys';
 import { findApiKeyGrant } from '@weir/db/api-keys';
 import { isUnavailable, type Database } from '@weir/db/database';
-import type { Scope } from '@weir/db/schema';
+import type { Role, Scope } from '@weir/db/schema';
 import { findSession } from '@weir/db/sessions';
 import { findWidgetGrant } from '@weir/db/widget-tokens';
 import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
+import type { KeyUse } from './key-use.ts';
 import { mayActInSession } from './same-origin.ts';
 import { hashSecret, hashSecretText, isApiKey, isWidgetToken } from './secrets.ts';
+
+/** Somebody who is signed in, as that person was when the request began. */
+export interface Person {
+  userId: string;
+  email: string;
+  role: Role;
+  sessionId: string;
+}
 
 /** Who sent a request: a person who is signed in, the holder of an API key, or one customer with a widget token. */
 export interface Caller {
   organizationId: string;
+  /** Of a session, as person is. */
   userId?: string;
+  person?: Person;
   apiKeyId?: string;
   /** The epoch of Redis when the API key was looked up. Set by the write guard. */
   epoch?: string;
@@ -33,8 +44,10 @@ declare module 'fastify' {
 }
 
 export interface Guards {
-  /** A session. */
+  /** A session, of whatever role: for reading, and for what is a person's own. */
   session(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** A session of an admin: for everything that changes what the organization has. */
+  admin(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** A session, or an API key with usage.read. */
   read(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /**
@@ -52,6 +65,7 @@ export interface GuardDeps {
   database: Database;
   /** Where tracking finds API keys. */
   apiKeys: ApiKeyCache;
+  keyUse: Pick<KeyUse, 'note'>;
   publicUrl: string | undefined;
 }
 
@@ -61,7 +75,7 @@ const BY_WIDGET_TOKEN = 'Bearer realm="widget"';
 const BY_KEY = 'ApiKey header="X-API-Key"';
 const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
 
-export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl }: GuardDeps): Guards {
+export function buildGuards(app: FastifyInstance, { database, apiKeys, keyUse, publicUrl }: GuardDeps): Guards {
   // Null until a guard has run; the type says otherwise so that no route has to ask.
   app.decorateRequest('caller', null as unknown as Caller);
 
@@ -75,24 +89,34 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl
       throw new Refusal('unauthenticated', noSession(request, token));
     }
     requireSameOrigin(request, publicUrl);
-    request.caller = { organizationId: found.organization_id, userId: found.user_id };
+    const { organization_id: organizationId, user_id: userId, id: sessionId, email, role } = found;
+    request.caller = { organizationId, userId, person: { userId, email, role, sessionId } };
+  }
+
+  async function admin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await session(request, reply);
+    if (request.caller.person?.role !== 'admin') throw new Refusal('admin_only', ADMIN_ONLY);
   }
 
   async function withKey(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<void> {
     const keyHash = keyHashOf(request);
     const grant = keyHash === undefined ? undefined : await find(Buffer.from(keyHash, 'base64'));
     request.caller = callerOf(grant, scope, request, reply);
+    if (grant !== undefined) keyUse.note(grant.id, grant.organization_id);
   }
 
   return {
     session,
+    admin,
     // Someone who sends a key on purpose means the key, also from a browser that adds its cookie.
     read: (request, reply) =>
       request.headers['x-api-key'] === undefined ? session(request, reply) : withKey(request, reply, 'usage.read'),
     write(request, reply, done) {
       const settle = (grant: CachedKey | undefined) => {
         request.caller = callerOf(grant, 'usage.write', request, reply);
-        if (grant !== undefined) request.caller.epoch = grant.epoch;
+        if (grant === undefined) return;
+        request.caller.epoch = grant.epoch;
+        keyUse.note(grant.id, grant.organization_id);
       };
       try {
         const keyHash = keyHashOf(request);
@@ -123,6 +147,15 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, publicUrl
       request.caller = { organizationId: grant.organization_id, customerExternalId: grant.customer_external_id };
     },
   };
+}
+
+const ADMIN_ONLY = 'You may look at everything and change nothing: ask an admin of your organization to do this.';
+
+/** The person of a session; for routes that a session opens and nothing else. */
+export function personOf(request: FastifyRequest): Person {
+  const { person } = request.caller;
+  if (person === undefined) throw new Error('a route for people was opened by something else than a session');
+  return person;
 }
 
 /** Refuses what a page of another site may have made a browser send. */

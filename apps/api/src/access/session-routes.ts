@@ -1,91 +1,61 @@
 // Signing up, in and out. What a session opens is decided in authenticate.ts.
 
+import { insertAuditEntry } from '@weir/db/audit-log';
 import type { Database } from '@weir/db/database';
 import { hasOrganization, insertOrganization, lockFirstSignup } from '@weir/db/organizations';
-import { deleteSession, insertSession, SESSION_DAYS_MAX } from '@weir/db/sessions';
-import { findAccount, findAccountByEmail, insertUser, type Account } from '@weir/db/users';
+import type { Queries } from '@weir/db/page';
+import { deleteSession } from '@weir/db/sessions';
+import { findAccount, findAccountByEmail, insertUser } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import pLimit from 'p-limit';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { isHungUp } from '../http/connections.ts';
-import { adminCodes, bodyCodes, displayName, nothing } from '../http/fields.ts';
+import { bodyCodes, displayName, nothing, sessionCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';
-import { requireSameOrigin, SESSION_COOKIE, sessionTokenOf, type Guards } from './authenticate.ts';
-import { hashPassword, isPassword, newPassword } from './passwords.ts';
-import { hashSecret, newSessionToken } from './secrets.ts';
+import { accountAnswer, answerAccount, email } from './accounts.ts';
+import { originOf } from './audit.ts';
+import { personOf, requireSameOrigin, SESSION_COOKIE, sessionTokenOf, type Guards } from './authenticate.ts';
+import type { AttemptPassword } from './password-attempts.ts';
+import { hashPassword, newPassword } from './passwords.ts';
+import { hashSecret } from './secrets.ts';
+import { beginSession, cookieOf, sendSession } from './sign-in.ts';
 import type { Throttle } from './throttle.ts';
 
 export interface SessionDeps {
   database: Database;
   guards: Guards;
   throttle: Throttle;
+  attemptPassword: AttemptPassword;
   settings: Pick<ApiSettings, 'SIGNUP' | 'PUBLIC_URL'>;
 }
-
-const email = z
-  .email({ error: ({ code }) => (code === 'invalid_type' ? undefined : 'must be an email address') })
-  .max(254, 'must have at most 254 characters')
-  .toLowerCase();
 
 const signupBody = z.strictObject({ email, password: newPassword, organization_name: displayName });
 
 // An address or password that no account can have is told as a wrong one, and not what a valid one looks like.
 const loginBody = z.strictObject({ email: text(1, 254), password: text(1, 256).meta({ format: 'password' }) });
 
-const accountAnswer = z
-  .object({
-    user: z.object({ id: z.uuid(), email: z.string() }),
-    organization: z.object({ id: z.uuid(), name: z.string() }),
-  })
-  .meta({ id: 'Account' });
-
 // Whoever is not signed in is signed out already.
-const signOutCodes = adminCodes.filter((code) => code !== 'unauthenticated');
+const signOutCodes = sessionCodes.filter((code) => code !== 'unauthenticated');
 
 const SIGNUP_CLOSED =
   'Sign-up is closed here: sign in with the account of your organization, or have whoever runs this Weir start it with ' +
   'SIGNUP=open for as long as you sign up.';
 
-export function sessionRoutes(app: App, { database, guards, throttle, settings }: SessionDeps): void {
+export function sessionRoutes(app: App, { database, guards, throttle, attemptPassword, settings }: SessionDeps): void {
   const db = database.kysely;
-  // Hashing is done one at a time anyway. Attempts wait for it before they are counted: a hundred people behind one address
-  // who sign in at once would else count as a hundred failures until they are found to be right.
-  const oneAttemptAtATime = pLimit(1);
-  const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, settings.PUBLIC_URL);
-  const cookie = {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: settings.PUBLIC_URL?.startsWith('https:') ?? false,
-  } as const;
-
-  async function startSession(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    account: Account,
-  ): Promise<z.output<typeof accountAnswer>> {
-    // Whoever signs in anew gets a new session, and the browser loses the cookie of the one before: that one ends.
-    const before = sessionTokenOf(request);
-    if (before !== undefined) await deleteSession(db, hashSecret(before));
-    const token = newSessionToken();
-    const { organization_id, user_id } = account;
-    await insertSession(db, { token_hash: hashSecret(token), organization_id, user_id });
-    // The server ends a session that is idle; the browser only has to forget the cookie when no session can be left.
-    void reply.setCookie(SESSION_COOKIE, token, { ...cookie, maxAge: SESSION_DAYS_MAX * 86_400 });
-    request.log.info({ organization_id, user_id, address: request.ip }, 'signed in');
-    return answerAccount(account);
-  }
+  const publicUrl = settings.PUBLIC_URL;
+  const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, publicUrl);
 
   app.post(
     '/api/v1/auth/signup',
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signUp',
         tags: ['Access'],
         summary: 'Create an organization and its first admin, and sign in',
         description: 'Open only until there is an organization, unless the setting SIGNUP says otherwise.',
@@ -112,24 +82,36 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       const takeBack = await throttle.count(`signup ${email}`, request.ip);
       const takeBackSignup = await throttle.countSignup(request.ip);
       const password_hash = await hashPassword(password, () => isHungUp(request));
-      const account = { user_id: newId(), email, organization_id: newId(), organization_name };
-      const { organization_id, user_id: id } = account;
+      const account = {
+        user_id: newId(),
+        email,
+        role: 'admin' as const,
+        organization_id: newId(),
+        organization_name,
+        password_hash,
+      };
+      const { organization_id, user_id: id, role } = account;
+      let token: string | undefined;
       try {
-        await db.transaction().execute(async (transaction) => {
+        token = await db.transaction().execute(async (transaction) => {
           if (settings.SIGNUP === 'first') {
             await lockFirstSignup(transaction);
             if (await hasOrganization(transaction)) throw new Refusal('signup_closed', SIGNUP_CLOSED);
           }
           await insertOrganization(transaction, { id: organization_id, name: organization_name });
-          await insertUser(transaction, { organization_id, id, email, password_hash });
+          await insertUser(transaction, { organization_id, id, email, password_hash, role });
+          const signIn = { account, action: 'organization.create', resourceId: organization_id } as const;
+          return await beginSession(transaction, request, signIn);
         });
       } catch (error) {
         await takeBackSignup();
         throw error;
       }
+      if (token === undefined) throw new Error('a session could not begin for an account that was just made');
       await takeBack();
       await throttle.know(email, request.ip);
-      return reply.code(201).send(await startSession(request, reply, account));
+      sendSession(request, reply, { token, account, publicUrl });
+      return reply.code(201).send(answerAccount(account));
     },
   );
 
@@ -138,6 +120,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signIn',
         tags: ['Access'],
         summary: 'Sign in',
         description: `Sets the cookie ${SESSION_COOKIE}. A session ends after 12 hours without a request, and after 7 days.`,
@@ -145,7 +128,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         body: loginBody,
         response: {
           200: accountAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes),
+          ...problemResponses(...sessionCodes, ...bodyCodes),
         },
       },
     },
@@ -153,15 +136,18 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       const email = request.body.email.toLowerCase();
       // First of all, so that what is tried in vain while Postgres is away does not count as a wrong password.
       const account = await findAccountByEmail(db, email);
-      const isRight = await oneAttemptAtATime(async () => {
-        // What nobody waits for any more must not keep the others waiting.
-        if (isHungUp(request)) throw new Refusal('request_timeout', 'The client has gone.');
-        const takeBack = await throttle.count(email, request.ip);
-        const isRight = await isPassword(request.body.password, account?.password_hash);
-        if (isRight) await takeBack();
-        return isRight;
-      });
-      if (!isRight || account === undefined) {
+      const isRight = await attemptPassword(
+        request,
+        { email, passwordHash: account?.password_hash },
+        request.body.password,
+      );
+      const token =
+        isRight && account !== undefined
+          ? await db
+              .transaction()
+              .execute((transaction) => beginSession(transaction, request, { account, action: 'session.create' }))
+          : undefined;
+      if (account === undefined || token === undefined) {
         // Not the address that was typed: people type their passwords there, too.
         request.log.warn({ user_id: account?.user_id ?? null, address: request.ip }, 'a sign-in failed');
         throw new Refusal(
@@ -170,7 +156,8 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
         );
       }
       await throttle.know(email, request.ip);
-      return await startSession(request, reply, account);
+      sendSession(request, reply, { token, account, publicUrl });
+      return answerAccount(account);
     },
   );
 
@@ -179,6 +166,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     {
       onRequest: sameOrigin,
       schema: {
+        operationId: 'signOut',
         tags: ['Access'],
         summary: 'Sign out',
         description: 'The session ends at once. Without a session there is nothing to end, and the answer is the same.',
@@ -188,8 +176,8 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     },
     async (request, reply) => {
       const token = sessionTokenOf(request);
-      if (token !== undefined) await deleteSession(db, hashSecret(token));
-      return reply.clearCookie(SESSION_COOKIE, cookie).code(204).send(null);
+      if (token !== undefined) await db.transaction().execute((transaction) => endSession(transaction, request, token));
+      return reply.clearCookie(SESSION_COOKIE, cookieOf(publicUrl)).code(204).send(null);
     },
   );
 
@@ -198,6 +186,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getAccount',
         tags: ['Access'],
         summary: 'Who is signed in',
         security: [{ session: [] }],
@@ -205,8 +194,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, settings }
       },
     },
     async (request) => {
-      const { organizationId, userId = '' } = request.caller;
-      const account = await findAccount(db, organizationId, userId);
+      const account = await findAccount(db, request.caller.organizationId, personOf(request).userId);
       if (account === undefined)
         throw new Refusal('unauthenticated', 'This account does not exist any more: sign in again.');
       return answerAccount(account);
@@ -220,9 +208,21 @@ async function requireOpenSignup(database: Database, signup: ApiSettings['SIGNUP
     throw new Refusal('signup_closed', SIGNUP_CLOSED);
 }
 
-function answerAccount(account: Account): z.output<typeof accountAnswer> {
-  return {
-    user: { id: account.user_id, email: account.email },
-    organization: { id: account.organization_id, name: account.organization_name },
-  };
+async function endSession(transaction: Queries, request: FastifyRequest, token: string): Promise<void> {
+  const ended = await deleteSession(transaction, hashSecret(token));
+  if (ended === undefined) return;
+  const { id, organization_id, user_id } = ended;
+  const account = await findAccount(transaction, organization_id, user_id);
+  await insertAuditEntry(transaction, {
+    id: newId(),
+    organization_id,
+    action: 'session.delete',
+    resource_id: id,
+    actor_type: 'user',
+    actor_id: user_id,
+    actor_email: account?.email ?? null,
+    ...originOf(request),
+    changes: null,
+    is_done: true,
+  });
 }

@@ -24,6 +24,10 @@ const FAILURES_PER_ADDRESS_MAX = 100;
  */
 const FAILURES_PER_ACCOUNT_MAX = 100;
 
+/** Invitations and links for new passwords, in an hour: more than an organization needs, and too few to flood mailboxes with. */
+const LINKS_PER_ORGANIZATION_MAX = 100;
+const LINK_WINDOW_SECONDS = 60 * 60;
+
 /** How long an address is remembered as one from which somebody signed in to an account. */
 const KNOWN_ADDRESS_SECONDS = 30 * 86_400;
 
@@ -35,6 +39,8 @@ export interface Throttle {
   count(account: string, address: string): Promise<() => Promise<void>>;
   /** Counts a sign-up from an address, and returns what takes that back; refuses with 429 when there were too many. */
   countSignup(address: string): Promise<() => Promise<void>>;
+  /** Counts a link that an organization makes, which may be mailed to anybody; refuses with 429 when there were too many. */
+  countLink(organizationId: string): Promise<void>;
   /** Remembers that the account's owner signs in from here: what others try from elsewhere does not keep out who does. */
   know(account: string, address: string): Promise<void>;
 }
@@ -48,6 +54,7 @@ export function buildThrottle(queue: QueueConnection, { signupsPerAddress }: { s
   const addresses = limit('address', FAILURES_PER_ADDRESS_MAX);
   const accounts = limit('account', FAILURES_PER_ACCOUNT_MAX);
   const signups = limit('signups', signupsPerAddress, SIGNUP_WINDOW_SECONDS);
+  const links = limit('links', LINKS_PER_ORGANIZATION_MAX, LINK_WINDOW_SECONDS);
   const knownKey = (pair: string) => `${failures}:known:${pair}`;
 
   return {
@@ -81,6 +88,10 @@ export function buildThrottle(queue: QueueConnection, { signupsPerAddress }: { s
       const state = await signups.consume(block);
       if (state.isOver) throw tooMany(state, 'sign-ups from this address');
       return () => signups.giveBack(block);
+    },
+    async countLink(organizationId) {
+      const state = await links.consume(organizationId);
+      if (state.isOver) throw tooMany(state, 'invitations and links for new passwords');
     },
     know: (account, address) =>
       remember(queue, knownKey(pairOf(account, addressBlock(address))), KNOWN_ADDRESS_SECONDS),

@@ -32,9 +32,10 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
   app.post(
     '/api/v1/plans/:id/charges',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       config: { decimals: new Set(CHARGE_DECIMALS) },
       schema: {
+        operationId: 'createCharge',
         tags: ['Billing'],
         summary: 'Add a charge to a plan',
         description:
@@ -96,8 +97,9 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
   app.patch(
     '/api/v1/plans/:id/charges/:charge_id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'updateCharge',
         tags: ['Billing'],
         summary: 'Rename or end a charge',
         description:

@@ -89,9 +89,10 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
   app.post(
     '/api/v1/customers/:id/credits',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       config: { decimals: new Set(['amount']) },
       schema: {
+        operationId: 'createCredit',
         tags: ['Billing'],
         summary: 'Grant a customer money in advance',
         description:
@@ -116,6 +117,7 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listCustomerCredits',
         tags: ['Billing'],
         summary: 'What a customer has in advance, and the grants that it comes from, newest first',
         security,
@@ -143,8 +145,9 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
   app.post(
     '/api/v1/credits/:id/void',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'voidCredit',
         tags: ['Billing'],
         summary: 'End what is left of a grant',
         description:

@@ -42,6 +42,7 @@ export function entitlementRoutes(app: App, deps: EntitlementDeps & { guards: Gu
       onRequest: guards.read,
       config,
       schema: {
+        operationId: 'listEntitlements',
         tags: ['Billing'],
         summary: 'What a customer may use, by your own identifier of the customer',
         description: `A customer without a record has no subscription. ${FRESH}`,
@@ -65,6 +66,7 @@ export function entitlementRoutes(app: App, deps: EntitlementDeps & { guards: Gu
       onRequest: guards.read,
       config,
       schema: {
+        operationId: 'listCustomerEntitlements',
         tags: ['Billing'],
         summary: 'What a customer may use',
         description: FRESH,

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { currency } from '../catalog/plan-routes.ts';
 import { decimal } from '../http/decimals.ts';
-import { adminCodes, bodyCodes } from '../http/fields.ts';
+import { sessionCodes, bodyCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { CHARGE_DECIMALS, termsOf, triedCharge } from './charge-body.ts';
@@ -73,12 +73,13 @@ export function evaluateRoute(app: App, { database, guards }: CatalogDeps): void
       onRequest: guards.session,
       config: { decimals: new Set([...CHARGE_DECIMALS, 'quantity']) },
       schema: {
+        operationId: 'evaluateCharge',
         tags: ['Billing'],
         summary: 'Try a charge out on a quantity',
         description: 'Computes what a charge comes to, by the same function that bills. Nothing is kept.',
         security: [{ session: [] }],
         body: evaluateBody,
-        response: { 200: evaluateAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
+        response: { 200: evaluateAnswer, ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found') },
       },
     },
     async (request) => {

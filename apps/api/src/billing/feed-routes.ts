@@ -40,6 +40,7 @@ export function feedRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listBillingEvents',
         tags: ['Billing'],
         summary: 'What happened, in the order in which it happened',
         description:

@@ -10,10 +10,10 @@ import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import { answerPage, bodyCodes, adminCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
+import { answerPage, bodyCodes, sessionCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { dateOrInstant } from './date-or-instant.ts';
+import { dateOrInstant } from '../http/date-or-instant.ts';
 import { INVOICE_STATUSES, invoiceAnswer, invoiceWithLines, recomputation } from './invoice-shape.ts';
 
 export interface InvoiceDeps {
@@ -50,6 +50,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listInvoices',
         tags: ['Billing'],
         summary: 'List the invoices, newest first, without their lines',
         description: DRAFTS,
@@ -75,6 +76,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listSubscriptionInvoices',
         tags: ['Billing'],
         summary: 'List the invoices of a subscription, newest first, without their lines',
         description: DRAFTS,
@@ -104,6 +106,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getInvoice',
         tags: ['Billing'],
         summary: 'Read an invoice with its lines',
         description: 'A draft is computed now, in one snapshot of what is recorded.',
@@ -124,6 +127,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'recomputeInvoice',
         tags: ['Billing'],
         summary: 'Compute a finalized invoice again, and compare',
         description:
@@ -134,7 +138,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
         body: z.strictObject({ from: oneOf(['rollups', 'events']).default('rollups') }).nullish(),
         response: {
           200: recomputation,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_finalized'),
+          ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found', 'invoice_not_finalized'),
         },
       },
     },

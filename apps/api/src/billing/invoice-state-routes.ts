@@ -19,7 +19,7 @@ import { z } from 'zod';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { dateOrInstant } from './date-or-instant.ts';
+import { dateOrInstant } from '../http/date-or-instant.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
 
@@ -46,8 +46,9 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
   app.post(
     '/api/v1/invoices/:id/finalize',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'finalizeInvoice',
         tags: ['Billing'],
         summary: 'Finalize a draft now, before its grace is over',
         description: 'The drafts of a subscription are finalized in the order of their periods.',
@@ -65,8 +66,9 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
   app.post(
     '/api/v1/invoices/:id/pay',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'payInvoice',
         tags: ['Billing'],
         summary: 'Mark an invoice paid: all of its amount_due',
         description: 'Safe to repeat: who comes second gets 409 with the reference that paid it.',
@@ -86,8 +88,9 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
   app.post(
     '/api/v1/invoices/:id/void',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'voidInvoice',
         tags: ['Billing'],
         summary: 'Waive an invoice',
         description:
@@ -107,8 +110,9 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
   app.post(
     '/api/v1/invoices/:id/uncollectible',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'markInvoiceUncollectible',
         tags: ['Billing'],
         summary: 'Give an open invoice up',
         description: 'It can still be paid, or waived.',

@@ -44,9 +44,10 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
   app.post(
     '/api/v1/invoices/:id/lines',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       config: { decimals: new Set(['amount']) },
       schema: {
+        operationId: 'addInvoiceLine',
         tags: ['Billing'],
         summary: 'Add an ADJUSTMENT line to a draft',
         security,
@@ -80,8 +81,9 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
   app.delete(
     '/api/v1/invoices/:id/lines/:line_id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'deleteInvoiceLine',
         tags: ['Billing'],
         summary: 'Take an ADJUSTMENT line off a draft',
         description: 'The other lines of a draft are computed, and cannot be taken off.',
@@ -109,6 +111,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getInvoiceLineUsage',
         tags: ['Billing'],
         summary: 'The buckets behind the quantity of a line, in the time zone of the subscription',
         description:
@@ -135,6 +138,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listInvoiceLineEvents',
         tags: ['Billing'],
         summary: 'The events that a line counts, in the order of their time',
         description:

@@ -46,6 +46,7 @@ export function settingsRoutes(app: App, { database, guards }: CatalogDeps): voi
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getBillingSettings',
         tags: ['Billing'],
         summary: 'Read how the organization bills',
         security,
@@ -61,8 +62,9 @@ export function settingsRoutes(app: App, { database, guards }: CatalogDeps): voi
   app.patch(
     '/api/v1/billing/settings',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'updateBillingSettings',
         tags: ['Billing'],
         summary: 'Change how the organization bills',
         description:

@@ -30,8 +30,9 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
   app.patch(
     '/api/v1/subscriptions/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'updateSubscription',
         tags: ['Billing'],
         summary: 'Take back a cancellation or a change of plan that has not taken place yet',
         security,
@@ -60,8 +61,9 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
   app.post(
     '/api/v1/subscriptions/:id/cancel',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'cancelSubscription',
         tags: ['Billing'],
         summary: 'Cancel a subscription at the end of its period, or now',
         description:
@@ -91,8 +93,9 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
   app.post(
     '/api/v1/subscriptions/:id/change',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'changeSubscriptionPlan',
         tags: ['Billing'],
         summary: 'Change to another plan at the end of the period',
         description:

@@ -45,8 +45,9 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
   app.post(
     '/api/v1/subscriptions',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'createSubscription',
         tags: ['Billing'],
         summary: 'Subscribe a customer to a plan',
         description:
@@ -80,6 +81,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listSubscriptions',
         tags: ['Billing'],
         summary: 'List the subscriptions, newest first',
         security,
@@ -99,6 +101,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getSubscription',
         tags: ['Billing'],
         summary: 'Read a subscription and what its customer may use by it',
         security,
@@ -123,6 +126,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listSubscriptionPeriods',
         tags: ['Billing'],
         summary: 'List the periods of a subscription, oldest first: all past ones, the current, and the next',
         security,

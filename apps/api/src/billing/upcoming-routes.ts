@@ -24,6 +24,7 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getSubscriptionUsage',
         tags: ['Billing'],
         summary: 'The quantity and the amount of each charge for usage, in the open period as of now',
         description: 'In a trial usage is counted and costs nothing.',
@@ -45,8 +46,9 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
   app.post(
     '/api/v1/subscriptions/:id/preview-invoice',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'previewInvoice',
         tags: ['Billing'],
         summary: 'The next invoice of a subscription, as of now',
         description: 'Makes nothing: it has no id and no number, and neither have its lines.',
@@ -74,8 +76,9 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
   app.post(
     '/api/v1/subscriptions/:id/settle',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'settleSubscription',
         tags: ['Billing'],
         summary: 'Bill what came late for a subscription that has ended, at once',
         description:

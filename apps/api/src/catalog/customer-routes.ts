@@ -30,6 +30,7 @@ import {
   pageQuery,
   pageSchema,
   readCodes,
+  searchOf,
   time,
   timeZone,
 } from '../http/fields.ts';
@@ -92,8 +93,9 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
   app.post(
     '/api/v1/customers',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'createCustomer',
         tags: ['Catalog'],
         summary: 'Create a customer',
         description:
@@ -123,11 +125,13 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'listCustomers',
         tags: ['Catalog'],
         summary: 'List the customers, newest first',
         security: sessionOrKey,
         querystring: z.strictObject({
-          search: text(0, 255).default('').meta({ description: 'A part of the external_id, the name or the email.' }),
+          search: searchOf('A part of the external_id, the name or the email.'),
+          external_id: text(1, 255).optional().meta({ description: 'The external_id itself, to the letter.' }),
           ...pageQuery,
         }),
         response: {
@@ -137,8 +141,9 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       },
     },
     async (request) => {
-      const { search, ...page } = request.query;
-      return answerPage(await listCustomers(db, request.caller.organizationId, search, page), page);
+      const { search, external_id: externalId, ...page } = request.query;
+      const filter = { search, externalId };
+      return answerPage(await listCustomers(db, request.caller.organizationId, filter, page), page);
     },
   );
 
@@ -147,6 +152,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'getCustomer',
         tags: ['Catalog'],
         summary: 'Read a customer',
         security: sessionOrKey,
@@ -164,8 +170,9 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
   app.patch(
     '/api/v1/customers/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'updateCustomer',
         tags: ['Catalog'],
         summary: 'Change a customer',
         description:
@@ -199,8 +206,9 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
   app.delete(
     '/api/v1/customers/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'deleteCustomer',
         tags: ['Catalog'],
         summary: 'Delete a customer',
         description:

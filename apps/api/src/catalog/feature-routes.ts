@@ -22,13 +22,18 @@ import { randomBase62 } from '../access/secrets.ts';
 import type { App } from '../http/typed-app.ts';
 import {
   adminCodes,
+  answerPage,
   bodyCodes,
   changesOf,
+  countOf,
   displayName,
   idInPath,
+  listSchema,
   nothing,
   oneOf,
+  PAGE_SIZE_DEFAULT,
   readCodes,
+  searchOf,
   time,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -40,6 +45,8 @@ export interface CatalogDeps {
 
 /** What a quantity counts, such as `requests` or `GB`. */
 export const unit = text(1, 64);
+
+const FEATURE_TYPES = ['meter', 'switch', 'custom'] as const;
 
 const common = { name: displayName, lookup_key: slug };
 const featureBody = z.discriminatedUnion(
@@ -65,7 +72,7 @@ const featureAnswer = z
     id: z.uuid(),
     name: z.string(),
     lookup_key: z.string(),
-    type: z.enum(['meter', 'switch', 'custom']),
+    type: z.enum(FEATURE_TYPES),
     meter_id: z.uuid().nullable(),
     meter_token: z.string().nullable(),
     aggregation_type: z.enum(AGGREGATION_TYPES).nullable(),
@@ -84,8 +91,9 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
   app.post(
     '/api/v1/features',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'createFeature',
         tags: ['Catalog'],
         summary: 'Create a feature, and for type meter its meter',
         description:
@@ -127,17 +135,32 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'listFeatures',
         tags: ['Catalog'],
         summary: 'List all features, oldest first',
+        description: 'All of them, unless page or page_size is sent: then that page, and meta.',
         security: sessionOrKey,
-        querystring: z.strictObject({}),
+        querystring: z.strictObject({
+          search: searchOf('A part of the name or of the lookup_key.'),
+          type: oneOf(FEATURE_TYPES).optional(),
+          aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
+          page: countOf(1_000_000).optional().meta({ description: 'Pages count from 1.' }),
+          page_size: countOf(100).optional(),
+        }),
         response: {
-          200: z.object({ data: z.array(featureAnswer) }),
+          200: listSchema(featureAnswer),
           ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
-    async (request) => ({ data: await listFeatures(db, request.caller.organizationId) }),
+    async (request) => {
+      const { search, type, aggregation_type: aggregationType, page, page_size } = request.query;
+      const isPaged = page !== undefined || page_size !== undefined;
+      const wanted = isPaged ? { page: page ?? 1, page_size: page_size ?? PAGE_SIZE_DEFAULT } : undefined;
+      const filter = { search, type, aggregationType };
+      const found = await listFeatures(db, request.caller.organizationId, filter, wanted);
+      return wanted === undefined ? { data: found.rows } : answerPage(found, wanted);
+    },
   );
 
   app.get(
@@ -145,6 +168,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'getFeature',
         tags: ['Catalog'],
         summary: 'Read a feature',
         security: sessionOrKey,
@@ -158,8 +182,9 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
   app.patch(
     '/api/v1/features/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'updateFeature',
         tags: ['Catalog'],
         summary: 'Change a feature',
         description:
@@ -191,8 +216,9 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
   app.delete(
     '/api/v1/features/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'deleteFeature',
         tags: ['Catalog'],
         summary: 'Delete a feature that no plan uses',
         description: 'Its meter is archived: it takes no more events, and what it has counted stays readable.',

@@ -16,6 +16,7 @@ import {
   pageQuery,
   pageSchema,
   readCodes,
+  searchOf,
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -50,17 +51,27 @@ export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'listMeters',
         tags: ['Catalog'],
         summary: 'List the meters, newest first',
         security: sessionOrKey,
-        querystring: z.strictObject(pageQuery),
+        querystring: z.strictObject({
+          search: searchOf('A part of the name or of the meter_token.'),
+          status: oneOf(METER_STATUSES).optional(),
+          aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
+          ...pageQuery,
+        }),
         response: {
           200: pageSchema(meterAnswer),
           ...problemResponses(...readCodes, 'invalid_request'),
         },
       },
     },
-    async (request) => answerPage(await listMeters(db, request.caller.organizationId, request.query), request.query),
+    async (request) => {
+      const { search, status, aggregation_type: aggregationType, ...page } = request.query;
+      const filter = { search, status, aggregationType };
+      return answerPage(await listMeters(db, request.caller.organizationId, filter, page), page);
+    },
   );
 
   app.get(
@@ -68,6 +79,7 @@ export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'getMeter',
         tags: ['Catalog'],
         summary: 'Read a meter',
         security: sessionOrKey,
@@ -85,8 +97,9 @@ export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
   app.patch(
     '/api/v1/meters/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'updateMeter',
         tags: ['Catalog'],
         summary: 'Change, archive or reopen a meter',
         description:

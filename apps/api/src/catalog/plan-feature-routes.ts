@@ -1,37 +1,47 @@
 // What a plan says about each feature that it includes.
 
 import { lockFeature } from '@weir/db/features';
-import { deletePlanFeature, insertPlanFeature } from '@weir/db/plan-features';
+import { deletePlanFeature, insertPlanFeature, updatePlanFeature } from '@weir/db/plan-features';
 import { lockPlan } from '@weir/db/plans';
 import { parseQuantity, QUANTITY_MAX } from '@weir/shared/decimal';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
-import { adminCodes, bodyCodes, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
+import { adminCodes, bodyCodes, changesOf, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { CatalogDeps } from './feature-routes.ts';
 
 const resetPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
 
-const planFeatureBody = z.strictObject({
-  feature_id: idOf('must be the id of a feature'),
-  is_enabled: z.boolean().default(true),
+const fields = {
+  is_enabled: z.boolean(),
   usage_limit: z
     .number()
     .min(0, 'must be 0 or more')
     .max(QUANTITY_MAX, `must be at most ${QUANTITY_MAX}`)
     .nullable()
-    .default(null)
     .meta({ description: 'Null: unlimited. Stored as the decimal that was sent.' }),
   usage_reset_period: oneOf(resetPeriods)
     .nullable()
-    .default(null)
     .meta({ description: 'When the usage begins at 0 again; null: never.' }),
-  is_soft_limit: z.boolean().default(false).meta({ description: 'Whether usage may go on past the limit.' }),
-  static_value: text(1, 1000).nullable().default(null).meta({ description: 'The value of a feature of type custom.' }),
+  is_soft_limit: z.boolean().meta({ description: 'Whether usage may go on past the limit.' }),
+  static_value: text(1, 1000).nullable().meta({ description: 'The value of a feature of type custom.' }),
+};
+
+const planFeatureBody = z.strictObject({
+  feature_id: idOf('must be the id of a feature'),
+  is_enabled: fields.is_enabled.default(true),
+  usage_limit: fields.usage_limit.default(null),
+  usage_reset_period: fields.usage_reset_period.default(null),
+  is_soft_limit: fields.is_soft_limit.default(false),
+  static_value: fields.static_value.default(null),
 });
+
+const planFeatureChanges = changesOf(fields);
+
+const planFeatureInPath = idInPath.extend({ feature_id: idOf() });
 
 export const planFeatureAnswer = z
   .object({
@@ -53,11 +63,12 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
   app.post(
     '/api/v1/plans/:id/features',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'addPlanFeature',
         tags: ['Catalog'],
         summary: 'Put a feature into a plan',
-        description: 'To set it anew, take it out first.',
+        description: 'One that is in the plan already is changed with PATCH.',
         security,
         params: idInPath,
         body: planFeatureBody,
@@ -86,15 +97,48 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
     },
   );
 
-  app.delete(
+  app.patch(
     '/api/v1/plans/:id/features/:feature_id',
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'updatePlanFeature',
+        tags: ['Catalog'],
+        summary: 'Change what a plan says about a feature',
+        description:
+          'Changes the fields that are sent. It is so at once for everybody who has the plan: entitlements are read from it.',
+        security,
+        params: planFeatureInPath,
+        body: planFeatureChanges,
+        response: {
+          200: planFeatureAnswer,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found'),
+        },
+      },
+    },
+    async (request) => {
+      const { id: planId, feature_id: featureId } = request.params;
+      const { usage_limit, ...others } = request.body;
+      const changes = {
+        ...others,
+        ...(usage_limit !== undefined && { usage_limit: exactLimit(usage_limit, request.json) }),
+      };
+      const changed = await updatePlanFeature(db, request.caller.organizationId, { planId, featureId }, changes);
+      if (changed === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return changed;
+    },
+  );
+
+  app.delete(
+    '/api/v1/plans/:id/features/:feature_id',
+    {
+      onRequest: guards.admin,
+      schema: {
+        operationId: 'removePlanFeature',
         tags: ['Catalog'],
         summary: 'Take a feature out of a plan',
         security,
-        params: idInPath.extend({ feature_id: idOf() }),
+        params: planFeatureInPath,
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },
     },

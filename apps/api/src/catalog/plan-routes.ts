@@ -105,8 +105,9 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
   app.post(
     '/api/v1/plans',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'createPlan',
         tags: ['Catalog'],
         summary: 'Create a plan',
         security,
@@ -128,6 +129,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'listPlans',
         tags: ['Catalog'],
         summary: 'List the plans, newest first',
         security,
@@ -149,6 +151,7 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
     {
       onRequest: guards.session,
       schema: {
+        operationId: 'getPlan',
         tags: ['Catalog'],
         summary: 'Read a plan, what it includes and what it costs',
         security,
@@ -175,8 +178,9 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
   app.patch(
     '/api/v1/plans/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'updatePlan',
         tags: ['Catalog'],
         summary: 'Change a plan',
         description:
@@ -205,8 +209,9 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
   app.delete(
     '/api/v1/plans/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
+        operationId: 'deletePlan',
         tags: ['Catalog'],
         summary: 'Delete a plan',
         description:

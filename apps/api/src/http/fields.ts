@@ -55,18 +55,37 @@ export function countOf(max: number) {
     .transform(Number);
 }
 
+/** What a page holds where nothing else is asked for. */
+export const PAGE_SIZE_DEFAULT = 20;
+
 /** The part of the query that says which page of a list is wanted. */
 export const pageQuery = {
   page: countOf(1_000_000).default(1).meta({ description: 'Pages count from 1.' }),
-  page_size: countOf(100).default(20),
+  page_size: countOf(100).default(PAGE_SIZE_DEFAULT),
 };
+
+/** The part of the query that looks for a text, in whatever case; empty, it finds everything. */
+export function searchOf(description: string) {
+  return text(0, 255)
+    .default('')
+    .meta({ description: `${description} In whatever case.` });
+}
+
+const pageMeta = z
+  .object({ page: z.int(), page_size: z.int(), total: z.int(), total_pages: z.int() })
+  .meta({ id: 'PageMeta' });
 
 /** One page of a list, as it is answered. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
     data: z.array(item),
-    meta: z.object({ page: z.int(), page_size: z.int(), total: z.int(), total_pages: z.int() }),
+    meta: pageMeta,
   });
+}
+
+/** All of a list, as it is answered, or one page of it. */
+export function listSchema<Item extends z.ZodType>(item: Item) {
+  return z.object({ data: z.array(item), meta: pageMeta.optional() });
 }
 
 /** Puts one page of a list into the form of its answer. */
@@ -80,14 +99,17 @@ export const readCodes = ['unauthenticated', 'missing_scope', 'rate_limited', 'u
 /** What can be wrong with a body as such, also where none is asked for: it is read before anything is done. */
 const unreadableCodes = ['malformed_json', 'payload_too_large', 'unsupported_media_type'] as const;
 
-/** What can come instead of an answer to an admin who changes something. */
-export const adminCodes = [
+/** What can come instead of an answer to a person who does what all may do. */
+export const sessionCodes = [
   'unauthenticated',
   'cross_origin',
   ...unreadableCodes,
   'rate_limited',
   'unavailable',
 ] as const;
+
+/** What can come instead of an answer to a person who changes what the organization has. */
+export const adminCodes = [...sessionCodes, 'admin_only'] as const;
 
 /** What can be wrong with any body. */
 export const bodyCodes = [...unreadableCodes, 'invalid_request'] as const;

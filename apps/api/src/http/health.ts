@@ -27,6 +27,7 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
     {
       config,
       schema: {
+        operationId: 'getHealth',
         tags: ['Operations'],
         summary: 'The process is alive',
         response: { 200: z.object({ status: z.literal('ok') }) },
@@ -40,6 +41,7 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
     {
       config,
       schema: {
+        operationId: 'getReadiness',
         tags: ['Operations'],
         summary: 'The door is open: tracking is taken',
         description:

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { finishDocument } from './openapi-document.ts';
 
 /** All that the page loads is served here; its style sheet holds its pictures. */
 const PAGE_POLICY = {
@@ -49,7 +50,7 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
       ],
     },
     transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+    transformObject: (object) => finishDocument(jsonSchemaTransformObject(object)),
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs',

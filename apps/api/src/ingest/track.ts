@@ -86,6 +86,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
       validatorCompiler: ({ httpPart }) =>
         httpPart === 'headers' ? () => true : validatorCompiler({ schema: trackBody }),
       schema: {
+        operationId: 'trackUsage',
         tags: ['Tracking'],
         summary: 'Track one usage event',
         description:
@@ -133,6 +134,7 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
         return result.success ? { value: result.data } : { error: invalidRequest(result.error) };
       },
       schema: {
+        operationId: 'trackUsageBatch',
         tags: ['Tracking'],
         summary: 'Track up to 1000 usage events',
         description:

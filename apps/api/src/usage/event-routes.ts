@@ -1,17 +1,20 @@
 // What became of an event: its receipt, the list of rejected ones, and the way back into the count for those.
 
 import type { Database } from '@weir/db/database';
-import { findStoredEvent, listStoredEvents, type StoredEvent } from '@weir/db/events';
+import { listRejections, listStoredEvents, type EventFilter } from '@weir/db/event-list';
+import { findMetersByToken, findStoredEvent, type StoredEvent } from '@weir/db/events';
 import type { QueueConnection } from '@weir/queue/connection';
 import { findStagedEvent } from '@weir/queue/find-staged';
 import { stagedText } from '@weir/queue/staged';
 import { Refusal } from '@weir/shared/errors';
 import { metadata, receivedAt, type StagedEvent, type UsageEvent } from '@weir/shared/event';
+import { endInZone, instantInZone } from '@weir/shared/date-or-instant';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes } from '../http/fields.ts';
+import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
+import { dateOrInstant } from '../http/date-or-instant.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import { problemOfMetadataText } from '../ingest/metadata-text.ts';
@@ -21,6 +24,8 @@ export interface EventDeps {
   database: Database;
   queue: QueueConnection;
   ingest: Ingest;
+  /** By how much the time of an event may lie ahead. */
+  aheadSeconds: number;
 }
 
 const LIMIT_DEFAULT = 20;
@@ -45,6 +50,37 @@ export const receipt = z
   })
   .meta({ id: 'EventReceipt' });
 
+const eventQuery = z.strictObject({
+  status: z.enum(['recorded', 'rejected', 'duplicate']).optional(),
+  meter_id: idOf('must be the id of a meter').optional(),
+  meter_token: text(1, 255).optional(),
+  customer_external_id: text(1, 255).optional(),
+  idempotency_key: text(1, 255).optional(),
+  reason: text(1, 1_000)
+    .optional()
+    .meta({ description: 'Why events were rejected, as GET /events/rejections has it: no others have a reason.' }),
+  start_date: dateOrInstant.optional().meta({
+    description: 'Events of this time or later: ISO 8601 with an offset, or a date (UTC).',
+  }),
+  end_date: dateOrInstant.optional().meta({
+    description: 'Events of before this time; a date includes that day (UTC).',
+  }),
+  cursor: idOf('must be the next_cursor of the page before').optional(),
+  limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
+});
+
+const REJECTIONS_MAX = 100;
+
+const rejection = z
+  .object({
+    reason: z.string(),
+    meter_id: z.uuid(),
+    count: z.int(),
+    first_at: time.meta({ description: 'When the first of them was rejected.' }),
+    last_at: time,
+  })
+  .meta({ id: 'EventRejection' });
+
 const replayBody = z.strictObject({
   metadata: metadata.optional(),
   idempotency_key: text(1, 255)
@@ -60,6 +96,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
     {
       onRequest: deps.guards.read,
       schema: {
+        operationId: 'getEvent',
         tags: ['Usage'],
         summary: 'The receipt of an event: what became of it',
         security: read,
@@ -75,18 +112,13 @@ export function eventRoutes(app: App, deps: EventDeps): void {
     {
       onRequest: deps.guards.read,
       schema: {
+        operationId: 'listEvents',
         tags: ['Usage'],
         summary: 'Events that have left the queue, newest first',
         description:
           'Follow meta.next_cursor until it is null. An event that still waits in the queue is not listed yet.',
         security: read,
-        querystring: z.strictObject({
-          status: z.enum(['recorded', 'rejected', 'duplicate']).optional(),
-          meter_id: idOf('must be the id of a meter').optional(),
-          customer_external_id: text(1, 255).optional(),
-          cursor: idOf('must be the next_cursor of the page before').optional(),
-          limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
-        }),
+        querystring: eventQuery,
         response: {
           200: z.object({ data: z.array(receipt), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
           ...problemResponses(...readCodes, 'invalid_request'),
@@ -94,23 +126,49 @@ export function eventRoutes(app: App, deps: EventDeps): void {
       },
     },
     async (request) => {
-      const { status, meter_id: meterId, customer_external_id: customerExternalId, cursor, limit } = request.query;
+      const { cursor, limit } = request.query;
+      const { organizationId } = request.caller;
       if (cursor !== undefined && !isEventId(cursor)) {
         throw invalidFields([{ path: 'cursor', message: 'must be the next_cursor of the page before' }]);
       }
-      const filter = { status, meterId, customerExternalId, before: cursor, limit: limit + 1 };
-      const events = await listStoredEvents(deps.database, request.caller.organizationId, filter);
+      const filter = await filterOf(deps, organizationId, request.query);
+      const events = filter === undefined ? [] : await listStoredEvents(deps.database, organizationId, filter);
       const page = events.slice(0, limit);
       const next = events.length > limit ? page.at(-1)?.event.id : undefined;
       return { data: page.map(receiptOf), meta: { next_cursor: next ?? null } };
     },
   );
 
+  app.get(
+    '/api/v1/events/rejections',
+    {
+      onRequest: deps.guards.read,
+      schema: {
+        operationId: 'listEventRejections',
+        tags: ['Usage'],
+        summary: 'Why events are rejected that were not replayed yet, most frequent first',
+        description:
+          `At most ${REJECTIONS_MAX}. The events of each: GET /events with the same reason and meter_id. Where a reason names ` +
+          'another event, its id is left out here.',
+        security: read,
+        querystring: z.strictObject({}),
+        response: {
+          200: z.object({ data: z.array(rejection) }),
+          ...problemResponses(...readCodes, 'invalid_request'),
+        },
+      },
+    },
+    async (request) => ({
+      data: await listRejections(deps.database, request.caller.organizationId, REJECTIONS_MAX),
+    }),
+  );
+
   app.post(
     '/api/v1/events/:id/replay',
     {
-      onRequest: deps.guards.session,
+      onRequest: deps.guards.admin,
       schema: {
+        operationId: 'replayEvent',
         tags: ['Usage'],
         summary: 'Send a rejected event again, with corrected metadata or another idempotency key if given',
         description:
@@ -150,6 +208,35 @@ export function eventRoutes(app: App, deps: EventDeps): void {
       return reply.code(202).send({ id, status: 'queued' as const });
     },
   );
+}
+
+/** What to list by a query; undefined where nothing can match it. */
+async function filterOf(
+  { database, aheadSeconds }: EventDeps,
+  organizationId: string,
+  query: z.output<typeof eventQuery>,
+): Promise<EventFilter | undefined> {
+  const { status, reason, cursor, limit, meter_token: token, start_date, end_date } = query;
+  const since = start_date === undefined ? undefined : instantInZone(start_date, 'UTC');
+  const until = end_date === undefined ? undefined : endInZone(end_date, 'UTC');
+  if (since !== undefined && until !== undefined && since >= until)
+    throw invalidFields([{ path: 'start_date', message: `must be before the end, which is ${until}` }]);
+  const meter = token === undefined ? undefined : (await findMetersByToken(database, [token])).get(token);
+  const ofToken = meter?.organizationId === organizationId ? meter.id : undefined;
+  if (token !== undefined && (ofToken === undefined || ofToken !== (query.meter_id ?? ofToken))) return undefined;
+  return {
+    status,
+    meterId: query.meter_id ?? ofToken,
+    customerExternalId: query.customer_external_id,
+    idempotencyKey: query.idempotency_key,
+    reason,
+    since,
+    until,
+    before: cursor,
+    // One more tells whether there is a next page.
+    limit: limit + 1,
+    aheadSeconds,
+  };
 }
 
 /** Whether an id can be an event's: a UUIDv7. Of any time, since the clock by which one was received may have been ahead. */

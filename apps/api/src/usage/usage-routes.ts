@@ -66,6 +66,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'getMeterUsage',
         tags: ['Usage'],
         summary: 'The usage of a meter over a window, in all and by calendar period',
         description: `Periods without events are filled in; at most ${BUCKETS_MAX} periods. ${EXACT}`,
@@ -91,6 +92,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'getUsage',
         tags: ['Usage'],
         summary: 'The same as the usage of a meter, by its meter_token',
         description: `Periods without events are filled in; at most ${BUCKETS_MAX} periods. ${EXACT}`,
@@ -118,6 +120,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'listMeterCustomers',
         tags: ['Usage'],
         summary: 'The customers of a meter by their usage over a window, largest first',
         description: `Every customer with events in the window, also those without a record. ${EXACT}`,
@@ -151,6 +154,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
     {
       onRequest: guards.read,
       schema: {
+        operationId: 'getCustomerUsage',
         tags: ['Usage'],
         summary: 'The usage of a customer over a window, on every meter of the organization',
         description: `Meters on which the customer has no usage are in, archived ones too. ${EXACT}`,

@@ -52,6 +52,7 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
       // Not the guard of the track path, whose keys may be from memory: a token outlives the request.
       onRequest: guards.writeNow,
       schema: {
+        operationId: 'createWidgetToken',
         tags: ['Widget'],
         summary: 'Make a token that shows one customer its usage',
         description:
@@ -80,6 +81,7 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
     {
       onRequest: guards.widget,
       schema: {
+        operationId: 'getWidgetUsage',
         tags: ['Widget'],
         summary: 'The usage of the customer of the token, on every meter where there is some in the window',
         description: 'Newest meter first. Meters that the customer does not use are not shown to it.',
@@ -114,6 +116,7 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
     {
       onRequest: guards.widget,
       schema: {
+        operationId: 'getWidgetMeterUsage',
         tags: ['Widget'],
         summary: 'The usage of the customer of the token on one meter, in all and by calendar period',
         description: 'A meter that the customer has never used does not exist for it.',

@@ -71,7 +71,7 @@ const LAST = '(array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_
 // What each aggregation reads from a rollup, what it reads from a single event in its place, and how it makes the usage
 // of them. An average leaves Postgres as its sum and is divided in `usageOf`. Of UNIQUE_COUNT only the events are counted
 // here; its values have tables of their own.
-const READINGS: Record<AggregationType, Aggregated> = {
+export const READINGS: Record<AggregationType, Aggregated> = {
   COUNT: { ofRow: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
   SUM: { ofRow: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
   MAX: { ofRow: 'event_count, quantity_max', ofEvent: '1, quantity', usage: 'max(quantity_max)' },
@@ -94,7 +94,7 @@ const ANY: Aggregated = {
 };
 
 /** The first of a UNION names the columns, and any part can be the first. */
-function named({ ofRow, ofEvent }: Reading): Reading {
+export function named({ ofRow, ofEvent }: Reading): Reading {
   const names = ofRow.split(', ');
   const columns = ofEvent.split(', ').map((each, index) => `${each} AS ${names[index]}`);
   return { ofRow, ofEvent: columns.join(', ') };

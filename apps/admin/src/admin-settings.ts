@@ -1,0 +1,24 @@
+import { loadServicesFile } from '@weir/shared/services-file';
+import { SettingsError, databaseUrl, loadSettings, publicUrl } from '@weir/shared/settings';
+import { z } from 'zod';
+
+const settingsSchema = z.object({ DATABASE_URL: databaseUrl, PUBLIC_URL: publicUrl.optional() });
+
+export type AdminSettings = z.output<typeof settingsSchema>;
+
+/** The settings of the command; without them, what npm start brought up. Throws a SettingsError. */
+export function loadAdminSettings(env: Record<string, string | undefined>): AdminSettings {
+  const { database_url, base_url } = loadServicesFile(env);
+  const started = { DATABASE_URL: database_url, PUBLIC_URL: base_url };
+  // What is given counts, as a value or as a file.
+  const missing = Object.entries(started).filter(([name]) => !env[name] && !env[`${name}_FILE`]);
+  return loadSettings(settingsSchema, { ...env, ...Object.fromEntries(missing) });
+}
+
+/** Where links lead to. Throws a SettingsError where nobody has said so. */
+export function publicUrlOf({ PUBLIC_URL }: AdminSettings): string {
+  if (PUBLIC_URL === undefined) {
+    throw new SettingsError('PUBLIC_URL is not set: it is the address that people use, to which the link leads.');
+  }
+  return PUBLIC_URL;
+}

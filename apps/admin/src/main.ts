@@ -1,0 +1,69 @@
+// The command of whoever runs this Weir, for what its people cannot do by themselves: when the only admin has lost the password,
+// say. The only file that reads the environment and the arguments.
+// Exit status: 0 done, 1 there is no such account, 2 it could not be done.
+
+import { isUnavailable, openDatabase } from '@weir/db/database';
+import { errorCodeOf } from '@weir/shared/errors';
+import { SettingsError } from '@weir/shared/settings';
+import { Command } from 'commander';
+import { describeAccounts, makeAdmin, makeResetLink, NoSuchAccount } from './accounts.ts';
+import { loadAdminSettings, publicUrlOf } from './admin-settings.ts';
+
+const command = new Command()
+  .name('npm run admin --')
+  .description('Helps people into their accounts, whichever organization they belong to.')
+  .addHelpText('after', '\nSettings: DATABASE_URL, and PUBLIC_URL for links; without them, what npm start brought up.')
+  .configureOutput({ outputError: (text, write) => write(text.replace(/\n$/, ' (--help shows the commands)\n')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+command
+  .command('reset-password <email>')
+  .description('print a link with which the account gets a new password; it works once, for 24 hours')
+  .action((email: string) => run(async (database, settings) => makeResetLink(database, email, publicUrlOf(settings))));
+command
+  .command('list-users')
+  .description('list everybody who can sign in')
+  .action(() => run(describeAccounts));
+command
+  .command('make-admin <email>')
+  .description('give the account the role admin')
+  .action((email: string) => run((database) => makeAdmin(database, email)));
+
+await command.parseAsync();
+
+/** Does something with the database and prints what it returns. */
+async function run(
+  action: (
+    database: ReturnType<typeof openDatabase>,
+    settings: ReturnType<typeof loadAdminSettings>,
+  ) => Promise<string>,
+): Promise<void> {
+  try {
+    const settings = loadAdminSettings(process.env);
+    const database = openDatabase(settings.DATABASE_URL, {
+      connectionsMax: 1,
+      statementTimeoutMs: 30_000,
+      onConnectionError: () => {},
+    });
+    try {
+      console.log(await action(database, settings));
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    process.exitCode = error instanceof NoSuchAccount ? 1 : 2;
+    const line = explain(error);
+    console.error(line === undefined ? error : `admin: ${line}`);
+  }
+}
+
+/** The line for the person who ran the command; undefined for a defect, which is shown as it is. */
+function explain(error: unknown): string | undefined {
+  if (error instanceof SettingsError || error instanceof NoSuchAccount) return error.message;
+  const code = errorCodeOf(error) ?? '';
+  if (code === '42P01' || code === '42703') return 'the database is not migrated to this version: run npm run migrate.';
+  if (isUnavailable(error) || code.startsWith('28') || code === '3D000') {
+    const message = error instanceof Error ? error.message || code : code;
+    return `Postgres cannot be read (${message}). Check DATABASE_URL, or start Weir with npm start.`;
+  }
+  return undefined;
+}

@@ -1,0 +1,126 @@
+// Who changed what in the organization, for its people to read. How it is written: audit.ts.
+
+import { listAuditEntries, timeOfEntry, type AuditEntry } from '@weir/db/audit-log';
+import type { Queries } from '@weir/db/page';
+import { findTimeZone } from '@weir/db/organizations';
+import { instantInZone } from '@weir/shared/date-or-instant';
+import { microsOf, parseInstant } from '@weir/shared/instant';
+import { z } from 'zod';
+import { dateOrInstant } from '../http/date-or-instant.ts';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { countOf, idOf, time } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+
+const entryAnswer = z
+  .object({
+    id: z.uuid(),
+    created_at: time,
+    action: z.string().meta({ examples: ['plan.update'] }),
+    resource_type: z.string(),
+    resource_id: z.uuid().nullable(),
+    actor: z.object({
+      type: z.enum(['user', 'api_key', 'operator']),
+      id: z.uuid().nullable(),
+      email: z.string().nullable().meta({ description: 'Of a user, as it was then.' }),
+    }),
+    address: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    changes: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'What was sent, without passwords and other secrets.' }),
+    outcome: z.enum(['done', 'unknown']).meta({
+      description: 'unknown: something broke while the change was made, so look whether it was.',
+    }),
+  })
+  .meta({ id: 'AuditEntry' });
+
+const day = 'A date is one in the time zone of the organization.';
+
+export function auditLogRoutes(app: App, { database, guards }: CatalogDeps): void {
+  const db = database.kysely;
+
+  app.get(
+    '/api/v1/audit-log',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'Who changed what, newest first',
+        description:
+          'Every change by a person, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor ' +
+          'until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.',
+        security: [{ session: [] }],
+        querystring: z.strictObject({
+          user_id: idOf('must be the id of a user').optional(),
+          action: z
+            .string()
+            .regex(/^[a-z_]{1,40}\.[a-z_]{1,40}$/, 'must be an action, such as plan.update')
+            .optional(),
+          resource_id: idOf('must be the id of what was changed').optional(),
+          start_date: dateOrInstant.optional().meta({ description: `From this instant on. ${day}` }),
+          end_date: dateOrInstant.optional().meta({
+            description: `Until before this instant; a date includes that day. ${day}`,
+          }),
+          cursor: idOf('must be the next_cursor of the page before').optional(),
+          limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
+        }),
+        response: {
+          200: z.object({ data: z.array(entryAnswer), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const { user_id: userId, action, resource_id: resourceId, start_date, end_date, cursor, limit } = request.query;
+      const bound = (text: string | undefined, isEnd: boolean) =>
+        text === undefined ? undefined : firstMillisecond(db, organizationId, text, isEnd);
+      const entries = await listAuditEntries(db, organizationId, {
+        userId,
+        action,
+        resourceId,
+        startMs: await bound(start_date, false),
+        endMs: await bound(end_date, true),
+        before: cursor,
+        limit: limit + 1,
+      });
+      const page = entries.slice(0, limit);
+      const next = entries.length > limit ? page.at(-1)?.id : undefined;
+      return { data: page.map(answerEntry), meta: { next_cursor: next ?? null } };
+    },
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/** The first whole millisecond that is not before a point in time, as entries have them; of a date at the end, that of the next one. */
+async function firstMillisecond(db: Queries, organizationId: string, text: string, isEnd: boolean): Promise<number> {
+  const isDate = !text.includes(':');
+  const date = isDate && isEnd ? new Date(Date.parse(`${text}T00:00Z`) + DAY_MS).toISOString().slice(0, 10) : text;
+  const zone = isDate ? await findTimeZone(db, organizationId) : 'UTC';
+  const instant = parseInstant(instantInZone(date, zone));
+  if ('problem' in instant) throw new Error(`a point in time that was checked is none: ${text}`);
+  return Math.ceil(microsOf(instant) / 1_000);
+}
+
+function answerEntry(entry: AuditEntry): z.output<typeof entryAnswer> {
+  const { id, action, resource_type, resource_id, actor_type, actor_id, actor_email } = entry;
+  const { address, user_agent, changes, is_done } = entry;
+  return {
+    id,
+    created_at: timeOfEntry(entry),
+    action,
+    resource_type,
+    resource_id,
+    actor: { type: actor_type, id: actor_id, email: actor_email },
+    address,
+    user_agent,
+    changes,
+    outcome: is_done ? 'done' : 'unknown',
+  };
+}

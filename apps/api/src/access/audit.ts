@@ -1,0 +1,136 @@
+// Writes down who changes what. The entry is there before the change begins, and is marked as done before the answer leaves: no
+// crash leaves a change without an entry, and a success means that it is in the log. What is refused leaves none.
+
+import {
+  completeAuditEntry,
+  deleteAuditEntry,
+  insertAuditEntry,
+  type Actor,
+  type NewAuditEntry,
+} from '@weir/db/audit-log';
+import type { Database } from '@weir/db/database';
+import { newId } from '@weir/shared/ids';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseJson } from '../http/json.ts';
+import type { App } from '../http/typed-app.ts';
+import { AUDITED, NOT_AUDITED, type AuditedOperation } from './audited-operations.ts';
+import { withoutSecrets } from './without-secrets.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Its entry in the audit log, while it is not known what comes of it. */
+    auditEntryId: string | undefined;
+  }
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** As much of what a browser calls itself as tells one from another. */
+const USER_AGENT_CHARACTERS_MAX = 500;
+
+/** Sets the log up for every route that is added after this. Throws for an unsafe one of which it does not know the name. */
+export function useAudit(app: App, database: Database): void {
+  app.decorateRequest('auditEntryId', undefined);
+  app.addHook('onRoute', (route) => {
+    for (const method of [route.method].flat()) {
+      if (SAFE_METHODS.has(method) || !route.url.startsWith('/api/')) continue;
+      const name = `${method} ${route.url}`;
+      const operation = AUDITED[name];
+      if (operation !== undefined) {
+        route.preHandler = [route.preHandler ?? [], begin(database, operation)].flat();
+        route.onSend = [route.onSend ?? [], end(database, operation)].flat();
+      } else if (!NOT_AUDITED.has(name)) {
+        throw new Error(`${name} has no name in the audit log: give it one in access/audited-operations.ts`);
+      }
+    }
+  });
+}
+
+function begin(database: Database, operation: AuditedOperation) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const { organizationId: organization_id } = request.caller;
+    const params = request.params as Record<string, string>;
+    const within = Object.entries(operation.within ?? {}).map(([param, name]) => [name, params[param]]);
+    const changes = { ...Object.fromEntries(within), ...sentWithoutSecrets(request) };
+    const entry: NewAuditEntry = {
+      organization_id,
+      id: newId(),
+      action: operation.action,
+      resource_id: resourceOf(request, operation) ?? null,
+      ...actorOf(request),
+      changes: Object.keys(changes).length === 0 ? null : changes,
+      is_done: false,
+    };
+    await insertAuditEntry(database.kysely, entry);
+    request.auditEntryId = entry.id;
+  };
+}
+
+function end(database: Database, operation: AuditedOperation) {
+  return async (request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
+    const { auditEntryId: id } = request;
+    if (id === undefined) return payload;
+    request.auditEntryId = undefined;
+    const { organizationId } = request.caller;
+    const { kysely } = database;
+    try {
+      if (isDone(reply)) {
+        const resourceId = operation.resource === 'answer' ? idIn(payload) : resourceOf(request, operation);
+        await completeAuditEntry(kysely, organizationId, id, resourceId ?? null);
+      } else if (isRefused(reply)) await deleteAuditEntry(kysely, organizationId, id);
+      // Else something broke, and it is not known what came of the change: the entry stays, and says so.
+    } catch (error) {
+      // The change is made, and its entry is there. Telling the client that it failed would have it made again.
+      request.log.error({ err: error, entry: id }, 'an entry of the audit log could not be marked as done');
+    }
+    return payload;
+  };
+}
+
+const isDone = ({ statusCode }: FastifyReply): boolean => statusCode < 300;
+const isRefused = ({ statusCode }: FastifyReply): boolean => Math.floor(statusCode / 100) === 4;
+
+function resourceOf(request: FastifyRequest, { resource }: AuditedOperation): string | undefined {
+  switch (resource) {
+    case 'organization':
+      return request.caller.organizationId;
+    case 'self':
+      return request.caller.userId;
+    case 'answer':
+    case null:
+      return undefined;
+    case 'id':
+    case 'charge_id':
+    case 'line_id':
+      return (request.params as Record<string, string>)[resource];
+  }
+}
+
+function idIn(payload: unknown): string | undefined {
+  if (typeof payload !== 'string') return undefined;
+  const { id } = JSON.parse(payload) as { id?: unknown };
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Who sent a request, by its credential, and from where. */
+function actorOf(request: FastifyRequest): Actor {
+  const { person, apiKeyId = null } = request.caller;
+  return {
+    ...(person === undefined
+      ? { actor_type: 'api_key', actor_id: apiKeyId, actor_email: null }
+      : { actor_type: 'user', actor_id: person.userId, actor_email: person.email }),
+    ...originOf(request),
+  };
+}
+
+/** From where a request came, and with what. */
+export function originOf(request: FastifyRequest): { address: string; user_agent: string | null } {
+  const agent = request.headers['user-agent'];
+  return { address: request.ip, user_agent: agent?.slice(0, USER_AGENT_CHARACTERS_MAX) ?? null };
+}
+
+/** The body as it was sent, and not as it was read, where defaults are filled in. */
+export function sentWithoutSecrets({ json }: FastifyRequest): Record<string, unknown> | null {
+  const sent = json === null ? null : withoutSecrets(parseJson(json.text));
+  return typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? { ...sent } : null;
+}

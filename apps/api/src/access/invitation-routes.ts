@@ -1,0 +1,190 @@
+// Invitations: an admin makes a link, and whoever holds it chooses a password and is one of the organization's people.
+
+import type { Database } from '@weir/db/database';
+import { deleteInvitation, findInvitation, listInvitations, putInvitation, useInvitation } from '@weir/db/invitations';
+import { getOrganization } from '@weir/db/organizations';
+import { findAccountByEmail, insertUser } from '@weir/db/users';
+import { Refusal } from '@weir/shared/errors';
+import { newId } from '@weir/shared/ids';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { isHungUp } from '../http/connections.ts';
+import {
+  adminCodes,
+  answerPage,
+  bodyCodes,
+  idInPath,
+  nothing,
+  pageQuery,
+  pageSchema,
+  sessionCodes,
+  time,
+} from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { accountAnswer, answerAccount, email, role } from './accounts.ts';
+import { requireSameOrigin, type Guards } from './authenticate.ts';
+import { linkToken, newLink, notValid, openLink } from './links.ts';
+import { invitationMail, type SendMail } from './mail.ts';
+import { hashPassword, newPassword } from './passwords.ts';
+import { beginSession, sendSession } from './sign-in.ts';
+import type { Throttle } from './throttle.ts';
+
+export interface PeopleDeps {
+  database: Database;
+  guards: Guards;
+  throttle: Throttle;
+  sendMail: SendMail | undefined;
+  publicUrl: string | undefined;
+}
+
+/** The link of an answer, and whether it was mailed, too. */
+export const linkFields = {
+  link: z.url().meta({ description: 'Shown here and never again. Whoever has it can use it, once.' }),
+  mailed: z.boolean().meta({ description: 'Whether the mail server has taken a mail with the link.' }),
+};
+
+const invitationFields = { id: z.uuid(), email: z.string(), role, expires_at: time, created_at: time };
+const invitationAnswer = z.object(invitationFields).meta({ id: 'Invitation' });
+const createdAnswer = z.object({ ...invitationFields, ...linkFields }).meta({ id: 'CreatedInvitation' });
+const openAnswer = z.object({ email: z.string(), organization_name: z.string(), role, expires_at: time });
+
+const security = [{ session: [] }];
+
+export function invitationRoutes(app: App, { database, guards, throttle, sendMail, publicUrl }: PeopleDeps): void {
+  const db = database.kysely;
+  const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, publicUrl);
+  const open = (request: FastifyRequest, token: string) =>
+    openLink({ throttle, request }, 'invitation', token, (tokenHash) => findInvitation(db, tokenHash));
+
+  app.post(
+    '/api/v1/invitations',
+    {
+      onRequest: guards.admin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Invite a person into the organization',
+        description:
+          'Give the link to that person, who chooses a password with it. It works once, for 7 days. Inviting the same address ' +
+          'again makes another link, and ends the one before.',
+        security,
+        body: z.strictObject({ email, role }),
+        response: { 201: createdAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'email_taken') },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId: organization_id } = request.caller;
+      await throttle.countLink(organization_id);
+      if ((await findAccountByEmail(db, request.body.email)) !== undefined) {
+        throw new Refusal('email_taken', 'An account with this email address exists: invite another address.');
+      }
+      const { link, tokenHash: token_hash } = newLink('invitation', request, publicUrl);
+      const invitation = await putInvitation(db, { organization_id, id: newId(), token_hash, ...request.body });
+      const { name } = await getOrganization(db, organization_id);
+      const mail = invitationMail(invitation.email, name, link, invitation.expires_at);
+      const mailed = (await sendMail?.(mail, request.log)) ?? false;
+      return reply.code(201).send({ ...invitation, link, mailed });
+    },
+  );
+
+  app.get(
+    '/api/v1/invitations',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'List the invitations that can still be accepted, newest first',
+        description: 'Never their links: only hashes of them are kept.',
+        security,
+        querystring: z.strictObject(pageQuery),
+        response: {
+          200: pageSchema(invitationAnswer),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+        },
+      },
+    },
+    async (request) =>
+      answerPage(await listInvitations(db, request.caller.organizationId, request.query), request.query),
+  );
+
+  app.delete(
+    '/api/v1/invitations/:id',
+    {
+      onRequest: guards.admin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Take an invitation back',
+        description: 'Its link opens nothing from then on.',
+        security,
+        params: idInPath,
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+      },
+    },
+    async (request, reply) => {
+      if (!(await deleteInvitation(db, request.caller.organizationId, request.params.id))) {
+        throw new Refusal('not_found', NO_SUCH_THING);
+      }
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/api/v1/auth/invitation',
+    {
+      onRequest: sameOrigin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Look at an invitation before it is accepted',
+        description: 'Nothing is used up by that.',
+        security: [],
+        body: z.strictObject({ token: linkToken }),
+        response: {
+          200: openAnswer,
+          ...problemResponses(...strangerCodes, 'link_not_valid'),
+        },
+      },
+    },
+    async (request) => {
+      const { found } = await open(request, request.body.token);
+      const { email, organization_name, role, expires_at } = found;
+      return { email, organization_name, role, expires_at };
+    },
+  );
+
+  app.post(
+    '/api/v1/auth/invitation/accept',
+    {
+      onRequest: sameOrigin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Accept an invitation, and sign in',
+        description: 'Makes the account with this password, and uses the invitation up.',
+        security: [],
+        body: z.strictObject({ token: linkToken, password: newPassword }),
+        response: {
+          201: accountAnswer,
+          ...problemResponses(...strangerCodes, 'link_not_valid', 'email_taken'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { found, tokenHash } = await open(request, request.body.token);
+      const { organization_id, organization_name, email, role } = found;
+      const password_hash = await hashPassword(request.body.password, () => isHungUp(request));
+      const account = { user_id: newId(), email, role, organization_id, organization_name, password_hash };
+      const token = await db.transaction().execute(async (transaction) => {
+        if (!(await useInvitation(transaction, tokenHash))) throw notValid();
+        await insertUser(transaction, { organization_id, id: account.user_id, email, password_hash, role });
+        const signIn = { account, action: 'invitation.accept', resourceId: found.id } as const;
+        return await beginSession(transaction, request, signIn);
+      });
+      if (token === undefined) throw new Error('a session could not begin for an account that was just made');
+      await throttle.know(email, request.ip);
+      sendSession(request, reply, { token, account, publicUrl });
+      return reply.code(201).send(answerAccount(account));
+    },
+  );
+}
+
+/** What can come instead of an answer to somebody who is not signed in yet. */
+export const strangerCodes = [...sessionCodes.filter((code) => code !== 'unauthenticated'), ...bodyCodes] as const;

@@ -1,0 +1,90 @@
+// One's own sessions: where one is signed in, and how to end that.
+
+import { deleteSessionOf, deleteSessionsOf, listSessions } from '@weir/db/sessions';
+import { Refusal } from '@weir/shared/errors';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { personOf } from './authenticate.ts';
+
+const sessionAnswer = z
+  .object({
+    id: z.uuid(),
+    created_at: time,
+    last_used_at: time.meta({ description: 'To the minute.' }),
+    address: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    is_current: z.boolean().meta({ description: 'Whether it is the session that asks.' }),
+  })
+  .meta({ id: 'Session' });
+
+const security = [{ session: [] }];
+
+export function ownSessionRoutes(app: App, { database, guards }: CatalogDeps): void {
+  const db = database.kysely;
+
+  app.get(
+    '/api/v1/auth/sessions',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'List one’s sessions, the last used first',
+        description: 'At most 100. Those that have ended are not listed.',
+        security,
+        response: {
+          200: z.object({ data: z.array(sessionAnswer) }),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
+        },
+      },
+    },
+    async (request) => {
+      const sessions = await listSessions(db, whose(request), personOf(request).sessionId);
+      return { data: sessions.map(({ used_at, ...session }) => ({ ...session, last_used_at: used_at })) };
+    },
+  );
+
+  app.delete(
+    '/api/v1/auth/sessions/:id',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'End one of one’s sessions',
+        security,
+        params: idInPath,
+        response: { 204: nothing, ...problemResponses(...sessionCodes, 'not_found') },
+      },
+    },
+    async (request, reply) => {
+      if (!(await deleteSessionOf(db, whose(request), request.params.id))) {
+        throw new Refusal('not_found', 'You have no such session: see GET /api/v1/auth/sessions.');
+      }
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.delete(
+    '/api/v1/auth/sessions',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'End all of one’s sessions but this one',
+        security,
+        response: { 204: nothing, ...problemResponses(...sessionCodes) },
+      },
+    },
+    async (request, reply) => {
+      await deleteSessionsOf(db, whose(request), personOf(request).sessionId);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function whose(request: FastifyRequest): { organization_id: string; user_id: string } {
+  return { organization_id: request.caller.organizationId, user_id: personOf(request).userId };
+}

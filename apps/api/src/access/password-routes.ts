@@ -1,0 +1,206 @@
+// New passwords: with the old one, by a link that an admin makes, or by a link that is mailed.
+
+import {
+  countRecentPasswordResets,
+  findPasswordReset,
+  insertPasswordReset,
+  usePasswordReset,
+} from '@weir/db/password-resets';
+import { deleteSessionsOf } from '@weir/db/sessions';
+import { findAccount, findAccountByEmail, findUser, lockUser, updatePassword, type Account } from '@weir/db/users';
+import { Refusal } from '@weir/shared/errors';
+import { text } from '@weir/shared/text';
+import type { FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { isHungUp } from '../http/connections.ts';
+import { adminCodes, bodyCodes, idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { accountAnswer, answerAccount } from './accounts.ts';
+import { personOf, requireSameOrigin } from './authenticate.ts';
+import { linkFields, strangerCodes, type PeopleDeps } from './invitation-routes.ts';
+import { linkToken, newLink, notValid, openLink } from './links.ts';
+import { passwordResetMail } from './mail.ts';
+import type { AttemptPassword } from './password-attempts.ts';
+import { hashPassword, newPassword } from './passwords.ts';
+import { beginSession, sendSession } from './sign-in.ts';
+
+export interface PasswordDeps extends PeopleDeps {
+  attemptPassword: AttemptPassword;
+}
+
+/** Mails with links that one account is sent in an hour, whoever asks for them. */
+const MAILS_PER_ACCOUNT_MAX = 5;
+
+/** Mails that wait for the server; more would wait for longer than anybody does. */
+const MAILS_WAITING_MAX = 100;
+
+export function passwordRoutes(app: App, deps: PasswordDeps): void {
+  const { database, guards, throttle, publicUrl, sendMail } = deps;
+  const db = database.kysely;
+  const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, publicUrl);
+
+  app.post(
+    '/api/v1/auth/password',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'Change one’s password',
+        description: 'All other sessions of the account end, and links for a new password too.',
+        security: [{ session: [] }],
+        body: z.strictObject({
+          current_password: text(1, 256).meta({ format: 'password' }),
+          new_password: newPassword,
+        }),
+        response: { 204: nothing, ...problemResponses(...sessionCodes, ...bodyCodes) },
+      },
+    },
+    async (request, reply) => {
+      const { userId, sessionId } = personOf(request);
+      const account = await findAccount(db, request.caller.organizationId, userId);
+      const passwordHash = account?.password_hash;
+      const { current_password, new_password } = request.body;
+      const email = personOf(request).email;
+      const isRight = await deps.attemptPassword(request, { email, passwordHash }, current_password);
+      if (account === undefined || !isRight) throw wrongPassword();
+      const after = await hashPassword(new_password, () => isHungUp(request));
+      await db.transaction().execute(async (transaction) => {
+        // Somebody else may have set a new one meanwhile.
+        const isSet = await updatePassword(transaction, account, { before: account.password_hash, after });
+        if (!isSet) throw wrongPassword();
+        await deleteSessionsOf(transaction, account, sessionId);
+      });
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/api/v1/users/:id/password-reset',
+    {
+      onRequest: guards.admin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Make a link with which a user sets a new password',
+        description: 'Give the link to that person. It works once, for 24 hours.',
+        security: [{ session: [] }],
+        params: idInPath,
+        response: {
+          201: z.object({ ...linkFields, expires_at: time }).meta({ id: 'PasswordReset' }),
+          ...problemResponses(...adminCodes, 'not_found'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId: organization_id } = request.caller;
+      const user = await findUser(db, organization_id, request.params.id);
+      if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      await throttle.countLink(organization_id);
+      const { link, tokenHash: token_hash } = newLink('password-reset', request, publicUrl);
+      const expires_at = await insertPasswordReset(db, { token_hash, organization_id, user_id: user.id });
+      // It was deleted meanwhile.
+      if (expires_at === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const mailed = (await sendMail?.(passwordResetMail(user.email, link, expires_at), request.log)) ?? false;
+      return reply.code(201).send({ link, mailed, expires_at });
+    },
+  );
+
+  app.post(
+    '/api/v1/auth/password-reset',
+    {
+      onRequest: sameOrigin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Set a new password by a link, and sign in',
+        description: 'Uses the link up. All sessions that the account had end, and all other links.',
+        security: [],
+        body: z.strictObject({ token: linkToken, new_password: newPassword }),
+        response: { 200: accountAnswer, ...problemResponses(...strangerCodes, 'link_not_valid') },
+      },
+    },
+    async (request, reply) => {
+      const { found, tokenHash } = await openLink(
+        { throttle, request },
+        'password-reset',
+        request.body.token,
+        (tokenHash) => findPasswordReset(db, tokenHash),
+      );
+      const password_hash = await hashPassword(request.body.new_password, () => isHungUp(request));
+      const { account, token } = await db.transaction().execute(async (transaction) => {
+        // The user first: of two links of one user the second then finds that it was ended, and neither waits for the other.
+        const isThere = await lockUser(transaction, found);
+        if (!isThere || !(await usePasswordReset(transaction, tokenHash))) throw notValid();
+        const before = await findAccount(transaction, found.organization_id, found.user_id);
+        if (before === undefined) throw notValid();
+        await updatePassword(transaction, found, { before: before.password_hash, after: password_hash });
+        await deleteSessionsOf(transaction, found);
+        const account = { ...before, password_hash };
+        const signIn = { account, action: 'user.reset_password', resourceId: found.user_id } as const;
+        return { account, token: await beginSession(transaction, request, signIn) };
+      });
+      if (token === undefined) throw new Error('a session could not begin with a password that was just set');
+      await throttle.know(account.email, request.ip);
+      sendSession(request, reply, { token, account, publicUrl });
+      return answerAccount(account);
+    },
+  );
+
+  // What a stranger may ask for is done after the answer: neither what it says nor when tells whether there is an account.
+  const mailing = pLimit(1);
+  const underWay = new Set<Promise<void>>();
+  app.addHook('onClose', async () => {
+    await Promise.all(underWay);
+  });
+
+  app.post(
+    '/api/v1/auth/password-reset/request',
+    {
+      onRequest: sameOrigin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Have a link for a new password mailed',
+        description:
+          'The answer is the same whether there is such an account or not. Open only where mail is set up; else ask an admin of ' +
+          'your organization for a link.',
+        security: [],
+        body: z.strictObject({ email: text(1, 254) }),
+        response: {
+          202: z.object({ status: z.literal('accepted') }),
+          ...problemResponses(...strangerCodes, 'mail_not_set_up'),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (sendMail === undefined) throw new Refusal('mail_not_set_up', NO_MAIL);
+      const email = request.body.email.toLowerCase();
+      await throttle.count(`reset ${email}`, request.ip);
+      if (mailing.pendingCount >= MAILS_WAITING_MAX) {
+        throw new Refusal('unavailable', 'Too many mails wait to be sent: try again in a minute.', {
+          retryAfterSeconds: 60,
+        });
+      }
+      const work = mailing(async () => {
+        const account = await findAccountByEmail(db, email);
+        if (account === undefined || (await countRecentPasswordResets(db, account)) >= MAILS_PER_ACCOUNT_MAX) return;
+        await mailReset(account, request);
+      }).catch((error: unknown) => request.log.error({ err: error }, 'a link for a new password could not be made'));
+      underWay.add(work);
+      void work.finally(() => underWay.delete(work));
+      return reply.code(202).send({ status: 'accepted' });
+    },
+  );
+
+  async function mailReset({ organization_id, user_id, email }: Account, request: FastifyRequest): Promise<void> {
+    const { link, tokenHash: token_hash } = newLink('password-reset', request, publicUrl);
+    const expiresAt = await insertPasswordReset(db, { token_hash, organization_id, user_id });
+    if (expiresAt !== undefined) await sendMail?.(passwordResetMail(email, link, expiresAt), request.log);
+  }
+}
+
+const NO_MAIL =
+  'This Weir sends no mail: ask an admin of your organization for a link, or whoever runs this Weir for npm run admin.';
+
+function wrongPassword(): Refusal {
+  return invalidFields([{ path: 'current_password', message: 'is not the password of your account' }]);
+}

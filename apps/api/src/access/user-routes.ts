@@ -1,0 +1,150 @@
+// The organization and its people.
+
+import { getOrganization, renameOrganization } from '@weir/db/organizations';
+import { deleteUser, findUser, listUsers, updateRole, type UserOutcome } from '@weir/db/users';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import {
+  adminCodes,
+  answerPage,
+  bodyCodes,
+  displayName,
+  idInPath,
+  nothing,
+  pageQuery,
+  pageSchema,
+  time,
+} from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { role } from './accounts.ts';
+
+const userAnswer = z
+  .object({
+    id: z.uuid(),
+    email: z.string(),
+    role,
+    created_at: time,
+    last_seen_at: time.nullable().meta({ description: 'To the minute. Null: not since this is written down.' }),
+  })
+  .meta({ id: 'User' });
+
+const organizationAnswer = z.object({ id: z.uuid(), name: z.string(), created_at: time }).meta({ id: 'Organization' });
+
+const security = [{ session: [] }];
+const readable = problemResponses('unauthenticated', 'rate_limited', 'unavailable');
+
+export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
+  const db = database.kysely;
+
+  app.get(
+    '/api/v1/organization',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'Read the organization',
+        security,
+        response: { 200: organizationAnswer, ...readable },
+      },
+    },
+    async (request) => await getOrganization(db, request.caller.organizationId),
+  );
+
+  app.patch(
+    '/api/v1/organization',
+    {
+      onRequest: guards.admin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Rename the organization',
+        security,
+        body: z.strictObject({ name: displayName }),
+        response: { 200: organizationAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
+      },
+    },
+    async (request) => await renameOrganization(db, { id: request.caller.organizationId, name: request.body.name }),
+  );
+
+  app.get(
+    '/api/v1/users',
+    {
+      onRequest: guards.session,
+      schema: {
+        tags: ['Access'],
+        summary: 'List the people of the organization, oldest first',
+        security,
+        querystring: z.strictObject(pageQuery),
+        response: {
+          200: pageSchema(userAnswer),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+        },
+      },
+    },
+    async (request) => answerPage(await listUsers(db, request.caller.organizationId, request.query), request.query),
+  );
+
+  app.patch(
+    '/api/v1/users/:id',
+    {
+      onRequest: guards.admin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Give a user another role',
+        description: 'It holds from the user’s next request on. The last admin stays admin.',
+        security,
+        params: idInPath,
+        body: z.strictObject({ role }),
+        response: {
+          200: userAnswer,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'last_admin'),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const { id } = request.params;
+      return await db.transaction().execute(async (transaction) => {
+        requireDone(await updateRole(transaction, organizationId, id, request.body.role));
+        const user = await findUser(transaction, organizationId, id);
+        if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        return user;
+      });
+    },
+  );
+
+  app.delete(
+    '/api/v1/users/:id',
+    {
+      onRequest: guards.admin,
+      schema: {
+        tags: ['Access'],
+        summary: 'Delete a user',
+        description: 'All sessions of that person end at once. The last admin stays.',
+        security,
+        params: idInPath,
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'last_admin') },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.caller;
+      const outcome = await db
+        .transaction()
+        .execute((transaction) => deleteUser(transaction, organizationId, request.params.id));
+      requireDone(outcome);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function requireDone(outcome: UserOutcome): void {
+  switch (outcome) {
+    case 'done':
+      return;
+    case 'not_found':
+      throw new Refusal('not_found', NO_SUCH_THING);
+    case 'last_admin':
+      throw new Refusal('last_admin', 'This is the only admin of the organization: make somebody else an admin first.');
+  }
+}

@@ -1,0 +1,80 @@
+// Finishes the document that is made of the zod schemas: leaves out what nothing refers to, and gives an example for every body,
+// every answer and every problem.
+
+import { STATUS_CODES } from 'node:http';
+import { exampleOf, type DocumentSchema } from './openapi-examples.ts';
+import { problemExamples } from './problem-examples.ts';
+
+interface Content {
+  schema?: DocumentSchema;
+  example?: unknown;
+  examples?: Record<string, { $ref: string }>;
+}
+
+interface Operation {
+  operationId?: string;
+  requestBody?: { content: Record<string, Content> };
+  responses: Record<string, { description: string; content?: Record<string, Content> }>;
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, DocumentSchema>; examples?: Record<string, unknown> };
+}
+
+/** What the schemas of a body are named by where those of answers have the same name. */
+const INPUT = 'Input';
+
+/** The finished document; what it is given is left as it is. */
+export function finishDocument<Given extends object>(given: Given): Given {
+  const document = withUsedSchemas(given as unknown as Document);
+  const { schemas } = document.components;
+  const told = new Set<string>();
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    const { operationId: owner = '', requestBody, responses } = operation;
+    for (const content of Object.values(requestBody?.content ?? {}))
+      content.example = exampleOf(content.schema ?? {}, schemas, owner);
+    for (const [status, response] of Object.entries(responses)) {
+      if (response.description === 'Default Response') response.description = STATUS_CODES[status] ?? status;
+      for (const [type, content] of Object.entries(response.content ?? {})) {
+        if (type === 'application/problem+json') {
+          // The description of a problem's status is the list of its codes.
+          const codes = response.description.split(', ');
+          for (const code of codes) told.add(code);
+          content.examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+        } else content.example = exampleOf(content.schema ?? {}, schemas, `${owner} ${status}`);
+      }
+    }
+  }
+  document.components.examples = problemExamples(told);
+  return document as unknown as Given;
+}
+
+/** The document with those components only that something refers to. Where only the form for bodies is used, it has the plain name. */
+function withUsedSchemas(document: Document): Document {
+  const { schemas } = document.components;
+  const used = new Set<string>();
+  const use = (part: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      use(schemas[name] ?? {});
+    }
+  };
+  use(document.paths);
+  const named = (name: string): string => {
+    const plain = name.endsWith(INPUT) ? name.slice(0, -INPUT.length) : name;
+    return used.has(plain) ? name : plain;
+  };
+  const kept = Object.entries(schemas).flatMap(([name, schema]) => (used.has(name) ? [[named(name), schema]] : []));
+  const finished: Document = {
+    ...document,
+    components: { ...document.components, schemas: Object.fromEntries(kept) as Record<string, DocumentSchema> },
+  };
+  return JSON.parse(
+    JSON.stringify(finished).replace(
+      /"#\/components\/schemas\/(\w+)"/g,
+      (_, name: string) => `"#/components/schemas/${named(name)}"`,
+    ),
+  ) as Document;
+}

@@ -1,0 +1,111 @@
+// How the installation is, for the people of one organization: what is theirs, and what all of its organizations may know.
+
+import type { Database } from '@weir/db/database';
+import { findReconciliation } from '@weir/db/reconciliations';
+import type { QueueConnection } from '@weir/queue/connection';
+import { readWaiting } from '@weir/queue/read-waiting';
+import { isRedisAway } from '@weir/queue/redis-away';
+import { findWorkerSeen } from '@weir/queue/worker-seen';
+import { buildProbe } from '@weir/shared/probe';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Guards } from '../access/authenticate.ts';
+import { readCodes, time } from './fields.ts';
+import { problemResponses } from './problem.ts';
+import type { App } from './typed-app.ts';
+
+export interface SystemDeps {
+  guards: Guards;
+  database: Database;
+  queue: QueueConnection;
+  /** Each resolves when its part does what it is asked. */
+  postgres(): Promise<unknown>;
+  redis(): Promise<unknown>;
+}
+
+/** Events of an organization that are accepted and not recorded yet. */
+export const waiting = z
+  .object({
+    events: z.int().meta({ description: 'How many, about: exactly where they are few.' }),
+    oldest_seconds: z.int().nullable().meta({ description: 'How long the oldest may wait already. Null: none waits.' }),
+  })
+  .nullable()
+  .meta({ description: 'Accepted events that are not recorded yet. Null while Redis is away.' });
+
+const system = z
+  .object({
+    postgres: z.enum(['ok', 'away']),
+    redis: z.enum(['ok', 'away']),
+    worker: z.object({
+      last_seen_at: time.nullable().meta({
+        description: 'When a worker was last at work: some seconds ago at most while one runs. Null: not known.',
+      }),
+    }),
+    waiting,
+    reconcile: z
+      .object({
+        finished_at: time,
+        is_equal: z.boolean(),
+        problems: z.int().meta({ description: 'Those that were found of your organization.' }),
+      })
+      .nullable()
+      .meta({ description: 'What npm run reconcile has found of your organization last. Null: it was not run yet.' }),
+    version: z.string(),
+  })
+  .meta({ id: 'System' });
+
+/** Of the package, which lies above both `src` and `dist`. */
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+export function systemRoute(app: App, deps: SystemDeps): void {
+  const { guards, database, queue } = deps;
+  const postgres = buildProbe(deps.postgres);
+  const redis = buildProbe(deps.redis);
+  app.get(
+    '/api/v1/system',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'getSystem',
+        tags: ['Operations'],
+        summary: 'How this installation is, as far as it concerns your organization',
+        security: [{ session: [] }],
+        querystring: z.strictObject({}),
+        response: { 200: system, ...problemResponses(...readCodes, 'invalid_request') },
+      },
+    },
+    async (request): Promise<z.output<typeof system>> => {
+      const { organizationId } = request.caller;
+      const [hasPostgres, hasRedis] = await Promise.all([postgres(), redis()]);
+      const seen = await unlessAway(() => findWorkerSeen(queue));
+      return {
+        postgres: hasPostgres ? 'ok' : 'away',
+        redis: hasRedis ? 'ok' : 'away',
+        worker: { last_seen_at: seen === undefined ? null : new Date(seen).toISOString() },
+        waiting: await readWaitingUnlessAway(queue, organizationId),
+        reconcile: (await findReconciliation(database.kysely, organizationId)) ?? null,
+        version,
+      };
+    },
+  );
+}
+
+/** Null while Redis is away: what else there is to say is said all the same. */
+export async function readWaitingUnlessAway(
+  queue: QueueConnection,
+  organizationId: string,
+): Promise<z.output<typeof waiting>> {
+  const found = await unlessAway(() => readWaiting(queue, organizationId));
+  return found === undefined ? null : { events: found.events, oldest_seconds: found.oldestSeconds };
+}
+
+async function unlessAway<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isRedisAway(error)) return undefined;
+    throw error;
+  }
+}

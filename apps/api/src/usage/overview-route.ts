@@ -1,0 +1,141 @@
+// How an organization stands, in one answer: what was tracked in this month so far, what has to be looked at, and what is to be paid.
+
+import { summarizeInvoices } from '@weir/db/billing/invoice-summary';
+import type { Database } from '@weir/db/database';
+import { countRejected } from '@weir/db/events';
+import { findTimeZone } from '@weir/db/organizations';
+import { countEventsOfMeters, findTopCustomers, readUsageOfMeters, type Stretch } from '@weir/db/usage/read-overview';
+import type { QueueConnection } from '@weir/queue/connection';
+import { isoOf, type Micros } from '@weir/shared/instant';
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
+import { monthsOf } from '@weir/shared/month';
+import { QUARTER } from '@weir/shared/time-zone';
+import { z } from 'zod';
+import type { Guards } from '../access/authenticate.ts';
+import { readCodes, time } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import { readWaitingUnlessAway, waiting } from '../http/system-route.ts';
+import type { App } from '../http/typed-app.ts';
+import { usage } from './usage-answer.ts';
+
+export interface OverviewDeps {
+  guards: Guards;
+  database: Database;
+  queue: QueueConnection;
+}
+
+const TOP = 5;
+
+/** In buckets of a chart: about what it takes of Postgres beside one. */
+const COST = 1_000;
+
+const LEFT_OUT = 'Null where it would take too long to count.';
+
+const overview = z
+  .object({
+    period_start: time.meta({ description: 'The first instant of this month in the time zone of the organization.' }),
+    period_end: time.meta({
+      description: 'The end of the quarter of an hour that is under way: figures are sums of quarters of an hour.',
+    }),
+    events: z.object({
+      recorded: z
+        .int()
+        .nullable()
+        .meta({ description: `Events of this period. ${LEFT_OUT}` }),
+      previous: z.int().nullable().meta({ description: 'Those of the month before, up to the same time of it.' }),
+    }),
+    top_meters: z
+      .array(
+        z.object({
+          meter_id: z.uuid(),
+          name: z.string(),
+          unit: z.string().nullable(),
+          aggregation_type: z.enum(AGGREGATION_TYPES),
+          usage,
+          event_count: z.int(),
+        }),
+      )
+      .nullable()
+      .meta({ description: `Those with the most events in this period. ${LEFT_OUT}` }),
+    top_customers: z
+      .array(
+        z.object({
+          customer_external_id: z.string(),
+          customer_id: z.uuid().nullable().meta({ description: 'Null where the customer has no record.' }),
+          name: z.string().nullable(),
+          event_count: z.int(),
+        }),
+      )
+      .nullable()
+      .meta({ description: `Those with the most events in this period. ${LEFT_OUT}` }),
+    rejected: z.object({ count: z.int().meta({ description: 'Rejected events that were not replayed yet.' }) }),
+    waiting,
+    invoices: z
+      .array(
+        z.object({
+          currency: z.string(),
+          draft_count: z.int(),
+          open_count: z.int().meta({ description: 'Open invoices, past due or not.' }),
+          open_amount: z.string().meta({ description: 'What is still to be paid of them.' }),
+          past_due_count: z.int(),
+          past_due_amount: z.string(),
+          finalized_total: z.string().meta({
+            description:
+              'What the invoices come to that were finalized in this period, without those that were voided.',
+          }),
+        }),
+      )
+      .meta({ description: 'By currency.' }),
+  })
+  .meta({ id: 'Overview' });
+
+export function overviewRoute(app: App, { guards, database, queue }: OverviewDeps): void {
+  app.get(
+    '/api/v1/overview',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'getOverview',
+        tags: ['Usage'],
+        summary: 'How the organization stands in this month so far',
+        description: 'Made of sums, whatever the number of events. It counts as much as a chart of a thousand periods.',
+        security: [{ session: [] }],
+        querystring: z.strictObject({}),
+        response: { 200: overview, ...problemResponses(...readCodes, 'invalid_request') },
+      },
+    },
+    async (request): Promise<z.output<typeof overview>> => {
+      const { organizationId } = request.caller;
+      request.pay(COST);
+      const { now, before } = stretchesOf(await findTimeZone(database.kysely, organizationId), Date.now() * 1000);
+      const since = isoOf(now.start);
+      // One after the other: several connections at once would make the others wait for one who opens a page.
+      const meters = await countEventsOfMeters(database.pool, organizationId, { now, before });
+      const top = meters?.filter(({ recorded }) => recorded > 0).slice(0, TOP) ?? [];
+      const usages = await readUsageOfMeters(database.pool, organizationId, top, now);
+      const sum = (of: 'recorded' | 'previous') => meters?.reduce((total, meter) => total + meter[of], 0) ?? null;
+      return {
+        period_start: since,
+        period_end: isoOf(now.end),
+        events: { recorded: sum('recorded'), previous: sum('previous') },
+        top_meters:
+          meters === undefined
+            ? null
+            : top.map(({ meter_id, name, unit, aggregation_type, recorded }, place) => {
+                return { meter_id, name, unit, aggregation_type, usage: usages[place] ?? null, event_count: recorded };
+              }),
+        top_customers: (await findTopCustomers(database.pool, organizationId, now, TOP)) ?? null,
+        rejected: { count: await countRejected(database, organizationId) },
+        waiting: await readWaitingUnlessAway(queue, organizationId),
+        invoices: await summarizeInvoices(database.kysely, organizationId, since),
+      };
+    },
+  );
+}
+
+/** This month so far, and as much of the one before. */
+function stretchesOf(timeZone: string, at: Micros): { now: Stretch; before: Stretch } {
+  const { start, before } = monthsOf(timeZone, at);
+  const end = Math.floor(at / QUARTER) * QUARTER + QUARTER;
+  return { now: { start, end }, before: { start: before, end: Math.min(start, before + end - start) } };
+}

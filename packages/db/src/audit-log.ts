@@ -1,0 +1,139 @@
+// Who changed what. An entry is written down before the change is made, and marked as done before the answer leaves.
+
+import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
+import { sql } from 'kysely';
+import type { Queries } from './page.ts';
+import type { ActorType } from './schema.ts';
+
+/** Who made a change, and from where. */
+export interface Actor {
+  actor_type: ActorType;
+  actor_id: string | null;
+  actor_email: string | null;
+  address: string | null;
+  user_agent: string | null;
+}
+
+/** One entry. The time of the change is that of the id. */
+export interface AuditEntry extends Actor {
+  id: string;
+  action: string;
+  resource_type: string;
+  resource_id: string | null;
+  changes: Record<string, unknown> | null;
+  /** False where the process died, or Postgres did not answer, before it was known what came of the change. */
+  is_done: boolean;
+}
+
+/** Which entries to list, newest first. Times are milliseconds since 1970, half-open. */
+export interface AuditFilter {
+  userId?: string | undefined;
+  action?: string | undefined;
+  resourceId?: string | undefined;
+  startMs?: number | undefined;
+  endMs?: number | undefined;
+  /** The id that the page before ended with. */
+  before?: string | undefined;
+  limit: number;
+}
+
+/** What is not done is listed after this: by then no request is under way that could still take it back. */
+const UNDER_WAY_MS_MAX = 60_000;
+
+const columns = [
+  'id',
+  'action',
+  'resource_type',
+  'resource_id',
+  'actor_type',
+  'actor_id',
+  'actor_email',
+  'address',
+  'user_agent',
+  'changes',
+  'is_done',
+] as const;
+
+/** What an entry is made of; its resource_type is what stands before the dot of its action. */
+export type NewAuditEntry = Actor &
+  Pick<AuditEntry, 'id' | 'action' | 'resource_id' | 'changes' | 'is_done'> & { organization_id: string };
+
+export async function insertAuditEntry(db: Queries, { changes, ...entry }: NewAuditEntry): Promise<void> {
+  const [resource_type = ''] = entry.action.split('.', 1);
+  await db
+    .insertInto('audit_entries')
+    .values({ ...entry, resource_type, changes: changes === null ? null : JSON.stringify(changes) })
+    .execute();
+}
+
+/** The change was made, to this resource. */
+export async function completeAuditEntry(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  resourceId: string | null,
+): Promise<void> {
+  await db
+    .updateTable('audit_entries')
+    .set({ is_done: true, resource_id: resourceId })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** The change was refused, and nothing came of it. */
+export async function deleteAuditEntry(db: Queries, organizationId: string, id: string): Promise<void> {
+  await db.deleteFrom('audit_entries').where('organization_id', '=', organizationId).where('id', '=', id).execute();
+}
+
+/** Entries of an organization, newest first, at most `filter.limit`. */
+export async function listAuditEntries(
+  db: Queries,
+  organizationId: string,
+  filter: AuditFilter,
+): Promise<AuditEntry[]> {
+  let query = db.selectFrom('audit_entries').select(columns).where('organization_id', '=', organizationId);
+  if (filter.userId !== undefined) query = query.where('actor_id', '=', filter.userId).where('actor_type', '=', 'user');
+  if (filter.action !== undefined) query = query.where('action', '=', filter.action);
+  if (filter.resourceId !== undefined) query = query.where('resource_id', '=', filter.resourceId);
+  if (filter.startMs !== undefined) query = query.where('id', '>=', firstIdAt(filter.startMs));
+  if (filter.endMs !== undefined) query = query.where('id', '<', firstIdAt(filter.endMs));
+  if (filter.before !== undefined) query = query.where('id', '<', filter.before);
+  const underWay = firstIdAt(Date.now() - UNDER_WAY_MS_MAX);
+  return await query
+    .where(({ eb, or }) => or([eb('is_done', '=', true), eb('id', '<', underWay)]))
+    .orderBy('id', 'desc')
+    .limit(filter.limit)
+    .execute();
+}
+
+/** When an entry was made, as ISO 8601 UTC. */
+export function timeOfEntry({ id }: Pick<AuditEntry, 'id'>): string {
+  return new Date(epochMsOfId(id)).toISOString();
+}
+
+/** Entries that one statement deletes: it takes well under a second. */
+const DELETED_MAX = 5_000;
+
+/** Other maintenance waits meanwhile; what is left is deleted the next time. */
+const STATEMENTS_MAX = 10;
+
+/** Deletes entries of all organizations that are older than so many days, 50,000 at most. Returns how many there were. */
+export async function deleteOldAuditEntries(db: Queries, days: number): Promise<number> {
+  const bound = firstIdAt(Date.now() - days * 86_400_000);
+  let deleted = 0;
+  for (let statements = 0; statements < STATEMENTS_MAX; statements += 1) {
+    // Organization by organization, as the primary key has them.
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM audit_entries USING (
+        SELECT found.organization_id, found.id FROM organizations CROSS JOIN LATERAL (
+          SELECT organization_id, id FROM audit_entries
+          WHERE organization_id = organizations.id AND id < ${bound}::uuid ORDER BY id LIMIT ${DELETED_MAX}
+        ) AS found LIMIT ${DELETED_MAX}
+      ) AS old
+      WHERE audit_entries.organization_id = old.organization_id AND audit_entries.id = old.id`.execute(db);
+    deleted += Number(numAffectedRows);
+    if (numAffectedRows < BigInt(DELETED_MAX)) break;
+  }
+  return deleted;
+}

@@ -1,0 +1,209 @@
+// The events that have left the queue, newest first by receipt, by whatever they are looked for. No index of the events is kept
+// for it, since each of them would cost every event that is recorded: what is asked for is found through the rollups, through
+// the idempotency keys, or on a walk through the events of the organization, whichever is shorter.
+
+import { firstIdAt } from '@weir/shared/ids';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import type { Database } from './database.ts';
+import {
+  ALL_EVENTS,
+  duplicateRows,
+  recordedRows,
+  rejectedRows,
+  storedEvent,
+  type EventStatus,
+  type StoredEvent,
+  type StoredRow,
+} from './events.ts';
+import { ROLLUPS } from './rollups.ts';
+
+/** Which events to list. */
+export interface EventFilter {
+  status?: EventStatus | undefined;
+  meterId?: string | undefined;
+  customerExternalId?: string | undefined;
+  idempotencyKey?: string | undefined;
+  /** Why they were rejected: no other events have a reason. Ids in it do not count. */
+  reason?: string | undefined;
+  /** Times of the events, half-open, as ISO 8601 UTC. */
+  since?: string | undefined;
+  until?: string | undefined;
+  /** The id that the page before ended with. */
+  before?: string | undefined;
+  limit: number;
+  /** By how much the time of an event may lie ahead of its receipt. */
+  aheadSeconds: number;
+}
+
+const STATUSES: readonly EventStatus[] = ['recorded', 'duplicate', 'rejected'];
+
+/** The events of an organization that match all that is given, newest first by id, at most `filter.limit`. */
+export async function listStoredEvents(
+  database: Database,
+  organizationId: string,
+  filter: EventFilter,
+): Promise<StoredEvent[]> {
+  const asked = STATUSES.filter(
+    (status) =>
+      status === (filter.status ?? status) && (filter.reason === undefined || status === ('rejected' as const)),
+  );
+  const pages = asked.map((status) =>
+    status === 'recorded'
+      ? recordedPage(database, organizationId, filter)
+      : keptPage(database, organizationId, filter, status),
+  );
+  const rows = (await Promise.all(pages)).flat();
+  return rows
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, filter.limit)
+    .map(storedEvent);
+}
+
+async function recordedPage(database: Database, organizationId: string, filter: EventFilter): Promise<StoredRow[]> {
+  const { meterId, customerExternalId, idempotencyKey, since, until, before, limit, aheadSeconds } = filter;
+  let query = recordedRows(database, organizationId, await sourceOf(database, organizationId, filter));
+  if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
+  if (customerExternalId !== undefined) query = query.where('customer_external_id', '=', customerExternalId);
+  if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey);
+  if (since !== undefined) {
+    // No event was received so long before its time: here a walk that finds nothing more comes to its end.
+    const receivedSince = Math.max(0, Date.parse(since) - Math.max(AHEAD_SECONDS, aheadSeconds) * 1_000);
+    query = query.where('timestamp', '>=', since).where('id', '>=', firstIdAt(receivedSince));
+  }
+  if (until !== undefined) query = query.where('timestamp', '<', until);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return await query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** What is allowed by default, and was while nobody has said otherwise. */
+const AHEAD_SECONDS = 86_400;
+
+/** Duplicates and rejected events: few, and kept as they were staged. */
+async function keptPage(
+  database: Database,
+  organizationId: string,
+  { meterId, customerExternalId, idempotencyKey, reason, since, until, before, limit }: EventFilter,
+  status: 'duplicate' | 'rejected',
+): Promise<StoredRow[]> {
+  let query = rejectedRows(database, organizationId);
+  if (status === 'rejected') {
+    if (meterId !== undefined) query = query.where('meter_id', '=', meterId);
+    if (customerExternalId !== undefined) query = query.where('customer_external_id', '=', customerExternalId);
+    if (reason !== undefined) query = query.where(sql<SqlBool>`reason_kind(reason) = reason_kind(${reason}::text)`);
+  } else {
+    query = duplicateRows(database, organizationId) as typeof query;
+    if (meterId !== undefined) query = query.where(sql<string>`event::json ->> 'meter_id'`, '=', meterId);
+    if (customerExternalId !== undefined)
+      query = query.where(sql<string>`event::json ->> 'customer_external_id'`, '=', customerExternalId);
+  }
+  if (idempotencyKey !== undefined) {
+    // As text: Postgres may not take the event that was rejected. Quotes inside of its texts are escaped, so that nothing else
+    // in it looks like this.
+    const member = `"idempotency_key":${JSON.stringify(idempotencyKey)}`;
+    query = query.where(sql<SqlBool>`strpos(event, ${member}::text) > 0`);
+  }
+  if (since !== undefined) query = query.where(sql<SqlBool>`event_timestamp(event) >= ${since}::timestamptz`);
+  if (until !== undefined) query = query.where(sql<SqlBool>`event_timestamp(event) < ${until}::timestamptz`);
+  if (before !== undefined) query = query.where('id', '<', before);
+  return await query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** From where the recorded events of a filter are taken. */
+async function sourceOf(database: Database, organizationId: string, filter: EventFilter): Promise<RawBuilder<unknown>> {
+  const { idempotencyKey } = filter;
+  if (idempotencyKey !== undefined) {
+    return sql`(SELECT * FROM events WHERE organization_id = ${organizationId}::uuid AND id = (
+      SELECT event_id FROM idempotency_keys
+      WHERE key_hash = idempotency_key_hash(${organizationId}::uuid, ${idempotencyKey}::text)))`;
+  }
+  return (await isLookedUp(database, organizationId, filter)) ? lookedUp(organizationId, filter) : ALL_EVENTS;
+}
+
+/**
+ * So many events can be looked up and sorted for one page. Of more, the page is found soon enough on a walk through all events of
+ * the organization, newest first; on it a few would be found at its end only.
+ */
+const RARE_MAX = 5_000;
+
+/**
+ * So many are looked up and sorted where a walk would first pass as many newer ones: some tenths of a second. It is what a window
+ * that lies far back costs.
+ */
+const SORTED_MAX = 200_000;
+
+/** Whether the events are looked up by their days, which say how many they are: each has one or more. */
+async function isLookedUp(database: Database, organizationId: string, filter: EventFilter): Promise<boolean> {
+  const { meterId, customerExternalId, since, until } = filter;
+  if ([meterId, customerExternalId, since, until].every((each) => each === undefined)) return false;
+  const max = Math.max(RARE_MAX, await countPassed(database, organizationId, filter));
+  const { rows } = await sql<{ is_rare: boolean }>`
+    SELECT coalesce(sum(event_count), 0) <= ${max} AS is_rare
+    FROM (SELECT event_count FROM ${daysOf(organizationId, filter)} LIMIT ${max + 1}) AS days`.execute(database.kysely);
+  return rows[0]?.is_rare ?? false;
+}
+
+/** How many events a walk passes before it comes to the end of the window, at most `SORTED_MAX`; late ones aside. */
+async function countPassed({ kysely }: Database, organizationId: string, filter: EventFilter): Promise<number> {
+  const { until, before } = filter;
+  if (until === undefined) return 0;
+  const from = before === undefined ? sql`true` : sql`first_event_id(quarter) <= ${before}::uuid`;
+  const { rows } = await sql<{ passed: string }>`
+    SELECT coalesce(sum(event_count), 0) AS passed FROM (
+      SELECT event_count FROM meters CROSS JOIN LATERAL (
+        SELECT event_count FROM ${sql.table(ROLLUPS.meterUsageQuarters.table)}
+        WHERE organization_id = ${organizationId}::uuid AND meter_id = meters.id
+          AND quarter >= ${until}::timestamptz AND ${from} OFFSET 0
+      ) AS newer WHERE meters.organization_id = ${organizationId}::uuid LIMIT ${SORTED_MAX}) AS quarters`.execute(
+    kysely,
+  );
+  return Math.min(SORTED_MAX, Number(rows[0]?.passed ?? 0));
+}
+
+/** The days of usage that the events of a filter lie in, found by their index whatever it asks for. */
+function daysOf(organizationId: string, { meterId, customerExternalId, since, until }: EventFilter) {
+  const ofMeter = meterId === undefined ? sql`true` : sql`meters.id = ${meterId}::uuid`;
+  const ofCustomer =
+    customerExternalId === undefined ? sql`true` : sql`customer_external_id = ${customerExternalId}::text`;
+  const from = since === undefined ? sql`true` : sql`day > ${since}::timestamptz - interval '24 hours'`;
+  const to = until === undefined ? sql`true` : sql`day < ${until}::timestamptz`;
+  return sql`meters CROSS JOIN LATERAL (
+      SELECT * FROM ${sql.table(ROLLUPS.customerUsageDays.table)}
+      WHERE organization_id = ${organizationId}::uuid AND meter_id = meters.id AND ${ofCustomer} AND ${from} AND ${to} OFFSET 0
+    ) AS days WHERE meters.organization_id = ${organizationId}::uuid AND ${ofMeter}`;
+}
+
+/** The events of a filter, one day after the other. */
+function lookedUp(organizationId: string, filter: EventFilter) {
+  const since = filter.since === undefined ? sql`day_of.day` : sql`greatest(day_of.day, ${filter.since}::timestamptz)`;
+  const nextDay = sql`day_of.day + interval '24 hours'`;
+  const until = filter.until === undefined ? nextDay : sql`least(${nextDay}, ${filter.until}::timestamptz)`;
+  return sql`(SELECT found.* FROM (SELECT days.* FROM ${daysOf(organizationId, filter)}) AS day_of CROSS JOIN LATERAL (
+      SELECT * FROM events WHERE event_stream(meter_id, customer_external_id) = event_stream(day_of.meter_id, day_of.customer_external_id)
+        AND organization_id = ${organizationId}::uuid
+        AND meter_id = day_of.meter_id AND customer_external_id = day_of.customer_external_id
+        AND "timestamp" >= ${since} AND "timestamp" < ${until} OFFSET 0
+    ) AS found)`;
+}
+
+/** Events that were rejected for one reason on one meter and not replayed yet. */
+export interface Rejection {
+  /** Without what differs from event to event. */
+  reason: string;
+  meter_id: string;
+  count: number;
+  first_at: string;
+  last_at: string;
+}
+
+/** Those of an organization, most frequent first, at most `limit`. One that is being replayed counts until it is recorded. */
+export async function listRejections(
+  { kysely }: Database,
+  organizationId: string,
+  limit: number,
+): Promise<Rejection[]> {
+  const { rows } = await sql<Rejection>`
+    SELECT reason_kind(reason) AS reason, meter_id, count(*)::int AS count, min(rejected_at) AS first_at, max(rejected_at) AS last_at
+    FROM rejected_events WHERE organization_id = ${organizationId}::uuid
+    GROUP BY 1, 2 ORDER BY 3 DESC, 5 DESC, 1, 2 LIMIT ${limit}`.execute(kysely);
+  return rows;
+}

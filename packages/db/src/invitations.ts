@@ -1,0 +1,97 @@
+import { sql } from 'kysely';
+import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { Role } from './schema.ts';
+
+/** After this an invitation opens nothing any more. */
+const INVITATION_DAYS = 7;
+
+/** A person who was asked to join an organization and has not joined yet. */
+export interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  created_at: string;
+  expires_at: string;
+}
+
+/** An invitation as whoever holds its link sees it. */
+export interface OpenInvitation extends Invitation {
+  organization_id: string;
+  organization_name: string;
+}
+
+const columns = ['id', 'email', 'role', 'created_at', 'expires_at'] as const;
+const isOpen = sql<boolean>`invitations.expires_at > now()`;
+
+/** Invites an address to an organization, in the place of an invitation that it has already. */
+export async function putInvitation(
+  db: Queries,
+  invitation: { organization_id: string; id: string; email: string; role: Role; token_hash: Buffer },
+): Promise<Invitation> {
+  const expires_at = sql<string>`now() + make_interval(days => ${sql.lit(INVITATION_DAYS)})`;
+  return await db
+    .insertInto('invitations')
+    .values({ ...invitation, expires_at })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'email']).doUpdateSet(({ ref }) => ({
+        id: ref('excluded.id'),
+        role: ref('excluded.role'),
+        token_hash: ref('excluded.token_hash'),
+        created_at: ref('excluded.created_at'),
+        expires_at: ref('excluded.expires_at'),
+      })),
+    )
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+}
+
+/** Those that can still be accepted, newest first. */
+export async function listInvitations(db: Queries, organizationId: string, page: Page): Promise<PageOf<Invitation>> {
+  const query = db
+    .selectFrom('invitations')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where(isOpen);
+  return await selectPage(query.orderBy('id', 'desc'), page);
+}
+
+/** Returns whether there was such an invitation that was open. */
+export async function deleteInvitation(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('invitations')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where(isOpen)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** The invitation whose token has this SHA-256, unless it was used or has expired. */
+export async function findInvitation(db: Queries, tokenHash: Buffer): Promise<OpenInvitation | undefined> {
+  return await db
+    .selectFrom('invitations')
+    .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
+    .select(['organization_id', 'organizations.name as organization_name'])
+    .select(['invitations.id', 'email', 'role', 'invitations.created_at', 'expires_at'])
+    .where('token_hash', '=', tokenHash)
+    .where(isOpen)
+    .executeTakeFirst();
+}
+
+/** Uses an invitation up. Of several at the same time, one gets true, and the others wait for it. */
+export async function useInvitation(transaction: Queries, tokenHash: Buffer): Promise<boolean> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom('invitations')
+    .where('token_hash', '=', tokenHash)
+    .where(isOpen)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Removes what is left of the invitations that have expired. */
+export async function deleteExpiredInvitations(db: Queries): Promise<void> {
+  await db
+    .deleteFrom('invitations')
+    .where('expires_at', '<=', sql<string>`now()`)
+    .execute();
+}

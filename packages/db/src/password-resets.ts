@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { Queries } from './page.ts';
+
+/** After this a link for a new password opens nothing any more. */
+const RESET_HOURS = 24;
+
+/** Whose password a link sets. */
+export interface PasswordReset {
+  organization_id: string;
+  user_id: string;
+}
+
+const isOpen = sql<boolean>`expires_at > now()`;
+
+/** Makes a link for a new password of a user. Returns until when it opens; undefined where there is no such user. */
+export async function insertPasswordReset(
+  db: Queries,
+  { token_hash, organization_id, user_id }: PasswordReset & { token_hash: Buffer },
+): Promise<string | undefined> {
+  const row = await db
+    .insertInto('password_resets')
+    .columns(['token_hash', 'organization_id', 'user_id', 'expires_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('users')
+        .select([
+          sql<Buffer>`${token_hash}::bytea`.as('token_hash'),
+          'organization_id',
+          'id as user_id',
+          sql<string>`now() + make_interval(hours => ${sql.lit(RESET_HOURS)})`.as('expires_at'),
+        ])
+        .where('organization_id', '=', organization_id)
+        .where('id', '=', user_id),
+    )
+    .returning('expires_at')
+    .executeTakeFirst();
+  return row?.expires_at;
+}
+
+/** How many links a user was given within an hour that are still open. */
+export async function countRecentPasswordResets(db: Queries, user: PasswordReset): Promise<number> {
+  const { count } = await db
+    .selectFrom('password_resets')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('organization_id', '=', user.organization_id)
+    .where('user_id', '=', user.user_id)
+    .where('created_at', '>', sql<string>`now() - interval '1 hour'`)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Whose password the link with this token's SHA-256 sets, unless it was used or has expired. */
+export async function findPasswordReset(db: Queries, tokenHash: Buffer): Promise<PasswordReset | undefined> {
+  return await db
+    .selectFrom('password_resets')
+    .select(['organization_id', 'user_id'])
+    .where('token_hash', '=', tokenHash)
+    .where(isOpen)
+    .executeTakeFirst();
+}
+
+/** Uses a link up. Of several at the same time, one gets true, and the others wait for it. */
+export async function usePasswordReset(transaction: Queries, tokenHash: Buffer): Promise<boolean> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom('password_resets')
+    .where('token_hash', '=', tokenHash)
+    .where(isOpen)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Removes what is left of the links that have expired. */
+export async function deleteExpiredPasswordResets(db: Queries): Promise<void> {
+  await db
+    .deleteFrom('password_resets')
+    .where('expires_at', '<=', sql<string>`now()`)
+    .execute();
+}

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { isoOf } from './instant.ts';
+import { monthsOf } from './month.ts';
+
+const at = (text: string) => Date.parse(text) * 1000;
+
+test.each([
+  ['UTC', '2026-11-23T12:00:00Z', '2026-11-01T00:00:00.000Z', '2026-10-01T00:00:00.000Z'],
+  ['UTC', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z', '2025-12-01T00:00:00.000Z'],
+  // Daylight saving begins and ends in between.
+  ['Europe/Berlin', '2026-11-01T00:00:00+01:00', '2026-10-31T23:00:00.000Z', '2026-09-30T22:00:00.000Z'],
+  ['Europe/Berlin', '2026-10-31T23:59:59.999+01:00', '2026-09-30T22:00:00.000Z', '2026-08-31T22:00:00.000Z'],
+  ['Asia/Kathmandu', '2026-03-01T00:00:00+05:45', '2026-02-28T18:15:00.000Z', '2026-01-31T18:15:00.000Z'],
+])('in %s the month of %s began at %s, and the one before at %s', (zone, text, start, before) => {
+  const months = monthsOf(zone, at(text));
+  expect([isoOf(months.start), isoOf(months.before)]).toEqual([start, before]);
+});

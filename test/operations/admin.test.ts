@@ -1,0 +1,89 @@
+// `npm run admin`: how whoever runs a Weir helps people into their accounts.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { join, tokenIn, type Member } from '../support/people.ts';
+import { runToEnd } from '../support/run-to-end.ts';
+
+let weir: Weir;
+let admin: Organization;
+let viewer: Member;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  viewer = await join(weir, admin, 'viewer');
+});
+afterAll(() => weir.close());
+
+const PUBLIC_URL = 'https://billing.example.com';
+const run = (args: string[], env: Record<string, string> = { DATABASE_URL: weir.databaseUrl, PUBLIC_URL }) =>
+  runToEnd('apps/admin/src/main.ts', { WEIR_HOME: '/nowhere', ...env }, args);
+const logged = async () =>
+  (await weir.request('GET', '/api/v1/audit-log?limit=1', { session: admin.session })).body.data[0];
+
+test('a lost password is set anew by a link that it prints, which stands in the audit log', async () => {
+  const { code, out, err } = await run(['reset-password', admin.email.toUpperCase()]);
+  expect([code, err]).toEqual([0, '']);
+  const link = out.split('\n')[0] ?? '';
+  expect(link).toMatch(/^https:\/\/billing\.example\.com\/password-reset#rst_/);
+  const operator = { type: 'operator', id: null, email: null };
+  expect(await logged()).toMatchObject({ action: 'user.make_reset_link', actor: operator, outcome: 'done' });
+  const body = { token: tokenIn(link), new_password: 'another horse battery' };
+  const answer = await weir.request('POST', '/api/v1/auth/password-reset', { body });
+  expect(answer).toMatchObject({ status: 200, body: { user: { email: admin.email } } });
+  admin.session = /access_token=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
+});
+
+test('all who can sign in are listed, and one of them is made an admin', async () => {
+  const before = await run(['list-users']);
+  expect(before.code).toBe(0);
+  expect(before.out.split('\n').map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
+    ['EMAIL', 'ROLE'],
+    [admin.email, 'admin'],
+    [viewer.email, 'viewer'],
+    [''],
+  ]);
+  const made = await run(['make-admin', viewer.email]);
+  expect([made.code, made.out]).toEqual([0, expect.stringContaining(`${viewer.email} is an admin of`)]);
+  expect(await logged()).toMatchObject({ action: 'user.update', resource_id: viewer.id, changes: { role: 'admin' } });
+  const me = await weir.request('GET', '/api/v1/auth/me', { session: viewer.session });
+  expect(me.body.user.role).toBe('admin');
+});
+
+test('without settings it finds what npm start brought up, and where its API is', async () => {
+  const home = await mkdtemp(joinPath(tmpdir(), 'weir-admin-'));
+  const services = { database_url: weir.databaseUrl, base_url: 'http://127.0.0.1:3210' };
+  await writeFile(joinPath(home, 'services.json'), JSON.stringify(services));
+  const { code, out } = await run(['reset-password', viewer.email], { WEIR_HOME: home });
+  await rm(home, { recursive: true });
+  expect([code, out]).toEqual([0, expect.stringMatching(/^http:\/\/127\.0\.0\.1:3210\/password-reset#rst_/)]);
+});
+
+test.each<[string, string[], Record<string, string> | undefined, number, RegExp]>([
+  ['an address that nobody has', ['reset-password', 'nobody@example.com'], undefined, 1, /no account with the email/],
+  ['no command', [], undefined, 2, /reset-password <email>/],
+  ['an unknown command', ['delete-everything'], undefined, 2, /unknown command .*--help/],
+  ['no database', ['list-users'], {}, 2, /DATABASE_URL is not set/],
+  [
+    'a database that is away',
+    ['list-users'],
+    { DATABASE_URL: 'postgres://127.0.0.1:1/x' },
+    2,
+    /Postgres cannot be read/,
+  ],
+])('%s is told in a line', async (_, args, env, status, says) => {
+  const { code, err } = await run(args, env);
+  expect([code, err]).toEqual([status, expect.stringMatching(says)]);
+});
+
+test('a link that would lead nowhere is not made', async () => {
+  const count = async () => (await weir.pool.query('SELECT FROM password_resets')).rowCount;
+  const before = await count();
+  const { code, err } = await run(['reset-password', viewer.email], { DATABASE_URL: weir.databaseUrl });
+  expect([code, err]).toEqual([2, expect.stringContaining('PUBLIC_URL is not set')]);
+  expect(await count()).toBe(before);
+});
