@@ -1,5 +1,39 @@
-import { Page } from '../parts/page.tsx';
+import { PasswordInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, send } from '../api/client.ts';
+import { FormBox, useForm } from '../parts/form.tsx';
+import { Door } from './door.tsx';
+import { linkToken } from './link-token.ts';
 
 export function PasswordResetPage() {
-  return <Page title="Password reset">{null}</Page>;
+  const [token] = useState(linkToken);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { new_password: '' },
+    onSubmit: async ({ new_password: password }) => {
+      await send(client.POST('/api/v1/auth/password-reset', { body: { token, new_password: password } }));
+      queries.clear();
+      await navigate({ to: '/', replace: true });
+    },
+  });
+  return (
+    <Door title="Choose a new password" about="Wherever you are signed in, you will be signed out.">
+      <FormBox form={form} submitLabel="Set the password and sign in">
+        <PasswordInput
+          label="New password"
+          description="12 characters or more"
+          autoComplete="new-password"
+          autoFocus
+          size="sm"
+          {...form.text('new_password')}
+        />
+      </FormBox>
+      <p className="door-foot">
+        <Link to="/sign-in">Back to the sign-in</Link>
+      </p>
+    </Door>
+  );
 }

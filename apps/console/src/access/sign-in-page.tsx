@@ -2,7 +2,6 @@ import { PasswordInput, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { client, send } from '../api/client.ts';
-import { sessionQuery } from '../api/session.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { Door } from './door.tsx';
 
@@ -13,10 +12,9 @@ export function SignInPage() {
   const form = useForm({
     initial: { email: '', password: '' },
     onSubmit: async (body) => {
-      const account = await send(client.POST('/api/v1/auth/login', { body }));
+      await send(client.POST('/api/v1/auth/login', { body }));
       // Whoever was here before read things that are not this person's.
       queries.clear();
-      queries.setQueryData(sessionQuery.queryKey, account);
       // Only an address of this page: one that names another host would lead there.
       await navigate({ href: wanted !== undefined && /^\/(?![/\\])/.test(wanted) ? wanted : '/' });
     },

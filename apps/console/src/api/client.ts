@@ -11,11 +11,15 @@ import { ApiError, type Problem } from './problem.ts';
 /** A shape of the document by its name: `Schema<'Plan'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
 
-type paths = documented & PendingPaths;
+type paths = Omit<documented, keyof PendingPaths> & {
+  [Path in keyof PendingPaths]: PendingPaths[Path] &
+    (Path extends keyof documented ? Omit<documented[Path], keyof PendingPaths[Path]> : unknown);
+};
 
 export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: fetchOrExplain });
 
-type GetPath = PathsWithMethod<paths, 'get'>;
+/** A path that can be read. */
+export type GetPath = PathsWithMethod<paths, 'get'>;
 type GetInit<Path extends GetPath> = MaybeOptionalInit<paths[Path], 'get'>;
 type GetData<Path extends GetPath> = NonNullable<
   FetchResponse<paths[Path]['get'] & Record<string | number, unknown>, GetInit<Path>, 'application/json'>['data']
@@ -44,7 +48,8 @@ interface Sent<Data> {
 export async function send<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
   const { data, error, response } = await sent;
   if (response.ok) return data as Data;
-  throw new ApiError(isProblem(error) ? error : notOfWeir(response));
+  const seconds = Number(response.headers.get('retry-after') ?? 0);
+  throw new ApiError({ ...(isProblem(error) ? error : notOfWeir(response)), retry_after_seconds: seconds });
 }
 
 async function fetchOrExplain(request: Request): Promise<Response> {

@@ -5,6 +5,8 @@ export interface Problem {
   request_id?: string | undefined;
   errors?: { path: string; message: string }[] | undefined;
   id?: string | undefined;
+  /** How long to wait before one asks again, where the API says so. */
+  retry_after_seconds?: number | undefined;
 }
 
 /** A refusal of the API, or a request that got no answer (code `no_answer`). */

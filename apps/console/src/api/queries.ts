@@ -1,6 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, type Query } from '@tanstack/react-query';
-import type { PathsWithMethod } from 'openapi-typescript-helpers';
-import type { paths } from './openapi.d.ts';
+import type { GetPath } from './client.ts';
 import { ApiError, isSignedOut } from './problem.ts';
 
 /** A refusal stays one, however often one asks; only what got no answer is worth a second try. */
@@ -37,6 +36,6 @@ function isSessionQuery(query: Query<unknown, unknown>): boolean {
 }
 
 /** Reads anew whatever was read from these paths, whatever the parameters. */
-export async function invalidate(queries: QueryClient, ...stale: PathsWithMethod<paths, 'get'>[]): Promise<void> {
+export async function invalidate(queries: QueryClient, ...stale: GetPath[]): Promise<void> {
   await Promise.all(stale.map((path) => queries.invalidateQueries({ queryKey: [path] })));
 }
