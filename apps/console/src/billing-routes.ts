@@ -1,5 +1,6 @@
 // The pages of the catalog, of billing and of the organization.
 
+import './styles/things.css';
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { shellRoute } from './shell/root-route.tsx';
 

@@ -22,13 +22,18 @@ type Invitation = Schema<'Invitation'>;
 
 export function People() {
   const [link, setLink] = useState<ShownLink>();
+  const [page, setPage] = useState(1);
+  const users = useUsers(page);
   return (
     <>
       {link !== undefined && <LinkOnce link={link} onClose={() => setLink(undefined)} />}
-      <Users onLink={setLink} />
-      <AdminOnly>
-        <Invitations onLink={setLink} />
-      </AdminOnly>
+      <Users onLink={setLink} page={page} onPage={setPage} />
+      {/* Below a list whose height is known, so that nothing moves. */}
+      {!users.isPending && (
+        <AdminOnly>
+          <Invitations onLink={setLink} />
+        </AdminOnly>
+      )}
     </>
   );
 }
@@ -37,11 +42,19 @@ interface LinkProps {
   onLink: (link: ShownLink) => void;
 }
 
-function Users({ onLink }: LinkProps) {
+function useUsers(page: number) {
+  return useQuery({ ...read('/api/v1/users', { query: { page } }), placeholderData: keepPreviousData });
+}
+
+interface UsersProps extends LinkProps {
+  page: number;
+  onPage: (page: number) => void;
+}
+
+function Users({ onLink, page, onPage }: UsersProps) {
   const queries = useQueryClient();
   const { user: self, isAdmin } = useSession();
-  const [page, setPage] = useState(1);
-  const users = useQuery({ ...read('/api/v1/users', { query: { page } }), placeholderData: keepPreviousData });
+  const users = useUsers(page);
   const remove = async ({ id }: User) => {
     await send(client.DELETE('/api/v1/users/{id}', { params: { path: { id } } }));
     await invalidate(queries, '/api/v1/users');
@@ -107,7 +120,7 @@ function Users({ onLink }: LinkProps) {
   ];
   return (
     <Section title="People" about="An admin does everything; a viewer reads everything and changes nothing.">
-      <PagedList query={users} onPage={setPage} label="People" columns={columns} empty="Nobody." />
+      <PagedList query={users} onPage={onPage} label="People" columns={columns} empty="Nobody." />
     </Section>
   );
 }
