@@ -11,9 +11,10 @@ interface CustomerSelectProps {
   onChange(id: string | null): void;
   label?: string;
   error?: string | undefined;
+  isRequired?: boolean;
 }
 
-export function CustomerSelect({ value, onChange, label = 'Customer', error }: CustomerSelectProps) {
+export function CustomerSelect({ value, onChange, label = 'Customer', error, isRequired = false }: CustomerSelectProps) {
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState<{ value: string; label: string }>();
   // Choosing one writes its label into the field: that is no search.
@@ -47,7 +48,7 @@ export function CustomerSelect({ value, onChange, label = 'Customer', error }: C
       nothingFoundMessage={customers.isFetching ? 'Searching …' : 'No such customer'}
       error={error}
       searchable
-      required
+      required={isRequired}
     />
   );
 }
