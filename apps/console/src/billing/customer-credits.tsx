@@ -1,172 +1,131 @@
 // What a customer has in advance: the balance, and the grants that it comes from.
 
-import { Button, Group, Text, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Button, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, read, type Schema, send } from '../api/client.ts';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatAmount } from '../parts/decimals.ts';
-import { FormModal } from '../parts/form-modal.tsx';
-import { QueryView } from '../parts/query-view.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { Section } from '../parts/page.tsx';
+import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
-import { StatusBadge } from './status-badge.tsx';
+import { plainDecimal, wholeNumber } from '../parts/typed-text.ts';
 
 type Credit = Schema<'Credit'>;
-type Dialog = 'grant' | Credit;
 
 export function CustomerCredits({ customerId: id }: { customerId: string }) {
-  const [dialog, setDialog] = useState<Dialog>();
+  const queries = useQueryClient();
+  const [isGranting, setIsGranting] = useState(false);
   const credits = useQuery(read('/api/v1/customers/{id}/credits', { path: { id } }));
-  const close = () => setDialog(undefined);
+  const end = async (grant: Credit) => {
+    await send(client.POST('/api/v1/credits/{id}/void', { params: { path: { id: grant.id } } }));
+    await invalidate(queries, '/api/v1/customers/{id}/credits');
+  };
+  const columns: Column<Credit>[] = [
+    { title: 'Granted', cell: ({ created_at }) => <Time at={created_at} as="date" />, isTight: true },
+    { title: 'Status', cell: ({ status }) => <Status of={status} />, isTight: true },
+    { title: 'Note', cell: ({ note }) => note, isExtra: true },
+    { title: 'Expires', cell: ({ expires_at: at }) => (at === null ? 'never' : <Time at={at} />), isExtra: true },
+    { title: 'Amount', cell: ({ amount, currency }) => formatAmount(amount, currency), isNumber: true },
+    { title: 'Remaining', cell: ({ remaining, currency }) => formatAmount(remaining, currency), isNumber: true },
+    {
+      title: 'Changes',
+      isTitleHidden: true,
+      isTight: true,
+      cell: (grant) =>
+        grant.status === 'ACTIVE' && (
+          <AdminOnly>
+            <Confirm
+              label="Void credit"
+              title={`Void ${formatAmount(grant.remaining, grant.currency)} of credit?`}
+              onConfirm={() => end(grant)}
+              isDangerous
+              trigger={(open) => (
+                <Button variant="subtle" color="red" onClick={open}>
+                  Void
+                </Button>
+              )}
+            >
+              What invoices drew of it stays drawn. The rest ends, for good.
+            </Confirm>
+          </AdminOnly>
+        ),
+    },
+  ];
   return (
-    <>
-      <QueryView query={credits}>
-        {({ balance, grants }) => (
-          <>
-            <Group justify="space-between" mb="sm">
-              <Text>
-                Balance{' '}
-                <strong className="number">
-                  {Object.entries(balance)
-                    .map(([currency, amount]) => formatAmount(amount, currency))
-                    .join(', ') || 'none'}
-                </strong>
-              </Text>
-              <AdminOnly>
-                <Button onClick={() => setDialog('grant')}>Grant credit</Button>
-              </AdminOnly>
-            </Group>
-            {grants.length === 0 ? (
-              <Text c="dimmed">No credit. Invoices draw it when they are finalized.</Text>
-            ) : (
-              <Grants grants={grants} onVoid={setDialog} />
-            )}
-          </>
-        )}
-      </QueryView>
-      {dialog === 'grant' && <GrantForm customerId={id} onClose={close} />}
-      {dialog !== undefined && dialog !== 'grant' && (
-        <FormModal
-          title={`Void ${formatAmount(dialog.remaining, dialog.currency)} of credit?`}
-          submit="Void credit"
-          isDangerous
-          run={() => send(client.POST('/api/v1/credits/{id}/void', { params: { path: { id: dialog.id } } }))}
-          refresh={['/api/v1/customers/{id}/credits']}
-          onClose={close}
+    <Loaded query={credits}>
+      {({ balance, grants }) => (
+        <Section
+          title={`Balance: ${balanceOf(balance)}`}
+          actions={
+            <AdminOnly>
+              <Button onClick={() => setIsGranting(true)}>Grant credit</Button>
+            </AdminOnly>
+          }
         >
-          <Text size="sm">What invoices drew of it stays drawn. The rest ends, for good.</Text>
-        </FormModal>
+          <DataTable
+            label="Credits"
+            columns={columns}
+            rows={grants}
+            keyOf={(grant) => grant.id}
+            empty="No credit. What is granted is drawn by invoices when they are finalized."
+          />
+          {isGranting && <GrantForm customerId={id} onClose={() => setIsGranting(false)} />}
+        </Section>
       )}
-    </>
+    </Loaded>
   );
 }
 
-function Grants({ grants, onVoid }: { grants: readonly Credit[]; onVoid(grant: Credit): void }) {
-  return (
-    <div className="table-scroll">
-      <table className="table" aria-label="Credits">
-        <thead>
-          <tr>
-            <th scope="col">Granted</th>
-            <th scope="col">Status</th>
-            <th scope="col" className="right">
-              Amount
-            </th>
-            <th scope="col" className="right">
-              Remaining
-            </th>
-            <th scope="col">Expires</th>
-            <th scope="col">Note</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {grants.map((grant) => (
-            <tr key={grant.id}>
-              <td>
-                <Time of={grant.created_at} isDate />
-              </td>
-              <td>
-                <StatusBadge status={grant.status} />
-              </td>
-              <td className="right number">{formatAmount(grant.amount, grant.currency)}</td>
-              <td className="right number">{formatAmount(grant.remaining, grant.currency)}</td>
-              <td>{grant.expires_at === null ? 'never' : <Time of={grant.expires_at} />}</td>
-              <td>{grant.note}</td>
-              <td className="right">
-                {grant.status === 'ACTIVE' && (
-                  <AdminOnly>
-                    <Button variant="subtle" color="red" size="compact-xs" onClick={() => onVoid(grant)}>
-                      Void
-                    </Button>
-                  </AdminOnly>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+function balanceOf(balance: Record<string, string>): string {
+  const amounts = Object.entries(balance).map(([currency, amount]) => formatAmount(amount, currency));
+  return amounts.join(', ') || 'none';
 }
 
-function GrantForm({ customerId, onClose }: { customerId: string; onClose(): void }) {
-  const [values, setValues] = useState({ amount: '', currency: 'USD', expires: '', priority: '0', note: '' });
-  const field = (name: keyof typeof values) => ({
-    value: values[name],
-    onChange: ({ currentTarget: { value } }: { currentTarget: { value: string } }) =>
-      setValues((before) => ({ ...before, [name]: value })),
+function GrantForm({ customerId, onClose }: { customerId: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    name: `credit-${customerId}`,
+    initial: { amount: '', currency: 'USD', expires_on: '', priority: '0', note: '' },
+    async onSubmit({ amount, currency, expires_on, priority, note }) {
+      const body = {
+        amount: plainDecimal(amount),
+        currency: currency.trim().toUpperCase(),
+        // The day that is named still counts.
+        expires_at: expires_on === '' ? null : new Date(`${expires_on}T24:00:00`).toISOString(),
+        priority: wholeNumber(priority),
+        note: note.trim() || null,
+      };
+      await send(client.POST('/api/v1/customers/{id}/credits', { params: { path: { id: customerId } }, body }));
+      await invalidate(queries, '/api/v1/customers/{id}/credits');
+      onClose();
+    },
   });
-  const run = () =>
-    send(
-      client.POST('/api/v1/customers/{id}/credits', {
-        params: { path: { id: customerId } },
-        body: {
-          amount: values.amount.replace(/[\s,]/g, ''),
-          currency: values.currency.trim().toUpperCase(),
-          // The date that is named still counts.
-          expires_at: values.expires === '' ? null : new Date(`${values.expires}T24:00:00`).toISOString(),
-          priority: (/^\d{1,9}$/.test(values.priority) ? Number(values.priority) : values.priority) as number,
-          note: values.note.trim() || null,
-        },
-      }),
-    );
   return (
-    <FormModal
-      title="Grant credit"
-      submit="Grant"
-      run={run}
-      refresh={['/api/v1/customers/{id}/credits']}
-      onClose={onClose}
-    >
-      {(errorOf) => (
-        <div className="form-grid">
-          <TextInput
-            label="Amount"
-            inputMode="decimal"
-            error={errorOf('amount')}
-            required
-            data-autofocus
-            {...field('amount')}
-          />
-          <TextInput label="Currency" error={errorOf('currency')} required {...field('currency')} />
-          <TextInput
-            type="date"
-            label="Counts until"
-            description="Empty: it never expires"
-            error={errorOf('expires_at')}
-            {...field('expires')}
-          />
-          <TextInput
-            label="Priority"
-            description="The smaller one is drawn first"
-            inputMode="numeric"
-            error={errorOf('priority')}
-            {...field('priority')}
-          />
-          <TextInput label="Note" error={errorOf('note')} {...field('note')} />
-        </div>
-      )}
-    </FormModal>
+    <FormDialog title="Grant credit" submitLabel="Grant" form={form} onClose={onClose}>
+      <div className="form-row">
+        <TextInput label="Amount" inputMode="decimal" required data-autofocus {...form.text('amount')} />
+        <TextInput label="Currency" required {...form.text('currency')} />
+        <TextInput
+          type="date"
+          label="Last day"
+          description="Empty: it never expires"
+          {...form.text('expires_on', 'expires_at')}
+        />
+        <TextInput
+          label="Priority"
+          description="The smaller is drawn first"
+          inputMode="numeric"
+          {...form.text('priority')}
+        />
+      </div>
+      <TextInput label="Note" {...form.text('note')} />
+    </FormDialog>
   );
 }

@@ -52,7 +52,7 @@ function TakeBack({ id, label, body, children }: TakeBackProps) {
     setBusy(true);
     setError(null);
     try {
-      await send(client.PATCH('/api/v1/subscriptions/{id}', { params: { path: { id } }, body }));
+      await send(client.PATCH('/api/v1/subscriptions/{id}', { params: { path: { id } }, body: body as never }));
       await invalidate(queries, ...OF_SUBSCRIPTIONS);
     } catch (problem) {
       setError(problem);

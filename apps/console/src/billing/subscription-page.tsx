@@ -173,7 +173,9 @@ function Settle({ id }: { id: string }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const settle = async () => {
-    const { invoice } = await send(client.POST('/api/v1/subscriptions/{id}/settle', { params: { path: { id } } }));
+    const settled = await send(client.POST('/api/v1/subscriptions/{id}/settle', { params: { path: { id } } }));
+    // The types of the client leave out what is always null in one of its answers.
+    const { invoice } = settled as { invoice: { id: string } | null };
     await invalidate(queries, '/api/v1/invoices');
     if (invoice === null) notify('Nothing came late that comes to an amount.');
     else await navigate({ to: '/invoices/$invoiceId', params: { invoiceId: invoice.id } });

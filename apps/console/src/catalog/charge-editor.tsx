@@ -77,7 +77,7 @@ export function ChargeEditor({
       <div className="form-row">
         <TextInput
           label="Name"
-          description="What the lines of invoices are called"
+          placeholder="What invoices call it"
           value={draft.display_name}
           onChange={({ currentTarget: { value } }) => change({ display_name: value })}
           error={errorOf('display_name')}
@@ -87,7 +87,7 @@ export function ChargeEditor({
         {draft.type === 'USAGE' ? (
           <Select
             label="Meter"
-            description="Whose usage is priced"
+            placeholder="Whose usage is priced"
             data={meters}
             value={draft.meter_id}
             onChange={(meter_id) => change({ meter_id })}
@@ -98,7 +98,6 @@ export function ChargeEditor({
         ) : (
           <Select
             label="Due"
-            description="When a period is billed"
             data={[
               { value: 'in_advance', label: 'In advance' },
               { value: 'in_arrears', label: 'At the end of the period' },
@@ -111,7 +110,6 @@ export function ChargeEditor({
         {draft.type === 'USAGE' && (
           <Select
             label="Model"
-            description={MODEL_HINTS[draft.model]}
             value={draft.model}
             onChange={(model) => change({ model: (model ?? 'per_unit') as ChargeModel })}
             data={modelChoices}
@@ -119,6 +117,7 @@ export function ChargeEditor({
           />
         )}
       </div>
+      {draft.type === 'USAGE' && <p className="charge-hint">{MODEL_HINTS[draft.model]}</p>}
       {fields.includes('tiers') && (
         <Tiers tiers={draft.tiers} onChange={(tiers) => change({ tiers })} currency={currency} errorOf={errorOf} />
       )}
@@ -134,19 +133,19 @@ export function ChargeEditor({
           <TextInput label={`For each event, ${currency}`} {...text('fixed_amount')} />
         )}
         {fields.includes('included_units') && (
-          <TextInput label="Included units" description="Taken off before the rest is priced" {...text('included_units')} />
+          <TextInput label="Included units" placeholder="none" {...text('included_units')} />
         )}
         {fields.includes('minimum_amount') && (
           <TextInput
             label={`At least, ${currency}`}
-            description="Also due when nothing is used"
+            placeholder="no minimum"
             {...text('minimum_amount')}
           />
         )}
         {fields.includes('maximum_amount') && (
           <TextInput
             label={`At most, ${currency}`}
-            description="Usage beyond it costs nothing more"
+            placeholder="no maximum"
             {...text('maximum_amount')}
           />
         )}

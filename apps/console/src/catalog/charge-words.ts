@@ -1,6 +1,6 @@
 // A charge in words, as one would say it on a price list.
 
-import { formatDecimal } from '../parts/decimals.ts';
+import { formatAmount, formatDecimal } from '../parts/decimals.ts';
 
 interface Terms {
   type: 'FIXED' | 'USAGE';
@@ -31,7 +31,7 @@ export function describeCharge(charge: Terms, currency: string, interval?: strin
 }
 
 function priceOf(charge: Terms, currency: string, interval = 'period'): string {
-  const money = (value: string | null | undefined) => `${formatDecimal(value ?? '0')} ${currency}`;
+  const money = (value: string | null | undefined) => formatAmount(value ?? '0', currency);
   if (charge.type === 'FIXED') {
     const when = charge.timing === 'in_arrears' ? 'at its end' : 'in advance';
     return `${money(charge.unit_price)} each ${interval}, ${when}`;
@@ -39,18 +39,17 @@ function priceOf(charge: Terms, currency: string, interval = 'period'): string {
   switch (charge.model) {
     case 'graduated':
     case 'volume': {
-      const tiers = (charge.tiers ?? []).map((tier) => {
-        const range = tier.up_to === null ? 'beyond' : `to ${formatDecimal(tier.up_to)}`;
-        const fee = Number(tier.flat_fee) === 0 ? '' : ` + ${money(tier.flat_fee)}`;
-        return `${range}: ${money(tier.unit_price)}${fee}`;
+      const tiers = (charge.tiers ?? []).map(({ up_to, unit_price, flat_fee }) => {
+        const fee = /[1-9]/.test(flat_fee) ? ` and ${money(flat_fee)}` : '';
+        return `${up_to === null ? 'beyond' : `to ${formatDecimal(up_to)}`} ${money(unit_price)} each${fee}`;
       });
-      return `${charge.model === 'volume' ? 'all units by volume' : 'each tier for itself'} (${tiers.join('; ')})`;
+      return `${charge.model === 'volume' ? 'All units by volume' : 'By tier'}: ${tiers.join('; ')}`;
     }
     case 'package':
-      return `${money(charge.unit_price)} for each ${formatDecimal(charge.package_size ?? '1')} begun`;
+      return `${money(charge.unit_price)} for each ${formatDecimal(charge.package_size)} begun`;
     case 'percentage': {
-      const fee = charge.fixed_amount == null ? '' : ` + ${money(charge.fixed_amount)} for each event`;
-      return `${formatDecimal(charge.rate ?? '0')} %${fee}`;
+      const fee = charge.fixed_amount == null ? '' : ` and ${money(charge.fixed_amount)} for each event`;
+      return `${formatDecimal(charge.rate)} %${fee}`;
     }
     default:
       return `${money(charge.unit_price)} each`;
@@ -61,7 +60,7 @@ function conditionsOf(charge: Terms, currency: string): string[] {
   const { included_units: included, minimum_amount: least, maximum_amount: most } = charge;
   return [
     ...(included == null ? [] : [`${formatDecimal(included)} included`]),
-    ...(least == null ? [] : [`at least ${formatDecimal(least)} ${currency}`]),
-    ...(most == null ? [] : [`at most ${formatDecimal(most)} ${currency}`]),
+    ...(least == null ? [] : [`at least ${formatAmount(least, currency)}`]),
+    ...(most == null ? [] : [`at most ${formatAmount(most, currency)}`]),
   ];
 }

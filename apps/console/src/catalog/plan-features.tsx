@@ -11,6 +11,7 @@ import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
+import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
 import { plainDecimal } from '../parts/typed-text.ts';
 
@@ -23,8 +24,8 @@ const RESETS = ['hour', 'day', 'week', 'month', 'year'] as const;
 export function PlanFeatures({ plan }: { plan: Plan }) {
   const queries = useQueryClient();
   const [dialog, setDialog] = useState<'new' | PlanFeature>();
-  const { data } = useQuery(read('/api/v1/features'));
-  const features = data?.data ?? [];
+  const catalog = useQuery(read('/api/v1/features'));
+  const features = catalog.data?.data ?? [];
   const nameOf = (id: string) => features.find((feature) => feature.id === id)?.name ?? 'Feature';
   const takeOut = async ({ feature_id }: PlanFeature) => {
     const path = { id: plan.id, feature_id };
@@ -79,13 +80,17 @@ export function PlanFeatures({ plan }: { plan: Plan }) {
         </AdminOnly>
       }
     >
-      <DataTable
-        label="Features and limits"
-        columns={columns}
-        rows={plan.features}
-        keyOf={({ feature_id }) => feature_id}
-        empty="The plan includes no feature: whoever asks for entitlements is told that its customers may use none."
-      />
+      <Loaded query={catalog} rows={3}>
+        {() => (
+          <DataTable
+            label="Features and limits"
+            columns={columns}
+            rows={plan.features}
+            keyOf={({ feature_id }) => feature_id}
+            empty="The plan includes no feature: whoever asks for entitlements is told that its customers may use none."
+          />
+        )}
+      </Loaded>
       {dialog !== undefined && (
         <LimitForm
           plan={plan}

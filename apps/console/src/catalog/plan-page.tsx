@@ -23,7 +23,8 @@ export function PlanPage() {
   const plan = useQuery(read('/api/v1/plans/{id}', { path: { id: planId } }));
   return (
     <Loaded query={plan} rows={10}>
-      {(data) => <PlanView plan={data} />}
+      {/* The types of the client leave out fields that are always null, such as the meter of a FIXED charge. */}
+      {(data) => <PlanView plan={data as Plan} />}
     </Loaded>
   );
 }

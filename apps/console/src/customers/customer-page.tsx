@@ -1,18 +1,21 @@
-import { Button, Tabs, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Tabs } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, read, type Schema, send } from '../api/client.ts';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
 import { CustomerCredits } from '../billing/customer-credits.tsx';
-import { InvoiceTable, useInvoices } from '../billing/invoices-page.tsx';
+import { InvoiceList } from '../billing/invoice-list.tsx';
 import { SubscribeForm } from '../billing/subscribe-form.tsx';
-import { SubscriptionTable, useSubscriptions } from '../billing/subscriptions-page.tsx';
+import { SubscriptionList } from '../billing/subscription-list.tsx';
 import { AdminOnly } from '../parts/admin-only.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Facts } from '../parts/facts.tsx';
-import { FormModal } from '../parts/form-modal.tsx';
+import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
-import { QueryView } from '../parts/query-view.tsx';
+import { useSearchState } from '../parts/search-state.ts';
 import { Time } from '../parts/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
@@ -22,51 +25,62 @@ type Customer = Schema<'Customer'>;
 export function CustomerPage() {
   const { customerId } = useParams({ strict: false }) as { customerId: string };
   const customer = useQuery(read('/api/v1/customers/{id}', { path: { id: customerId } }));
-  return <QueryView query={customer}>{(data) => <CustomerView customer={data} />}</QueryView>;
+  return (
+    <Loaded query={customer} rows={12}>
+      {(data) => <CustomerView customer={data} />}
+    </Loaded>
+  );
 }
 
 function CustomerView({ customer }: { customer: Customer }) {
   const navigate = useNavigate();
-  const [dialog, setDialog] = useState<'edit' | 'delete' | 'subscribe'>();
-  const { id, name, external_id, email, phone, time_zone } = customer;
+  const queries = useQueryClient();
+  const { state, change } = useSearchState<'tab'>();
+  const [dialog, setDialog] = useState<'edit' | 'subscribe'>();
+  const { id, name, external_id: externalId } = customer;
   const close = () => setDialog(undefined);
-  const address = addressOf(customer);
+  const remove = async () => {
+    await send(client.DELETE('/api/v1/customers/{id}', { params: { path: { id } } }));
+    await navigate({ to: '/customers' });
+    await invalidate(queries, '/api/v1/customers');
+  };
   return (
     <Page
-      title={name ?? external_id}
-      parents={[{ label: 'Customers', to: '/customers' }]}
+      title={name ?? externalId}
+      above={<Link to="/customers">Customers</Link>}
       actions={
         <AdminOnly>
           <Button onClick={() => setDialog('subscribe')}>Subscribe to a plan</Button>
           <Button variant="default" onClick={() => setDialog('edit')}>
             Change
           </Button>
-          <Button variant="default" onClick={() => setDialog('delete')}>
-            Delete
-          </Button>
+          <Confirm label="Delete" title={`Delete ${name ?? externalId}?`} onConfirm={remove} isDangerous>
+            The record only: usage stays, under the external id. A customer with a subscription, an invoice or a credit
+            cannot be deleted.
+          </Confirm>
         </AdminOnly>
       }
     >
       <Facts
         of={[
-          ['External id', <code key="external">{external_id}</code>],
-          ...(email === null ? [] : [['Email', email] as const]),
-          ...(phone === null ? [] : [['Phone', phone] as const]),
-          ...(address === '' ? [] : [['Address', address] as const]),
-          ['Time zone', time_zone ?? 'that of the organization'],
-          ['Since', <Time key="since" of={customer.created_at} isDate />],
+          ['External id', <code key="external">{externalId}</code>],
+          ['Email', customer.email],
+          ['Phone', customer.phone],
+          ['Address', addressOf(customer)],
+          ['Time zone', customer.time_zone ?? 'that of the organization'],
+          ['Since', <Time key="since" at={customer.created_at} as="date" />],
         ]}
       />
-      <Tabs defaultValue="usage" keepMounted={false} mt="md">
+      <Tabs value={state.tab ?? 'usage'} onChange={(tab) => change({ tab })} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="usage">Usage</Tabs.Tab>
           <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
           <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
           <Tabs.Tab value="credits">Credits</Tabs.Tab>
-          <Tabs.Tab value="features">Entitlements</Tabs.Tab>
+          <Tabs.Tab value="entitlements">Entitlements</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="usage" pt="md">
-          <Usage id={id} />
+          <Usage customer={customer} />
         </Tabs.Panel>
         <Tabs.Panel value="subscriptions" pt="md">
           <Subscriptions id={id} />
@@ -77,7 +91,7 @@ function CustomerView({ customer }: { customer: Customer }) {
         <Tabs.Panel value="credits" pt="md">
           <CustomerCredits customerId={id} />
         </Tabs.Panel>
-        <Tabs.Panel value="features" pt="md">
+        <Tabs.Panel value="entitlements" pt="md">
           <Entitlements id={id} />
         </Tabs.Panel>
       </Tabs>
@@ -89,19 +103,6 @@ function CustomerView({ customer }: { customer: Customer }) {
           onDone={(made) => void navigate({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: made.id } })}
         />
       )}
-      {dialog === 'delete' && (
-        <FormModal
-          title={`Delete ${name ?? external_id}?`}
-          submit="Delete customer"
-          isDangerous
-          run={() => send(client.DELETE('/api/v1/customers/{id}', { params: { path: { id } } }))}
-          refresh={['/api/v1/customers']}
-          onDone={() => void navigate({ to: '/customers' })}
-          onClose={close}
-        >
-          <Text size="sm">The record only: usage stays, under the external id.</Text>
-        </FormModal>
-      )}
     </Page>
   );
 }
@@ -112,68 +113,55 @@ function addressOf(customer: Customer): string {
   return [street, place, customer.billing_address_state, country].filter(Boolean).join(', ');
 }
 
-function Usage({ id }: { id: string }) {
+function Usage({ customer }: { customer: Customer }) {
   const usage = useQuery({
-    ...read('/api/v1/customers/{id}/usage', { path: { id } }),
+    ...read('/api/v1/customers/{id}/usage', { path: { id: customer.id } }),
     refetchInterval: 5_000,
   });
+  type Row = NonNullable<typeof usage.data>['data'][number];
+  const columns: Column<Row>[] = [
+    {
+      title: 'Meter',
+      cell: ({ meter_id, name }) => (
+        <Link
+          to="/usage"
+          search={{ meter: meter_id, customer: customer.external_id }}
+          className="row-link"
+        >
+          {name}
+        </Link>
+      ),
+    },
+    {
+      title: 'Usage',
+      cell: ({ total_usage, unit }) => `${formatDecimal(total_usage)}${unit === null ? '' : ` ${unit}`}`,
+      isNumber: true,
+    },
+    { title: 'Events', cell: ({ event_count }) => formatDecimal(event_count), isNumber: true },
+  ];
   return (
-    <QueryView query={usage}>
-      {({ data, period_start, period_end }) => (
-        <>
-          <Text size="sm" c="dimmed" mb="xs">
-            From <Time of={period_start} /> to <Time of={period_end} />
-          </Text>
-          {data.length === 0 ? (
-            <Text c="dimmed">No usage in this time.</Text>
-          ) : (
-            <div className="table-scroll">
-              <table className="table" aria-label="Usage by meter">
-                <thead>
-                  <tr>
-                    <th scope="col">Meter</th>
-                    <th scope="col" className="right">
-                      Usage
-                    </th>
-                    <th scope="col" className="right">
-                      Events
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((meter) => (
-                    <tr key={meter.meter_id}>
-                      <td>
-                        <Link to="/meters/$meterId" params={{ meterId: meter.meter_id }}>
-                          {meter.name}
-                        </Link>
-                      </td>
-                      <td className="right number">
-                        {formatDecimal(meter.total_usage)} {meter.unit ?? ''}
-                      </td>
-                      <td className="right number">{formatDecimal(meter.event_count)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )}
-        </>
+    <Loaded query={usage}>
+      {({ data }) => (
+        <DataTable
+          label="Usage of the last 30 days"
+          columns={columns}
+          rows={data}
+          keyOf={({ meter_id }) => meter_id}
+          empty="No usage in the last 30 days."
+        />
       )}
-    </QueryView>
+    </Loaded>
   );
 }
 
 function Subscriptions({ id }: { id: string }) {
   const [page, setPage] = useState(1);
-  return (
-    <SubscriptionTable query={useSubscriptions({ page, customer_id: id })} page={page} onPage={setPage} isOfCustomer />
-  );
+  return <SubscriptionList filter={{ page, customer_id: id }} onPage={setPage} />;
 }
 
 function Invoices({ id }: { id: string }) {
   const [page, setPage] = useState(1);
-  return <InvoiceTable query={useInvoices({ page, customer_id: id })} page={page} onPage={setPage} />;
+  return <InvoiceList filter={{ page, customer_id: id }} onPage={setPage} />;
 }
 
 function Entitlements({ id }: { id: string }) {
@@ -182,8 +170,8 @@ function Entitlements({ id }: { id: string }) {
     refetchInterval: 10_000,
   });
   return (
-    <QueryView query={entitlements}>
+    <Loaded query={entitlements}>
       {(answer) => <EntitlementTable entitlements={'data' in answer ? answer.data : [answer]} />}
-    </QueryView>
+    </Loaded>
   );
 }

@@ -4,7 +4,7 @@ import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client, read, type Schema, send } from '../api/client.ts';
+import { read, type Schema } from '../api/client.ts';
 
 interface CustomerSelectProps {
   value: string | null;
@@ -18,19 +18,28 @@ export function CustomerSelect({ value, onChange, label = 'Customer', error }: C
   const [chosen, setChosen] = useState<{ value: string; label: string }>();
   // Choosing one writes its label into the field: that is no search.
   const [search] = useDebouncedValue(typed === chosen?.label ? '' : typed, 200);
-  const customers = useQuery({ ...read('/api/v1/customers', { query: { search } }), placeholderData: keepPreviousData, });
+  const customers = useQuery({
+    ...read('/api/v1/customers', { query: { search } }),
+    placeholderData: keepPreviousData,
+  });
+  // One that was chosen before this page was opened is known by its id only.
+  const { data: given } = useQuery({
+    ...read('/api/v1/customers/{id}', { path: { id: value ?? '' } }),
+    enabled: value !== null && chosen === undefined,
+  });
   const found = (customers.data?.data ?? []).map((customer) => ({ value: customer.id, label: nameOf(customer) }));
-  const hasChosen = chosen === undefined || found.some((each) => each.value === chosen.value);
+  const shown = chosen ?? (given === undefined ? undefined : { value: given.id, label: nameOf(given) });
+  const isFound = shown === undefined || found.some((each) => each.value === shown.value);
   return (
     <Select
       label={label}
       placeholder="Search by name, id or email"
-      data={hasChosen ? found : [chosen, ...found]}
+      data={isFound ? found : [shown, ...found]}
       // What was searched for is found already.
       filter={({ options }) => options}
       value={value}
       onChange={(id, option) => {
-        setChosen(id === null ? undefined : option);
+        setChosen(option ?? undefined);
         onChange(id);
       }}
       searchValue={typed}

@@ -1,23 +1,42 @@
 import { Button, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { read } from '../api/client.ts';
+import { read, type Schema } from '../api/client.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
-import { PagedTable } from '../parts/paged-table.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Page } from '../parts/page.tsx';
+import { useSearchState } from '../parts/search-state.ts';
 import { Time } from '../parts/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
 
+/** Long enough to type a word without asking for each letter of it. */
+const SEARCH_MS = 200;
+
+const columns: Column<Schema<'Customer'>>[] = [
+  {
+    title: 'Name',
+    cell: ({ id, name, external_id }) => (
+      <Link to="/customers/$customerId" params={{ customerId: id }} className="row-link">
+        {name ?? external_id}
+      </Link>
+    ),
+  },
+  { title: 'External id', cell: ({ external_id }) => <code>{external_id}</code> },
+  { title: 'Email', cell: ({ email }) => email, isExtra: true },
+  { title: 'Since', cell: ({ created_at }) => <Time at={created_at} as="date" />, isExtra: true, isTight: true },
+];
+
 export function CustomersPage() {
   const navigate = useNavigate();
-  const [page, setPage] = useState(1);
-  const [typed, setTyped] = useState('');
-  const [search] = useDebouncedValue(typed.trim(), 200);
+  const { state, change, page, setPage } = useSearchState<'search'>();
+  const [typed, setTyped] = useState(state.search ?? '');
+  const search = useDebouncedCallback((text: string) => change({ search: text.trim() }), SEARCH_MS);
   const [isNew, setIsNew] = useState(false);
   const customers = useQuery({
-    ...read('/api/v1/customers', { query: { page, ...(search !== '' && { search }) } }),
+    ...read('/api/v1/customers', { query: { page, ...(state.search !== undefined && { search: state.search }) } }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -28,47 +47,29 @@ export function CustomersPage() {
           <Button onClick={() => setIsNew(true)}>New customer</Button>
         </AdminOnly>
       }
-      filters={
+    >
+      <div className="toolbar">
         <TextInput
           type="search"
           aria-label="Search customers"
-          placeholder="Search by name, id or email"
+          placeholder="Name, id or email"
           value={typed}
           onChange={({ currentTarget: { value } }) => {
             setTyped(value);
-            setPage(1);
+            search(value);
           }}
-          data-search
         />
-      }
-    >
-      <PagedTable
+      </div>
+      <PagedList
         query={customers}
-        page={page}
         onPage={setPage}
         label="Customers"
-        columns={['Name', 'External id', 'Email', 'Since']}
+        columns={columns}
         empty={
-          search === ''
-            ? 'No customer yet. Usage needs none: it is kept under the external id, and belongs to the customer once there is one.'
-            : `No customer has “${search}” in its name, id or email.`
+          state.search === undefined
+            ? 'No customer yet. Usage needs none: it is kept under the external id that services track it with.'
+            : `No customer has “${state.search}” in its name, id or email.`
         }
-        row={(customer) => (
-          <tr key={customer.id}>
-            <td>
-              <Link to="/customers/$customerId" params={{ customerId: customer.id }}>
-                {customer.name ?? customer.external_id}
-              </Link>
-            </td>
-            <td>
-              <code>{customer.external_id}</code>
-            </td>
-            <td>{customer.email}</td>
-            <td>
-              <Time of={customer.created_at} isDate />
-            </td>
-          </tr>
-        )}
       />
       {isNew && (
         <CustomerForm

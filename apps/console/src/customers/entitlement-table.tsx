@@ -1,9 +1,11 @@
-import { Badge, Text } from '@mantine/core';
 import type { Schema } from '../api/client.ts';
+import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Time } from '../parts/time.tsx';
 
-const REASONS: Record<Schema<'Entitlement'>['reason'], string> = {
+type Entitlement = Schema<'Entitlement'>;
+
+const REASONS: Record<Entitlement['reason'], string> = {
   ok: 'yes',
   no_subscription: 'no subscription',
   not_in_plan: 'not in the plan',
@@ -11,47 +13,37 @@ const REASONS: Record<Schema<'Entitlement'>['reason'], string> = {
   limit_reached: 'limit reached',
 };
 
+const columns: Column<Entitlement>[] = [
+  { title: 'Feature', cell: ({ feature }) => <code>{feature}</code> },
+  {
+    title: 'May use it',
+    cell: ({ has_access, reason }) => (
+      <span className={`status ${has_access ? 'status-good' : 'status-bad'}`}>{REASONS[reason]}</span>
+    ),
+  },
+  { title: 'Used', cell: ({ usage }) => (usage === null ? '' : formatDecimal(usage)), isNumber: true },
+  { title: 'Limit', cell: limitOf, isNumber: true },
+  {
+    title: 'Begins anew',
+    cell: ({ resets_at, type }) => (resets_at === null ? type === 'meter' && 'never' : <Time at={resets_at} />),
+    isExtra: true,
+  },
+];
+
 /** What a customer may use, and how much of it is left. */
-export function EntitlementTable({ entitlements }: { entitlements: readonly Schema<'Entitlement'>[] }) {
-  if (entitlements.length === 0)
-    return <Text c="dimmed">No feature: it comes with the plan of a subscription.</Text>;
+export function EntitlementTable({ entitlements }: { entitlements: readonly Entitlement[] }) {
   return (
-    <div className="table-scroll">
-      <table className="table" aria-label="Entitlements">
-        <thead>
-          <tr>
-            <th scope="col">Feature</th>
-            <th scope="col">May use it</th>
-            <th scope="col" className="right">
-              Used
-            </th>
-            <th scope="col" className="right">
-              Limit
-            </th>
-            <th scope="col">Begins anew</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entitlements.map((each) => (
-            <tr key={each.feature}>
-              <td>
-                <code>{each.feature}</code>
-              </td>
-              <td>
-                <Badge color={each.has_access ? 'green' : 'red'}>{REASONS[each.reason]}</Badge>
-              </td>
-              <td className="right number">{each.usage === null ? '' : formatDecimal(each.usage)}</td>
-              <td className="right number">{limitOf(each)}</td>
-              <td>{each.resets_at === null ? '' : <Time of={each.resets_at} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label="Entitlements"
+      columns={columns}
+      rows={entitlements}
+      keyOf={({ feature }) => feature}
+      empty="No feature: they come with the plan of a subscription."
+    />
   );
 }
 
-function limitOf({ type, limit, is_soft_limit, static_value }: Schema<'Entitlement'>): string {
+function limitOf({ type, limit, is_soft_limit, static_value }: Entitlement): string {
   if (static_value !== null) return static_value;
   if (type !== 'meter') return '';
   if (limit === null) return 'unlimited';

@@ -23,7 +23,7 @@ const PAUSE_MS = 150;
 
 export function Search({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
-    <Modal opened={isOpen} onClose={onClose} withCloseButton={false} padding={0} aria-label="Search">
+    <Modal opened={isOpen} onClose={onClose} withCloseButton={false} padding={0} attributes={{ content: { 'aria-label': 'Search' } }}>
       {isOpen && <SearchBox onClose={onClose} />}
     </Modal>
   );
