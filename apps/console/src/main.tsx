@@ -32,7 +32,16 @@ const router = createRouter({
   defaultNotFoundComponent: NotFound,
   defaultErrorComponent: Broken,
   scrollRestoration: true,
+  // All values are text. By default they are JSON, and an idempotency key of many digits would lose some.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch,
 });
+
+function stringifySearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== null);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text === '' ? '' : `?${text}`;
+}
 
 declare module '@tanstack/react-router' {
   interface Register {

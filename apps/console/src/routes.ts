@@ -3,16 +3,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute, shellRoute } from './shell/root-route.tsx';
 
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
+/** What an address says, for what changes a part of it: `search: (all: SearchTexts) => ({ ...all, page: '2' })`. */
+export type SearchTexts = Record<string, string | undefined>;
 
 /** Of an address only these are taken, as text; the pages see to what they mean. */
 function textsOf<Name extends string>(...names: Name[]) {
   return (search: Record<string, unknown>): { [Key in Name]?: string } =>
     Object.fromEntries(
       names.flatMap((name) => {
-        const value = text(search[name]);
-        return value === undefined ? [] : [[name, value]];
+        const value = search[name];
+        return typeof value === 'string' && value !== '' ? [[name, value]] : [];
       }),
     ) as { [Key in Name]?: string };
 }

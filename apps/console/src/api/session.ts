@@ -1,4 +1,4 @@
-import { useSuspenseQuery, type QueryClient } from '@tanstack/react-query';
+import { useSuspenseQuery } from '@tanstack/react-query';
 import { client, read, send } from './client.ts';
 
 export const sessionQuery = { ...read('/api/v1/auth/me'), staleTime: 60_000 };
@@ -11,10 +11,9 @@ export function useSession() {
   return { ...data, role, isAdmin: role === 'admin' };
 }
 
-/** Ends the session, and forgets all that was read in it: the next person at this browser sees none of it. */
-export async function signOut(queries: QueryClient): Promise<void> {
+/** Ends the session, and forgets what was typed in it: the next person at this browser sees none of it. */
+export async function signOut(): Promise<void> {
   await send(client.POST('/api/v1/auth/logout'));
-  queries.clear();
   for (const name of Object.keys(sessionStorage)) {
     if (name.startsWith('weir-form-')) sessionStorage.removeItem(name);
   }

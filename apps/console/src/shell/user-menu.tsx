@@ -19,8 +19,12 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const leave = useMutation({
-    mutationFn: () => signOut(queries),
-    onSuccess: () => navigate({ to: '/sign-in' }),
+    mutationFn: signOut,
+    onSuccess: async () => {
+      await navigate({ to: '/sign-in' });
+      // Once nothing shows it any more.
+      queries.clear();
+    },
     onError: (error) => notify(problemOf(error).detail, 'bad'),
   });
   return (

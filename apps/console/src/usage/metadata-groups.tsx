@@ -6,6 +6,7 @@ import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import type { SearchTexts } from '../routes.ts';
 import type { Meter } from './meters.ts';
 import type { MeterUsage } from './usage-chart.tsx';
 import type { UsageWindow } from './window.ts';
@@ -53,7 +54,7 @@ export function MetadataGroups({ meter, window, customer }: MetadataGroupsProps)
           aria-label="Key of the metadata"
           data={keys}
           value={key}
-          onChange={(next) => void navigate({ search: (all) => ({ ...all, group: next }), replace: true })}
+          onChange={(next) => void navigate({ search: (all: SearchTexts) => ({ ...all, group: next }), replace: true })}
         />
       }
     >

@@ -6,6 +6,7 @@ import { DataTable, Paging, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import type { SearchTexts } from '../routes.ts';
 import type { Meter } from './meters.ts';
 import type { UsageWindow } from './window.ts';
 
@@ -28,7 +29,7 @@ export function TopCustomers({ meter, window }: { meter: Meter; window: UsageWin
           className="row-link"
           from="/usage"
           to="/usage"
-          search={(all: Record<string, string | undefined>) => ({ ...all, meter: meter.id, customer: externalId })}
+          search={(all: SearchTexts) => ({ ...all, meter: meter.id, customer: externalId })}
         >
           {externalId}
         </Link>

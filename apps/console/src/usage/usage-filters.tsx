@@ -1,6 +1,7 @@
 import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { dateIn, timeZones } from '../parts/instants.ts';
+import type { SearchTexts } from '../routes.ts';
 import { CustomerField } from './customer-field.tsx';
 import type { Meter } from './meters.ts';
 import { BUCKETS, PRESETS, presetOf, type UsageWindow } from './window.ts';
@@ -18,7 +19,7 @@ export function UsageFilters({ meters, meter, window }: UsageFiltersProps) {
   const search = useSearch({ from: '/shell/usage' });
   const navigate = useNavigate({ from: '/usage' });
   const set = (changed: Partial<typeof search>): void =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace: true });
+    void navigate({ search: (before: SearchTexts) => ({ ...before, ...changed }), replace: true });
   return (
     <div className="toolbar">
       <Select

@@ -10,6 +10,7 @@ import { Icon } from '../parts/icons.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Page } from '../parts/page.tsx';
+import type { SearchTexts } from '../routes.ts';
 import { MetadataGroups } from './metadata-groups.tsx';
 import { totalOf, useMeters, type Meter } from './meters.ts';
 import { MonthExport } from './month-export.tsx';
@@ -98,7 +99,7 @@ function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
                 label="Compare with the period before"
                 checked={isComparing}
                 onChange={({ currentTarget: { checked } }) =>
-                  void navigate({ search: (all) => ({ ...all, compare: checked ? '1' : undefined }), replace: true })
+                  void navigate({ search: (all: SearchTexts) => ({ ...all, compare: checked ? '1' : undefined }), replace: true })
                 }
               />
               <Button
