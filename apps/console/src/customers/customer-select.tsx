@@ -54,6 +54,6 @@ export function CustomerSelect({ value, onChange, label = 'Customer', error, isR
 }
 
 /** What a customer is called: its name, else its external id. */
-export function nameOf({ name, external_id }: Pick<Schema<'Customer'>, 'name' | 'external_id'>): string {
+function nameOf({ name, external_id }: Pick<Schema<'Customer'>, 'name' | 'external_id'>): string {
   return name === null ? external_id : `${name} (${external_id})`;
 }
