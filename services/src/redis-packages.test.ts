@@ -21,7 +21,12 @@ test('the server and the libraries it lacks are unpacked, and neither the C libr
     'Inst redis-server (5:7.0.15-1 Debian:12.10/stable [amd64])',
     'Conf redis-server (5:7.0.15-1 Debian:12.10/stable [amd64])',
   ].join('\n');
-  expect(packagesToUnpack(simulation, isRedisPackage)).toEqual(['libjemalloc2', 'liblzf1:arm64', 'redis-tools', 'redis-server']);
+  expect(packagesToUnpack(simulation, isRedisPackage)).toEqual([
+    'libjemalloc2',
+    'liblzf1:arm64',
+    'redis-tools',
+    'redis-server',
+  ]);
 });
 
 test('the advice is a command of the platform', () => {

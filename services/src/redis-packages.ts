@@ -1,11 +1,5 @@
 import { join } from 'node:path';
-import {
-  canFetchPackages,
-  environmentFor,
-  fetchPackages,
-  findLibraryFolders,
-  findOnPath,
-} from './debian-packages.ts';
+import { canFetchPackages, environmentFor, fetchPackages, findLibraryFolders, findOnPath } from './debian-packages.ts';
 import type { Home } from './home.ts';
 import { run } from './run.ts';
 

@@ -47,7 +47,9 @@ beforeAll(async () => {
   site = createServer((request, response) => {
     const token = new URL(request.url ?? '/', 'http://site').searchParams.get('token') ?? '';
     response.setHeader('content-type', 'text/html; charset=utf-8');
-    response.end(`<!doctype html><title>An app</title><iframe title="Usage" src="${weir.baseUrl}/embed#token=${token}"></iframe>`);
+    response.end(
+      `<!doctype html><title>An app</title><iframe title="Usage" src="${weir.baseUrl}/embed#token=${token}"></iframe>`,
+    );
   }).listen(0, '127.0.0.1');
   await once(site, 'listening');
   siteOrigin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -176,7 +178,12 @@ test('a plan is priced while one sees what it costs, a customer is subscribed, a
   const costs = page.getByRole('region', { name: 'What it costs' });
   await costs.getByText('80,025.00 USD').waitFor();
   const rows = await costs.locator('tbody tr').allInnerTexts();
-  expect(rows.map((row) => row.split(/\s*\t\s*|\n/)[1])).toEqual(['0.00 USD', '0.10 USD', '100.00 USD', '80,025.00 USD']);
+  expect(rows.map((row) => row.split(/\s*\t\s*|\n/)[1])).toEqual([
+    '0.00 USD',
+    '0.10 USD',
+    '100.00 USD',
+    '80,025.00 USD',
+  ]);
   await button('Add charge').click();
   await dialog().waitFor({ state: 'detached' });
 
@@ -186,7 +193,12 @@ test('a plan is priced while one sees what it costs, a customer is subscribed, a
   await field('External id').fill('initech');
   await button('Create customer').click();
   await page.getByRole('heading', { level: 1, name: 'Initech' }).waitFor();
-  const sent = { meter_token: tokens, customer_external_id: 'initech', quantity: 1250, timestamp: `${YESTERDAY}T12:00:00Z` };
+  const sent = {
+    meter_token: tokens,
+    customer_external_id: 'initech',
+    quantity: 1250,
+    timestamp: `${YESTERDAY}T12:00:00Z`,
+  };
   expect(await track(sent)).toBe('201');
   await button('Subscribe to a plan').click();
   await choose(/^Plan/, /^Journey/);
@@ -232,10 +244,26 @@ test('a second person is invited as a viewer, sees everything, and can change no
   await viewer.page.getByLabel('Choose a password').fill(PASSWORD);
   await viewer.page.getByRole('button', { name: 'Join' }).click();
   await viewer.page.getByRole('heading', { level: 1 }).waitFor();
-  const changing = /^(New|Add|Change|Delete|Finalize|Void|Mark|Give|Grant|Subscribe|Cancel|Invite|Remove|Save|Include|End)\b/;
-  for (const address of ['/plans', '/customers', '/features', '/subscriptions', '/invoices', '/api-keys', '/settings?tab=people']) {
+  const changing =
+    /^(New|Add|Change|Delete|Finalize|Void|Mark|Give|Grant|Subscribe|Cancel|Invite|Remove|Save|Include|End)\b/;
+  for (const address of [
+    '/plans',
+    '/customers',
+    '/features',
+    '/subscriptions',
+    '/invoices',
+    '/api-keys',
+    '/settings?tab=people',
+  ]) {
     await viewer.page.goto(address);
-    await viewer.page.locator('table').first().waitFor();
+    await viewer.page
+      .locator('table')
+      .first()
+      .waitFor()
+      .catch(async (error: unknown) => {
+        const shown = await viewer.page.locator('body').innerText();
+        throw new Error(`a viewer sees no list at ${address}, but: ${shown}`, { cause: error });
+      });
     expect(await viewer.page.getByRole('button', { name: changing }).allTextContents(), address).toEqual([]);
   }
   // Nor past the console: with the viewer's session, from the page itself.
@@ -251,7 +279,10 @@ test('a second person is invited as a viewer, sees everything, and can change no
 test('the widget in a frame of another site shows one customer, and not the other', async () => {
   expect(await track({ meter_token: tokens, customer_external_id: 'globex', quantity: 77 })).toBe('201');
   await weir.drained();
-  const { body } = await weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id: 'initech' } });
+  const { body } = await weir.request('POST', '/api/v1/widget/token', {
+    apiKey,
+    body: { customer_external_id: 'initech' },
+  });
   const other = await browser.visit();
   await other.page.goto(`${siteOrigin}/?token=${body.token}`);
   const frame = other.page.frameLocator('iframe');

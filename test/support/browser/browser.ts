@@ -86,13 +86,17 @@ export function layoutShift(page: Page): Promise<number> {
   return page.evaluate<number>('window.layoutShift');
 }
 
-/** Bytes that crossed the wire for what `load` does, headers and all. */
-export async function countBytes(page: Page, load: () => Promise<unknown>): Promise<number> {
+/** Bytes that cross the wire for what `load` does, headers and all, by address, the largest first. */
+export async function countBytes(page: Page, load: () => Promise<unknown>): Promise<[address: string, bytes: number][]> {
   const client = await page.context().newCDPSession(page);
-  let bytes = 0;
-  client.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));
+  const addresses = new Map<string, string>();
+  const bytes: [string, number][] = [];
+  client.on('Network.requestWillBeSent', ({ requestId, request }) => addresses.set(requestId, request.url));
+  client.on('Network.loadingFinished', ({ requestId, encodedDataLength }) =>
+    bytes.push([addresses.get(requestId) ?? requestId, encodedDataLength]),
+  );
   await client.send('Network.enable');
   await load();
   await client.detach();
-  return bytes;
+  return bytes.sort(([, left], [, right]) => right - left);
 }

@@ -41,8 +41,8 @@ export function InvoiceButtons({ invoice }: { invoice: Invoice }) {
           onConfirm={finalize}
           trigger={(open) => <Button onClick={open}>Finalize</Button>}
         >
-          It gets its number, credits are drawn, and its amounts never change again. What comes in later for its period is
-          on the next invoice.
+          It gets its number, credits are drawn, and its amounts never change again. What comes in later for its period
+          is on the next invoice.
         </Confirm>
       )}
       {isPayable && <Button onClick={() => setDialog('pay')}>Mark as paid</Button>}

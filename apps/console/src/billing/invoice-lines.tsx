@@ -62,7 +62,13 @@ export function InvoiceLines({ invoice, zone, onOpen, onRemove }: InvoiceLinesPr
     { title: 'Amount', cell: ({ line }) => formatAmount(line.amount, currency), isNumber: true },
   ];
   return (
-    <DataTable label="Lines" columns={columns} rows={rows} keyOf={({ key }) => key} empty="No line: nothing is due yet." />
+    <DataTable
+      label="Lines"
+      columns={columns}
+      rows={rows}
+      keyOf={({ key }) => key}
+      empty="No line: nothing is due yet."
+    />
   );
 }
 
@@ -96,7 +102,10 @@ function notesOf(line: Line, currency: string): string {
 }
 
 /** The dates of a period, both counted: it ends before the first instant of the next one. */
-export function periodOf({ period_start, period_end }: Pick<Line, 'period_start' | 'period_end'>, zone: string): string {
+export function periodOf(
+  { period_start, period_end }: Pick<Line, 'period_start' | 'period_end'>,
+  zone: string,
+): string {
   if (period_start === null || period_end === null) return '';
   const last = new Date(Date.parse(period_end) - 1).toISOString();
   const dates = [formatDate(period_start, zone), formatDate(last, zone)];

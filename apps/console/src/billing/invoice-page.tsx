@@ -142,4 +142,3 @@ function Recompute({ id }: { id: string }) {
     </div>
   );
 }
-

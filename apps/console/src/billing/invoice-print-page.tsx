@@ -84,9 +84,7 @@ function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: s
             <tr key={line.id}>
               <td>
                 {line.description}
-                {line.charge !== null && (
-                  <span className="line-notes">{describeCharge(line.charge, currency)}</span>
-                )}
+                {line.charge !== null && <span className="line-notes">{describeCharge(line.charge, currency)}</span>}
               </td>
               <td>{periodOf(line, zone)}</td>
               <td className="is-number">{line.quantity === null ? '' : formatDecimal(line.quantity)}</td>

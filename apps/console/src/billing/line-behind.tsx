@@ -89,9 +89,7 @@ interface BehindProps {
 
 function Buckets({ path, zone }: BehindProps) {
   const [grouping, setGrouping] = useState<Grouping>('day');
-  const usage = useQuery(
-    read('/api/v1/invoices/{id}/lines/{line_id}/usage', { path, query: { group_by: grouping } }),
-  );
+  const usage = useQuery(read('/api/v1/invoices/{id}/lines/{line_id}/usage', { path, query: { group_by: grouping } }));
   type Bucket = NonNullable<typeof usage.data>['grouped_data'][number];
   const columns: Column<Bucket>[] = [
     {

@@ -81,11 +81,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
         required
       />
       <div className="form-row is-wide">
-        <TextInput
-          type="date"
-          label="Start (empty: now)"
-          {...form.text('start_date')}
-        />
+        <TextInput type="date" label="Start (empty: now)" {...form.text('start_date')} />
         <Select
           label="Periods begin"
           data={[
@@ -93,7 +89,9 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
             { value: 'calendar', label: firstOf(plan?.billing_interval) },
           ]}
           value={values.billing_alignment}
-          onChange={(value) => form.set('billing_alignment', (value ?? 'anniversary') as typeof values.billing_alignment)}
+          onChange={(value) =>
+            form.set('billing_alignment', (value ?? 'anniversary') as typeof values.billing_alignment)
+          }
           allowDeselect={false}
         />
         <div>

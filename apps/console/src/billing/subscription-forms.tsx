@@ -81,8 +81,8 @@ export function ChangePlanForm({ subscription, onClose }: FormProps) {
         required
       />
       <p className="muted">
-        It takes place on <Time at={subscription.current_period_end} zone={subscription.time_zone} />. The currency stays;
-        another interval begins with a new day of billing.
+        It takes place on <Time at={subscription.current_period_end} zone={subscription.time_zone} />. The currency
+        stays; another interval begins with a new day of billing.
       </p>
     </FormDialog>
   );

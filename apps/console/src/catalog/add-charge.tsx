@@ -63,11 +63,7 @@ export function AddCharge({ plan, replaced, onClose }: AddChargeProps) {
       size="62rem"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <FormBox
-        form={form}
-        submitLabel={replaced === undefined ? 'Add charge' : 'Set the new price'}
-        onCancel={onClose}
-      >
+      <FormBox form={form} submitLabel={replaced === undefined ? 'Add charge' : 'Set the new price'} onCancel={onClose}>
         <div className="charge-editor">
           <ChargeEditor
             draft={draft}

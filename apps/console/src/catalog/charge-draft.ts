@@ -90,7 +90,8 @@ export function chargeBodyOf(draft: ChargeDraft): Record<string, unknown> {
 export function isPriced(draft: ChargeDraft): boolean {
   if (draft.type === 'FIXED' || draft.model === 'per_unit') return plainDecimal(draft.unit_price) !== '';
   if (draft.model === 'percentage') return plainDecimal(draft.rate) !== '';
-  if (draft.model === 'package') return plainDecimal(draft.unit_price) !== '' && plainDecimal(draft.package_size) !== '';
+  if (draft.model === 'package')
+    return plainDecimal(draft.unit_price) !== '' && plainDecimal(draft.package_size) !== '';
   return draft.tiers.every(
     ({ up_to, unit_price }, index) =>
       plainDecimal(unit_price) !== '' && (plainDecimal(up_to) !== '' || index === draft.tiers.length - 1),

@@ -43,15 +43,7 @@ const MODEL_HINTS: Record<ChargeModel, string> = {
 const modelChoices = Object.entries(MODEL_NAMES).map(([value, label]) => ({ value, label }));
 
 /** The form of a charge. It keeps what is typed in fields that another model does not have. */
-export function ChargeEditor({
-  draft,
-  onChange,
-  currency,
-  interval,
-  meters,
-  types,
-  errorOf,
-}: ChargeEditorProps) {
+export function ChargeEditor({ draft, onChange, currency, interval, meters, types, errorOf }: ChargeEditorProps) {
   const change = (part: Partial<ChargeDraft>) => onChange({ ...draft, ...part });
   const fields = fieldsOf(draft);
   const text = (name: PriceField) => ({
@@ -125,9 +117,7 @@ export function ChargeEditor({
         {fields.includes('unit_price') && (
           <TextInput label={`${priceLabel(draft, interval)}, ${currency}`} required {...text('unit_price')} />
         )}
-        {fields.includes('package_size') && (
-          <TextInput label="Units in a package" required {...text('package_size')} />
-        )}
+        {fields.includes('package_size') && <TextInput label="Units in a package" required {...text('package_size')} />}
         {fields.includes('rate') && <TextInput label="Percentage, %" required {...text('rate')} />}
         {fields.includes('fixed_amount') && (
           <TextInput label={`For each event, ${currency}`} {...text('fixed_amount')} />
@@ -136,18 +126,10 @@ export function ChargeEditor({
           <TextInput label="Included units" placeholder="none" {...text('included_units')} />
         )}
         {fields.includes('minimum_amount') && (
-          <TextInput
-            label={`At least, ${currency}`}
-            placeholder="no minimum"
-            {...text('minimum_amount')}
-          />
+          <TextInput label={`At least, ${currency}`} placeholder="no minimum" {...text('minimum_amount')} />
         )}
         {fields.includes('maximum_amount') && (
-          <TextInput
-            label={`At most, ${currency}`}
-            placeholder="no maximum"
-            {...text('maximum_amount')}
-          />
+          <TextInput label={`At most, ${currency}`} placeholder="no maximum" {...text('maximum_amount')} />
         )}
       </div>
     </div>

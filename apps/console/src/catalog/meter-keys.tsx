@@ -27,7 +27,9 @@ export function MeterKeys({ meter }: { meter: Schema<'Meter'> }) {
       }
     >
       <p className="muted">
-        {keys.length === 0 ? 'By no key: events are counted as they come.' : keys.map((key) => `metadata.${key}`).join(', ')}
+        {keys.length === 0
+          ? 'By no key: events are counted as they come.'
+          : keys.map((key) => `metadata.${key}`).join(', ')}
       </p>
       {isEdited && <KeysForm meter={meter} keys={keys} onClose={() => setIsEdited(false)} />}
     </Section>

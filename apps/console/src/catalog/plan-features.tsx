@@ -51,12 +51,7 @@ export function PlanFeatures({ plan }: { plan: Plan }) {
               onConfirm={() => takeOut(each)}
               isDangerous
               trigger={(open) => (
-                <Button
-                  variant="subtle"
-                  color="red"
-                  aria-label={`Take out ${nameOf(each.feature_id)}`}
-                  onClick={open}
-                >
+                <Button variant="subtle" color="red" aria-label={`Take out ${nameOf(each.feature_id)}`} onClick={open}>
                   Take out
                 </Button>
               )}

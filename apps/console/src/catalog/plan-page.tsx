@@ -74,7 +74,9 @@ function Charges({ plan }: { plan: Plan }) {
   const [dialog, setDialog] = useState<'new' | Charge>();
   const end = async ({ id }: Charge) => {
     const path = { id: plan.id, charge_id: id };
-    await send(client.PATCH('/api/v1/plans/{id}/charges/{charge_id}', { params: { path }, body: { status: 'INACTIVE' } }));
+    await send(
+      client.PATCH('/api/v1/plans/{id}/charges/{charge_id}', { params: { path }, body: { status: 'INACTIVE' } }),
+    );
     await invalidate(queries, '/api/v1/plans/{id}');
   };
   const active = plan.charges.filter(({ status }) => status === 'ACTIVE');

@@ -100,7 +100,9 @@ function CustomerView({ customer }: { customer: Customer }) {
         <SubscribeForm
           customerId={id}
           onClose={close}
-          onDone={(made) => void navigate({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: made.id } })}
+          onDone={(made) =>
+            void navigate({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: made.id } })
+          }
         />
       )}
     </Page>
@@ -123,11 +125,7 @@ function Usage({ customer }: { customer: Customer }) {
     {
       title: 'Meter',
       cell: ({ meter_id, name }) => (
-        <Link
-          to="/usage"
-          search={{ meter: meter_id, customer: customer.external_id }}
-          className="row-link"
-        >
+        <Link to="/usage" search={{ meter: meter_id, customer: customer.external_id }} className="row-link">
           {name}
         </Link>
       ),

@@ -14,7 +14,13 @@ interface CustomerSelectProps {
   isRequired?: boolean;
 }
 
-export function CustomerSelect({ value, onChange, label = 'Customer', error, isRequired = false }: CustomerSelectProps) {
+export function CustomerSelect({
+  value,
+  onChange,
+  label = 'Customer',
+  error,
+  isRequired = false,
+}: CustomerSelectProps) {
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState<{ value: string; label: string }>();
   // Choosing one writes its label into the field: that is no search.

@@ -75,7 +75,9 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
         {source !== 'none' && (
           <div className="form-row">
             <TextInput label="Key to set" {...form.text('key')} />
-            {source === 'field' && <TextInput label="Key that has the value" placeholder="userId" {...form.text('value')} />}
+            {source === 'field' && (
+              <TextInput label="Key that has the value" placeholder="userId" {...form.text('value')} />
+            )}
             {source === 'text' && <TextInput label="Value" {...form.text('value')} />}
           </div>
         )}
@@ -120,7 +122,7 @@ async function replayOne(event: EventReceipt, correction: Correction, state: Pro
 
 /** Pages back from the newest: those that are replayed meanwhile leave the list, and move nothing that comes after. */
 async function* rejectedBy({ reason, meter_id: meter }: Rejection): AsyncGenerator<EventReceipt, void, undefined> {
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const query = { status: 'rejected' as const, reason, meter_id: meter, limit: 100 };
     const page = await send(
       client.GET('/api/v1/events', { params: { query: { ...query, ...(cursor !== undefined && { cursor }) } } }),

@@ -45,7 +45,10 @@ function State({ system: { postgres, redis, worker, waiting, reconcile, version 
           />
         )}
       </Section>
-      <Section title="Reconcile" about="It proves that every accepted event is counted, and every counted one was accepted.">
+      <Section
+        title="Reconcile"
+        about="It proves that every accepted event is counted, and every counted one was accepted."
+      >
         {reconcile === null ? (
           <p className="muted">
             It has not run yet: <code>npm run reconcile</code>

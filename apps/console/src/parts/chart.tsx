@@ -96,17 +96,19 @@ function optionsOf({ box, series, zone, kind, tell }: OptionsInput): uPlot.Optio
   };
 }
 
-function drawn(
-  label: string,
-  isBefore: boolean,
-  kind: 'bars' | 'line',
-  color: (name: string) => string,
-): uPlot.Series {
+function drawn(label: string, isBefore: boolean, kind: 'bars' | 'line', color: (name: string) => string): uPlot.Series {
   const stroke = color(isBefore ? '--series-2' : '--series-1');
   // The period before is always a line, so that it can be told from the bars without its colour.
   if (kind === 'bars' && !isBefore) {
     const bars = uPlot.paths.bars?.({ size: [0.72, 40], align: 1 });
-    return { label, stroke, fill: stroke, width: 0, points: { show: false }, ...(bars !== undefined && { paths: bars }) };
+    return {
+      label,
+      stroke,
+      fill: stroke,
+      width: 0,
+      points: { show: false },
+      ...(bars !== undefined && { paths: bars }),
+    };
   }
   return { label, stroke, width: 1.75, points: { show: false }, ...(isBefore && { dash: [4, 4] }) };
 }

@@ -31,7 +31,9 @@ export function RoleSelect({ user }: { user: User }) {
       value={user.role}
       onChange={(role) => role !== null && void change(role as User['role'])}
       disabled={isBusy}
-      error={problem && `${problem.detail}${problem.request_id === undefined ? '' : ` (request ${problem.request_id})`}`}
+      error={
+        problem && `${problem.detail}${problem.request_id === undefined ? '' : ` (request ${problem.request_id})`}`
+      }
       allowDeselect={false}
       w={110}
     />

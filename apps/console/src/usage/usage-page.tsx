@@ -99,7 +99,10 @@ function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
                 label="Compare with the period before"
                 checked={isComparing}
                 onChange={({ currentTarget: { checked } }) =>
-                  void navigate({ search: (all: SearchTexts) => ({ ...all, compare: checked ? '1' : undefined }), replace: true })
+                  void navigate({
+                    search: (all: SearchTexts) => ({ ...all, compare: checked ? '1' : undefined }),
+                    replace: true,
+                  })
                 }
               />
               <Button
@@ -161,8 +164,8 @@ function Figure({ title, value, before, unit }: FigureProps) {
         {typeof unit === 'string' && value !== null && <span className="muted">{unit}</span>}
         {before !== undefined && (
           <div className="figure-note">
-            {before === null || value === null ? 'No value' : (percentChange(value, before) ?? 'New')} · {formatDecimal(before)}{' '}
-            before
+            {before === null || value === null ? 'No value' : (percentChange(value, before) ?? 'New')} ·{' '}
+            {formatDecimal(before)} before
           </div>
         )}
       </dd>
