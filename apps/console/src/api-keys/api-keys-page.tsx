@@ -112,7 +112,8 @@ function DeleteKey({ apiKey: { id, name, last4 } }: { apiKey: ApiKey }) {
       )}
     >
       <p>
-        From that moment each request with <code>org_live_…{last4}</code> is answered with 401. This cannot be taken back.
+        From that moment each request with <code>org_live_…{last4}</code> is answered with 401. This cannot be taken
+        back.
       </p>
     </Confirm>
   );

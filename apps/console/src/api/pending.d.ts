@@ -19,7 +19,11 @@ export interface PendingPaths {
     components['schemas']['MeterUsage'] & {
       groups?: { value: string | null; is_rest: boolean; total_usage: string | null; event_count: number }[];
     },
-    NonNullable<paths['/api/v1/meters/{id}/usage']['get']['parameters']['query']> & { group_by_metadata?: string; groups_limit?: number },
+    NonNullable<paths['/api/v1/meters/{id}/usage']['get']['parameters']['query']> & {
+      group_by_metadata?: string;
+      groups_limit?: number;
+      filter?: Record<string, string>;
+    },
     { id: string }
   >;
 }

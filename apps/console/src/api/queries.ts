@@ -24,7 +24,8 @@ export function buildQueries(onSignedOut: () => void): QueryClient {
       queries: {
         staleTime: STALE_MS,
         retry: (count, error) =>
-          count < RETRIES_MAX && (!(error instanceof ApiError) || ['no_answer', 'unavailable'].includes(error.problem.code)),
+          count < RETRIES_MAX &&
+          (!(error instanceof ApiError) || ['no_answer', 'unavailable'].includes(error.problem.code)),
       },
     },
   });

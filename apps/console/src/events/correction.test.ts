@@ -17,6 +17,8 @@ test('a key of the metadata is set, and the others stay', () => {
 
 test('an event that has no such value is left alone rather than sent wrong again', () => {
   expect(correct({ source: 'field', key: 'user_id', value: 'uid' }, event)).toBe('missing');
-  expect(correct({ source: 'field', key: 'user_id', value: 'uid' }, { ...event, metadata: { uid: '' } })).toBe('missing');
+  expect(correct({ source: 'field', key: 'user_id', value: 'uid' }, { ...event, metadata: { uid: '' } })).toBe(
+    'missing',
+  );
   expect(correct({ source: 'none', key: 'user_id', value: '' }, event)).toBeUndefined();
 });

@@ -30,7 +30,9 @@ export function EventsPage() {
   return (
     <Page
       title="Events"
-      actions={<Switch label="Live" checked={isLive} onChange={({ currentTarget }) => setLive(currentTarget.checked)} />}
+      actions={
+        <Switch label="Live" checked={isLive} onChange={({ currentTarget }) => setLive(currentTarget.checked)} />
+      }
     >
       <EventFilters />
       {search.status === 'rejected' && <Rejections />}
@@ -101,7 +103,9 @@ function EventLog({ isLive }: { isLive: boolean }) {
             rows={pages.flatMap(({ data }) => data)}
             keyOf={({ id }) => id}
             isSelected={({ id }) => id === shown}
-            empty={<p>{isLive ? 'No events like this yet. New ones show here as they come.' : 'No events like this.'}</p>}
+            empty={
+              <p>{isLive ? 'No events like this yet. New ones show here as they come.' : 'No events like this.'}</p>
+            }
           />
         )}
       </Loaded>

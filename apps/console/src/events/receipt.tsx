@@ -76,7 +76,12 @@ function ReceiptFacts({ event }: { event: EventReceipt }) {
           [
             'Duplicate of',
             event.duplicate_of !== undefined && (
-              <Link key="of" from="/events" to="/events" search={(all: SearchTexts) => ({ ...all, event: event.duplicate_of })}>
+              <Link
+                key="of"
+                from="/events"
+                to="/events"
+                search={(all: SearchTexts) => ({ ...all, event: event.duplicate_of })}
+              >
                 the first event with this key
               </Link>
             ),
@@ -154,7 +159,11 @@ function parseMetadata(text: string): Record<string, unknown> {
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) && !(parsed instanceof Error))
     return parsed as Record<string, unknown>;
   const message = parsed instanceof Error ? `is not JSON: ${parsed.message}` : 'must be an object: { … }';
-  throw new ApiError({ code: 'invalid_request', detail: `metadata ${message}`, errors: [{ path: 'metadata', message }] });
+  throw new ApiError({
+    code: 'invalid_request',
+    detail: `metadata ${message}`,
+    errors: [{ path: 'metadata', message }],
+  });
 }
 
 /** Sends a rejected event again; null takes its idempotency key away. */

@@ -51,7 +51,10 @@ export function Rejections() {
       : []),
   ];
   return (
-    <Section title="By reason" about="Rejected events were accepted and are kept. They do not count until they are replayed.">
+    <Section
+      title="By reason"
+      about="Rejected events were accepted and are kept. They do not count until they are replayed."
+    >
       <Loaded query={rejections} rows={2}>
         {({ data }) => (
           <DataTable

@@ -35,8 +35,8 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress | undefined>();
   const stopping = useRef(new AbortController());
-  const form = useForm({
-    initial: { source: 'none', key: /metadata\.(\w+)/.exec(rejection.reason)?.[1] ?? '', value: '' } as Correction,
+  const form = useForm<Correction>({
+    initial: { source: 'none', key: /metadata\.(\w+)/.exec(rejection.reason)?.[1] ?? '', value: '' },
     onSubmit: async (correction) => {
       stopping.current = new AbortController();
       const { signal } = stopping.current;
@@ -75,7 +75,9 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
         {source !== 'none' && (
           <div className="form-row">
             <TextInput label="Key to set" {...form.text('key')} />
-            {source === 'field' && <TextInput label="Key that has the value" placeholder="userId" {...form.text('value')} />}
+            {source === 'field' && (
+              <TextInput label="Key that has the value" placeholder="userId" {...form.text('value')} />
+            )}
             {source === 'text' && <TextInput label="Value" {...form.text('value')} />}
           </div>
         )}
@@ -120,7 +122,7 @@ async function replayOne(event: EventReceipt, correction: Correction, state: Pro
 
 /** Pages back from the newest: those that are replayed meanwhile leave the list, and move nothing that comes after. */
 async function* rejectedBy({ reason, meter_id: meter }: Rejection): AsyncGenerator<EventReceipt, void, undefined> {
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const query = { status: 'rejected' as const, reason, meter_id: meter, limit: 100 };
     const page = await send(
       client.GET('/api/v1/events', { params: { query: { ...query, ...(cursor !== undefined && { cursor }) } } }),

@@ -110,7 +110,8 @@ function KeyStep({ hasKey, created, onCreated }: KeyStepProps) {
     );
   }
   if (!isAdmin) return null;
-  if (!hasKey || isAsking) return <NewKeyForm onCreated={onCreated} onCancel={hasKey ? () => setAsking(false) : undefined} />;
+  if (!hasKey || isAsking)
+    return <NewKeyForm onCreated={onCreated} onCancel={hasKey ? () => setAsking(false) : undefined} />;
   return (
     <p>
       There is a key, which was shown when it was made.{' '}
@@ -121,7 +122,15 @@ function KeyStep({ hasKey, created, onCreated }: KeyStepProps) {
   );
 }
 
-function SendStep({ meter, secret, last4 }: { meter: Meter; secret: string | undefined; last4: string | null | undefined }) {
+function SendStep({
+  meter,
+  secret,
+  last4,
+}: {
+  meter: Meter;
+  secret: string | undefined;
+  last4: string | null | undefined;
+}) {
   const event = {
     meter_token: meter.meter_token,
     customer_external_id: 'acme',

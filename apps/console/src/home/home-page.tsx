@@ -82,9 +82,7 @@ function OverviewOf({ overview }: { overview: Overview }) {
         ))}
       </dl>
       <div className="columns home-columns">
-        <Section title="Top meters">
-          {meters === null ? <LeftOut /> : <TopMeters meters={meters} />}
-        </Section>
+        <Section title="Top meters">{meters === null ? <LeftOut /> : <TopMeters meters={meters} />}</Section>
         <Section title="Top customers">
           {customers === null ? <LeftOut /> : <TopCustomers customers={customers} />}
         </Section>

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { addDecimals, compareDecimals, formatAmount, formatDecimal, percentChange, subtractDecimals } from './decimals.ts';
+import {
+  addDecimals,
+  compareDecimals,
+  formatAmount,
+  formatDecimal,
+  percentChange,
+  subtractDecimals,
+} from './decimals.ts';
 
 test('a decimal is grouped and keeps every digit', () => {
   expect(formatDecimal('1234567.8910')).toBe('1,234,567.8910');

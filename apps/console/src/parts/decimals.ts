@@ -36,7 +36,8 @@ export function formatDecimal(text: string | number | null | undefined): string 
 /** Returns an amount of money with its currency: `1234.5` of `EUR` is `1,234.50 EUR`. No digit is rounded away. */
 export function formatAmount(text: string | null | undefined, currency: string): string {
   if (text === null || text === undefined) return '–';
-  const minor = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().minimumFractionDigits ?? 2;
+  const minor =
+    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().minimumFractionDigits ?? 2;
   const [whole = '0', fraction = ''] = text.split('.');
   const cents = fraction.replace(/0+$/, '').padEnd(minor, '0');
   return `${formatDecimal(cents === '' ? whole : `${whole}.${cents}`)} ${currency}`;

@@ -39,7 +39,12 @@ interface TextFieldProps {
   error: string | undefined;
 }
 
-export function useForm<Values extends object>({ name, initial, secret = [], onSubmit }: FormOptions<Values>): Form<Values> {
+export function useForm<Values extends object>({
+  name,
+  initial,
+  secret = [],
+  onSubmit,
+}: FormOptions<Values>): Form<Values> {
   const [values, setValues] = useState<Values>(() => ({ ...initial, ...loadDraft<Values>(name) }));
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);

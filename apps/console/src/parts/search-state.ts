@@ -10,7 +10,9 @@ export function useSearchState<Name extends string>() {
   const navigate = useNavigate();
   const state = Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)])) as State;
   const change = (part: { [Key in Name]?: string | null }): void => {
-    const next = Object.entries({ ...state, page: undefined, ...part }).filter(([, value]) => value != null && value !== '');
+    const next = Object.entries({ ...state, page: undefined, ...part }).filter(
+      ([, value]) => value != null && value !== '',
+    );
     void navigate({ to: '.', search: Object.fromEntries(next) as never, replace: true });
   };
   const page = Number(state.page ?? 1) || 1;

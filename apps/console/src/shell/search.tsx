@@ -23,7 +23,13 @@ const PAUSE_MS = 150;
 
 export function Search({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
-    <Modal opened={isOpen} onClose={onClose} withCloseButton={false} padding={0} attributes={{ content: { 'aria-label': 'Search' } }}>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      withCloseButton={false}
+      padding={0}
+      attributes={{ content: { 'aria-label': 'Search' } }}
+    >
       {isOpen && <SearchBox onClose={onClose} />}
     </Modal>
   );
@@ -41,14 +47,12 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   const pages = DESTINATIONS.flatMap((group) => group.pages)
     .filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()))
     .map(({ to, label }): Found => ({ id: to, label, kind: 'Page', to }));
-  const named = (search === '' ? [] : (customers.data?.data ?? [])).map(
-    (customer): Found => ({
-      id: customer.id,
-      label: customer.name ?? customer.external_id,
-      kind: 'Customer',
-      to: `/customers/${customer.id}`,
-    }),
-  );
+  const named = (search === '' ? [] : (customers.data?.data ?? [])).map((customer): Found => ({
+    id: customer.id,
+    label: customer.name ?? customer.external_id,
+    kind: 'Customer',
+    to: `/customers/${customer.id}`,
+  }));
   // What looks like an id of an event is offered as one.
   const events: Found[] = /^[0-9a-f-]{36}$/.test(typed.trim())
     ? [{ id: 'event', label: typed.trim(), kind: 'Event', to: `/events?event=${typed.trim()}` }]
