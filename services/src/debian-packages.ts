@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { run } from './run.ts';
 
-export interface PackageRequest {
+interface PackageRequest {
   /** Names of packages that hold the program, the one to try first in front. */
   names: readonly string[];
   /** Whether a package that an installation would add is to be unpacked. The C library is left out in any case. */

@@ -135,7 +135,7 @@ test('a meter and a key are made, and the chart shows an event within 2 seconds'
   const total = page.locator('.figure').first();
   await total.waitFor();
   expect(await total.textContent()).toBe('0');
-  const sent = { meter_token: tokens, customer_external_id: 'acme', quantity: 1250, idempotency_key: 'journey-1' };
+  const sent = { meter_token: tokens, customer_external_id: 'initech', quantity: 1250, idempotency_key: 'journey-1' };
   expect(await track(sent)).toBe('201');
   const accepted = Date.now();
   await page.locator('.figure', { hasText: '1,250' }).first().waitFor({ timeout: 10_000 });
@@ -143,7 +143,7 @@ test('a meter and a key are made, and the chart shows an event within 2 seconds'
 });
 
 test('an event that its meter does not take is corrected, replayed and counted', async () => {
-  const sent = { meter_token: users, customer_external_id: 'acme', quantity: 1, metadata: { page: 'home' } };
+  const sent = { meter_token: users, customer_external_id: 'initech', quantity: 1, metadata: { page: 'home' } };
   expect(await track(sent)).toBe('201');
   await weir.drained();
   await page.goto('/events?status=rejected');
@@ -182,17 +182,17 @@ test('a plan is priced while one sees what it costs, a customer is subscribed, a
 
   await go('Customers');
   await button('New customer').click();
-  await field('Name').fill('Acme');
-  await field('External id').fill('acme');
+  await field('Name').fill('Initech');
+  await field('External id').fill('initech');
   await button('Create customer').click();
-  await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor();
-  const sent = { meter_token: tokens, customer_external_id: 'acme', quantity: 1250, timestamp: `${YESTERDAY}T12:00:00Z` };
+  await page.getByRole('heading', { level: 1, name: 'Initech' }).waitFor();
+  const sent = { meter_token: tokens, customer_external_id: 'initech', quantity: 1250, timestamp: `${YESTERDAY}T12:00:00Z` };
   expect(await track(sent)).toBe('201');
   await button('Subscribe to a plan').click();
   await choose(/^Plan/, /^Journey/);
   await field('Start').fill(YESTERDAY);
   await button('Subscribe').click();
-  await page.getByRole('heading', { level: 1, name: 'Journey for acme' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Journey for initech' }).waitFor();
 
   await page.getByRole('tab', { name: 'Invoices' }).click();
   await page.getByRole('link', { name: 'Draft' }).first().click();
@@ -251,7 +251,7 @@ test('a second person is invited as a viewer, sees everything, and can change no
 test('the widget in a frame of another site shows one customer, and not the other', async () => {
   expect(await track({ meter_token: tokens, customer_external_id: 'globex', quantity: 77 })).toBe('201');
   await weir.drained();
-  const { body } = await weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id: 'acme' } });
+  const { body } = await weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id: 'initech' } });
   const other = await browser.visit();
   await other.page.goto(`${siteOrigin}/?token=${body.token}`);
   const frame = other.page.frameLocator('iframe');
@@ -268,7 +268,7 @@ test('the key is deleted, and the next event with it is refused', async () => {
   await button('Delete Journey').click();
   await button('Delete the key').click();
   await page.getByText('The key “Journey” is deleted.').waitFor();
-  expect(await track({ meter_token: tokens, customer_external_id: 'acme', quantity: 1 })).toBe('401');
+  expect(await track({ meter_token: tokens, customer_external_id: 'initech', quantity: 1 })).toBe('401');
 });
 
 test('nothing went wrong on the way: nobody else was asked, and the policy of the page stopped nothing', () => {

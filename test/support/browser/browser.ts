@@ -42,6 +42,7 @@ const watchShifts = `
 
 /** Opens Chromium with a profile of its own. `ownOrigins` are the addresses that its pages may speak to. */
 export async function openBrowser(ownOrigins: readonly string[]): Promise<Browser> {
+  const own = new Set(ownOrigins.map((address) => new URL(address).origin));
   const program = await findChromium();
   const browser = await chromium.launch({ executablePath: program.path, env: program.env, args: flags });
   return {
@@ -52,7 +53,7 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
       const faults: string[] = [];
       context.on('request', (request) => {
         const { origin, protocol } = new URL(request.url());
-        const isOwn = protocol === 'data:' || protocol === 'blob:' || ownOrigins.includes(origin);
+        const isOwn = protocol === 'data:' || protocol === 'blob:' || own.has(origin);
         if (!isOwn) faults.push(`a request to somebody else: ${request.url()}`);
       });
       context.on('response', (response) => {

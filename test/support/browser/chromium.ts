@@ -14,7 +14,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export interface ChromiumProgram {
+interface ChromiumProgram {
   path: string;
   env: NodeJS.ProcessEnv;
 }

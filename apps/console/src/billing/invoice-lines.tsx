@@ -8,7 +8,7 @@ import { formatAmount, formatDecimal } from '../parts/decimals.ts';
 import { formatDate } from '../parts/instants.ts';
 import './invoice.css';
 
-export type Line = Omit<Schema<'InvoiceLine'>, 'id'> & { id?: string };
+type Line = Omit<Schema<'InvoiceLine'>, 'id'> & { id?: string };
 
 interface Totals {
   currency: string;
@@ -103,7 +103,7 @@ export function periodOf({ period_start, period_end }: Pick<Line, 'period_start'
   return dates[0] === dates[1] ? (dates[0] ?? '') : dates.join(' – ');
 }
 
-export function isZero(amount: string): boolean {
+function isZero(amount: string): boolean {
   return /^-?0*(\.0*)?$/.test(amount);
 }
 

@@ -9,7 +9,7 @@ import { Time } from '../parts/time.tsx';
 
 type Invoice = Schema<'Invoice'>;
 
-export interface InvoiceFilter {
+interface InvoiceFilter {
   page: number;
   status?: Invoice['status'];
   customer_id?: string;

@@ -67,6 +67,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
           value={values.customer_id}
           onChange={(id) => form.set('customer_id', id)}
           error={form.errorAt('customer_id')}
+          isRequired
         />
       )}
       <Select
@@ -79,16 +80,14 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
         searchable
         required
       />
-      <div className="form-row">
+      <div className="form-row is-wide">
         <TextInput
           type="date"
-          label="Start"
-          description="Empty: now. A past one is billed as if it had been there"
+          label="Start (empty: now)"
           {...form.text('start_date')}
         />
         <Select
           label="Periods begin"
-          description="The first one is prorated where it is cut"
           data={[
             { value: 'anniversary', label: 'on the day of the start' },
             { value: 'calendar', label: firstOf(plan?.billing_interval) },
@@ -116,7 +115,11 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
             <TextInput type="date" aria-label="End of the trial" mt={6} {...form.text('trial_end_date')} />
           )}
         </div>
-        <TextInput label="Your own id of it" {...form.text('external_id')} />
+        <TextInput
+          label="Your own id of it"
+          placeholder="optional; makes it safe to send twice"
+          {...form.text('external_id')}
+        />
       </div>
     </FormDialog>
   );

@@ -18,7 +18,7 @@ const columns: Column<Subscription>[] = [
   {
     title: 'Plan',
     cell: ({ id, plan_name }) => (
-      <Link to="/subscriptions/$subscriptionId" params={{ subscriptionId: id }}>
+      <Link to="/subscriptions/$subscriptionId" params={{ subscriptionId: id }} className="row-link">
         {plan_name}
       </Link>
     ),

@@ -74,7 +74,7 @@ export function ChargeEditor({
           ]}
         />
       )}
-      <div className="form-row">
+      <div className="form-row is-wide">
         <TextInput
           label="Name"
           placeholder="What invoices call it"
@@ -121,7 +121,7 @@ export function ChargeEditor({
       {fields.includes('tiers') && (
         <Tiers tiers={draft.tiers} onChange={(tiers) => change({ tiers })} currency={currency} errorOf={errorOf} />
       )}
-      <div className="form-row">
+      <div className="form-row is-wide">
         {fields.includes('unit_price') && (
           <TextInput label={`${priceLabel(draft, interval)}, ${currency}`} required {...text('unit_price')} />
         )}

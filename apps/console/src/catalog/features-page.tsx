@@ -33,7 +33,7 @@ export function FeaturesPage() {
         meter_id === null ? (
           name
         ) : (
-          <Link to="/meters/$meterId" params={{ meterId: meter_id }}>
+          <Link to="/meters/$meterId" params={{ meterId: meter_id }} className="row-link">
             {name}
           </Link>
         ),

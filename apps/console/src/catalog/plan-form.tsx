@@ -70,7 +70,7 @@ export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormPr
       form={form}
       onClose={onClose}
     >
-      <div className="form-row">
+      <div className="form-row is-wide">
         <TextInput
           label="Name"
           {...form.text('name')}

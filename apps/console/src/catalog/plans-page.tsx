@@ -15,7 +15,7 @@ const columns: Column<Plan>[] = [
   {
     title: 'Name',
     cell: ({ id, name }) => (
-      <Link to="/plans/$planId" params={{ planId: id }}>
+      <Link to="/plans/$planId" params={{ planId: id }} className="row-link">
         {name}
       </Link>
     ),

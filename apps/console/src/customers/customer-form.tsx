@@ -59,7 +59,7 @@ export function CustomerForm({ customer, onDone, onClose }: CustomerFormProps) {
       form={form}
       onClose={onClose}
     >
-      <div className="form-row">
+      <div className="form-row is-wide">
         {fields.map(([field, label]) => (
           <TextInput
             key={field}

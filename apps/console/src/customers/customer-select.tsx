@@ -11,9 +11,10 @@ interface CustomerSelectProps {
   onChange(id: string | null): void;
   label?: string;
   error?: string | undefined;
+  isRequired?: boolean;
 }
 
-export function CustomerSelect({ value, onChange, label = 'Customer', error }: CustomerSelectProps) {
+export function CustomerSelect({ value, onChange, label = 'Customer', error, isRequired = false }: CustomerSelectProps) {
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState<{ value: string; label: string }>();
   // Choosing one writes its label into the field: that is no search.
@@ -47,12 +48,12 @@ export function CustomerSelect({ value, onChange, label = 'Customer', error }: C
       nothingFoundMessage={customers.isFetching ? 'Searching …' : 'No such customer'}
       error={error}
       searchable
-      required
+      required={isRequired}
     />
   );
 }
 
 /** What a customer is called: its name, else its external id. */
-export function nameOf({ name, external_id }: Pick<Schema<'Customer'>, 'name' | 'external_id'>): string {
+function nameOf({ name, external_id }: Pick<Schema<'Customer'>, 'name' | 'external_id'>): string {
   return name === null ? external_id : `${name} (${external_id})`;
 }

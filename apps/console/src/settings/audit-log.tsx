@@ -12,7 +12,7 @@ type Entry = Schema<'AuditEntry'>;
 
 const columns: Column<Entry>[] = [
   { title: 'When', cell: ({ created_at }) => <Time at={created_at} />, isTight: true },
-  { title: 'Who', cell: actorOf },
+  { title: 'Who', cell: actorOf, isTight: true },
   {
     title: 'What',
     cell: ({ action, outcome }) => (
@@ -20,9 +20,10 @@ const columns: Column<Entry>[] = [
         <code>{action}</code> {outcome === 'unknown' && <span className="status status-warn">outcome unknown</span>}
       </>
     ),
+    isTight: true,
   },
-  { title: 'Changes', cell: ({ changes }) => changesOf(changes) },
-  { title: 'From', cell: ({ address }) => address ?? '–', isExtra: true },
+  { title: 'Changes', cell: ({ changes }) => changesOf(changes), isExtra: true },
+  { title: 'From', cell: ({ address }) => address ?? '–', isExtra: true, isTight: true },
 ];
 
 const FILTERS = ['user', 'action', 'from', 'to'] as const;
