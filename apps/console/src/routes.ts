@@ -50,7 +50,7 @@ export const usageRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/usage',
-    validateSearch: textsOf('meter', 'customer', 'from', 'to', 'zone', 'by', 'compare', 'group'),
+    validateSearch: textsOf('meter', 'customer', 'from', 'to', 'zone', 'by', 'compare', 'group', 'value'),
     component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({

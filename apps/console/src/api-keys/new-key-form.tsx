@@ -33,7 +33,7 @@ export function NewKeyForm({ onCreated, onCancel }: NewKeyFormProps) {
       <Checkbox.Group
         label="It may"
         value={form.values.scopes}
-        onChange={(scopes) => form.set('scopes', scopes as Scope[])}
+        onChange={(scopes) => form.set('scopes', scopes)}
         error={form.errorAt('scopes')}
       >
         <div className="choices">

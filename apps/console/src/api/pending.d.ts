@@ -22,6 +22,7 @@ export interface PendingPaths {
     NonNullable<paths['/api/v1/meters/{id}/usage']['get']['parameters']['query']> & {
       group_by_metadata?: string;
       groups_limit?: number;
+      filter?: Record<string, string>;
     },
     { id: string }
   >;

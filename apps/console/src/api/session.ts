@@ -6,8 +6,7 @@ export const sessionQuery = { ...read('/api/v1/auth/me'), staleTime: 60_000 };
 /** Who is signed in, and whether they may change anything. Only below the shell, which is not there without a session. */
 export function useSession() {
   const { data } = useSuspenseQuery(sessionQuery);
-  // Before there were roles, everybody was an admin.
-  const role = 'role' in data.user ? String(data.user.role) : 'admin';
+  const { role } = data.user;
   return { ...data, role, isAdmin: role === 'admin' };
 }
 

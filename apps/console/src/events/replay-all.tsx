@@ -35,8 +35,8 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress | undefined>();
   const stopping = useRef(new AbortController());
-  const form = useForm({
-    initial: { source: 'none', key: /metadata\.(\w+)/.exec(rejection.reason)?.[1] ?? '', value: '' } as Correction,
+  const form = useForm<Correction>({
+    initial: { source: 'none', key: /metadata\.(\w+)/.exec(rejection.reason)?.[1] ?? '', value: '' },
     onSubmit: async (correction) => {
       stopping.current = new AbortController();
       const { signal } = stopping.current;

@@ -16,12 +16,14 @@ const AGGREGATIONS: { value: Aggregation; label: string }[] = [
   { value: 'LAST', label: 'The last quantity' },
 ];
 
+const FIRST: Aggregation = 'SUM';
+
 /** A meter is made with the feature that it belongs to; here both have one name. */
 export function NewMeterForm() {
   const queries = useQueryClient();
   const form = useForm({
     name: 'first-meter',
-    initial: { name: '', aggregation_type: 'SUM' as Aggregation, unit: '' },
+    initial: { name: '', aggregation_type: FIRST, unit: '' },
     onSubmit: async ({ name, aggregation_type: aggregation, unit }) => {
       await send(
         client.POST('/api/v1/features', {
@@ -46,7 +48,7 @@ export function NewMeterForm() {
           data={AGGREGATIONS}
           allowDeselect={false}
           value={form.values.aggregation_type}
-          onChange={(value) => form.set('aggregation_type', (value ?? 'SUM') as Aggregation)}
+          onChange={(value) => form.set('aggregation_type', value ?? FIRST)}
         />
         <TextInput label="Unit" placeholder="token" {...form.text('unit')} />
       </div>

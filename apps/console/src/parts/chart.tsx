@@ -43,7 +43,7 @@ function Drawing({ label, times, series, zone, kind, describe }: ChartProps) {
     const box = frame.current;
     if (box === null || times.length === 0) return undefined;
     const plot = new uPlot(
-      optionsOf({ box, series, zone, kind, tell: (index) => tell(index) }),
+      optionsOf({ box, times, series, zone, kind, tell: (index) => tell(index) }),
       [[...times], ...series.map(({ values }) => [...values])],
       box,
     );
@@ -65,13 +65,14 @@ function Drawing({ label, times, series, zone, kind, describe }: ChartProps) {
 
 interface OptionsInput {
   box: HTMLElement;
+  times: readonly number[];
   series: readonly Series[];
   zone: string;
   kind: 'bars' | 'line';
   tell: (index: number | null | undefined) => void;
 }
 
-function optionsOf({ box, series, zone, kind, tell }: OptionsInput): uPlot.Options {
+function optionsOf({ box, times, series, zone, kind, tell }: OptionsInput): uPlot.Options {
   const style = getComputedStyle(box);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const axis: uPlot.Axis = {
@@ -86,9 +87,17 @@ function optionsOf({ box, series, zone, kind, tell }: OptionsInput): uPlot.Optio
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'line' } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
-    scales: { x: { time: true }, y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    scales: {
+      x: { time: true, range: () => extent(times, kind) },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
+    },
     axes: [
-      { ...axis, grid: { show: false } },
+      {
+        ...axis,
+        grid: { show: false },
+        space: 60,
+        values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => tickWords(tick, step, zone)),
+      },
       { ...axis, size: 52, values: (_plot, ticks) => ticks.map((tick) => formatCompact(tick)) },
     ],
     hooks: { setCursor: [(plot) => tell(plot.cursor.idx)] },
@@ -96,11 +105,30 @@ function optionsOf({ box, series, zone, kind, tell }: OptionsInput): uPlot.Optio
   };
 }
 
+/** A bar begins with its bucket and needs room for as long as that lasts. */
+function extent(times: readonly number[], kind: 'bars' | 'line'): [number, number] {
+  const [first = 0, second = first + DAY_SECONDS] = times;
+  const last = times.at(-1) ?? first;
+  return [first, kind === 'bars' || last === first ? last + (second - first) : last];
+}
+
+const DAY_SECONDS = 86_400;
+
+/** What stands at a tick: the day, or the month, or the hour, by how far the ticks are apart. */
+function tickWords(seconds: number, step: number, timeZone: string): string {
+  const at = new Date(seconds * 1_000);
+  const words = (options: Intl.DateTimeFormatOptions): string =>
+    new Intl.DateTimeFormat('en-GB', { ...options, timeZone }).format(at);
+  if (step >= 28 * DAY_SECONDS) return words({ month: 'short', year: 'numeric' });
+  const time = words({ hour: '2-digit', minute: '2-digit' });
+  return step >= DAY_SECONDS || time === '00:00' ? words({ day: 'numeric', month: 'short' }) : time;
+}
+
 function drawn(label: string, isBefore: boolean, kind: 'bars' | 'line', color: (name: string) => string): uPlot.Series {
   const stroke = color(isBefore ? '--series-2' : '--series-1');
   // The period before is always a line, so that it can be told from the bars without its colour.
   if (kind === 'bars' && !isBefore) {
-    const bars = uPlot.paths.bars?.({ size: [0.72, 40], align: 1 });
+    const bars = uPlot.paths.bars?.({ size: [0.72, 48], align: 1 });
     return {
       label,
       stroke,

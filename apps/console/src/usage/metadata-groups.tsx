@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { read } from '../api/client.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
@@ -19,8 +19,7 @@ interface MetadataGroupsProps {
   customer: string | undefined;
 }
 
-const COLUMNS: Column<Group>[] = [
-  { title: 'Value', cell: valueOf },
+const NUMBERS: Column<Group>[] = [
   { title: 'Usage', isNumber: true, cell: ({ total_usage: total }) => formatDecimal(total) },
   { title: 'Events', isNumber: true, cell: ({ event_count: events }) => formatDecimal(events) },
 ];
@@ -46,6 +45,7 @@ export function MetadataGroups({ meter, window, customer }: MetadataGroupsProps)
     }),
     placeholderData: keepPreviousData,
   });
+  const columns: Column<Group>[] = [{ title: 'Value', cell: (each) => <Value group={each} of={key} /> }, ...NUMBERS];
   return (
     <Section
       title="By metadata"
@@ -54,7 +54,7 @@ export function MetadataGroups({ meter, window, customer }: MetadataGroupsProps)
           aria-label="Key of the metadata"
           data={keys}
           value={key}
-          onChange={(next) => void navigate({ search: (all: SearchTexts) => ({ ...all, group: next }), replace: true })}
+          onChange={(next) => void navigate({ search: (all: SearchTexts) => ({ ...all, group: next, value: undefined }), replace: true })}
         />
       }
     >
@@ -62,9 +62,9 @@ export function MetadataGroups({ meter, window, customer }: MetadataGroupsProps)
         {({ groups = [] }) => (
           <DataTable
             label={`Usage by ${key}`}
-            columns={COLUMNS}
+            columns={columns}
             rows={groups}
-            keyOf={(each) => JSON.stringify([each.value, each.is_rest === true])}
+            keyOf={(each) => JSON.stringify([each.value, each.is_rest])}
             empty={<p>No event of these days has the key {key}.</p>}
           />
         )}
@@ -73,7 +73,19 @@ export function MetadataGroups({ meter, window, customer }: MetadataGroupsProps)
   );
 }
 
-function valueOf({ value, is_rest: isRest }: Group) {
-  if (isRest === true) return <span className="muted">All others</span>;
-  return value === null ? <span className="muted">Without the key</span> : value;
+/** Leads to the usage with this value alone. */
+function Value({ group: { value, is_rest: isRest }, of: key }: { group: Group; of: string }) {
+  if (isRest) return <span className="muted">All others</span>;
+  if (value === null) return <span className="muted">Without the key</span>;
+  return (
+    <Link
+      className="row-link"
+      from="/usage"
+      to="/usage"
+      search={(all: SearchTexts) => ({ ...all, group: key, value })}
+      resetScroll={false}
+    >
+      {value}
+    </Link>
+  );
 }

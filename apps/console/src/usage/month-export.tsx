@@ -33,9 +33,10 @@ export function MonthExport() {
 
 function ExportForm({ onDone }: { onDone: () => void }) {
   const queries = useQueryClient();
+  const [initial] = useState(() => ({ month: lastMonth(), zone: LOCAL_ZONE }));
   const [rowsRead, setRowsRead] = useState<number | undefined>();
   const form = useForm({
-    initial: { month: addDays(firstOfMonth(dateIn(LOCAL_ZONE, new Date())), -1).slice(0, 7), zone: LOCAL_ZONE },
+    initial,
     onSubmit: async ({ month, zone }) => {
       const rows = await readMonth(queries, month, zone, setRowsRead);
       download(`usage-${month}.csv`, toCsv([HEADER, ...rows]));
@@ -60,6 +61,11 @@ function ExportForm({ onDone }: { onDone: () => void }) {
       </p>
     </FormBox>
   );
+}
+
+/** Whose usage is whole, but for what comes late. */
+function lastMonth(): string {
+  return addDays(firstOfMonth(dateIn(LOCAL_ZONE, new Date())), -1).slice(0, 7);
 }
 
 const HEADER = [

@@ -5,7 +5,7 @@ import { DataTable, type Column } from '../parts/data-table.tsx';
 import { forDrawing, formatDecimal } from '../parts/decimals.ts';
 import { formatInstant } from '../parts/instants.ts';
 import { addsUp, totalOf, type Meter } from './meters.ts';
-import type { Bucket } from './window.ts';
+import { BUCKET_WORDS, type Bucket } from './window.ts';
 
 export type MeterUsage = Answer<'/api/v1/meters/{id}/usage'>;
 type Row = MeterUsage['grouped_data'][number] & { before: string | null | undefined };
@@ -43,7 +43,7 @@ export function UsageChart({ meter, usage, before, zone, by }: UsageChartProps) 
   const words = (row: Row): string => wordsOf(row, zone, by);
   const unit = meter.unit ?? '';
   const columns: Column<Row>[] = [
-    { title: HEADS[by], cell: words },
+    { title: BUCKET_WORDS[by], cell: words },
     { title: 'Usage', isNumber: true, cell: ({ usage: used }) => formatDecimal(used) },
     ...(before === undefined
       ? []
@@ -78,8 +78,6 @@ export function UsageChart({ meter, usage, before, zone, by }: UsageChartProps) 
     </div>
   );
 }
-
-const HEADS = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' } as const;
 
 function wordsOf({ period, period_start: start }: Row, zone: string, by: Bucket): string {
   if (by === 'hour') return formatInstant(start, zone).replace(/:\d\d$/, '');

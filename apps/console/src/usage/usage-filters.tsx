@@ -1,18 +1,16 @@
-import { SegmentedControl, Select, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { dateIn, timeZones } from '../parts/instants.ts';
 import type { SearchTexts } from '../routes.ts';
 import { CustomerField } from './customer-field.tsx';
 import type { Meter } from './meters.ts';
-import { BUCKETS, PRESETS, presetOf, type UsageWindow } from './window.ts';
+import { PRESETS, presetOf, type UsageWindow } from './window.ts';
 
 interface UsageFiltersProps {
   meters: readonly Meter[];
   meter: Meter;
   window: UsageWindow;
 }
-
-const WORDS = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' } as const;
 
 /** What is looked at. All of it stands in the address. */
 export function UsageFilters({ meters, meter, window }: UsageFiltersProps) {
@@ -64,13 +62,7 @@ export function UsageFilters({ meters, meter, window }: UsageFiltersProps) {
         onChange={(zone) => set({ zone: zone ?? undefined })}
         searchable
         allowDeselect={false}
-        w={170}
-      />
-      <SegmentedControl
-        aria-label="Bucket"
-        data={BUCKETS.map((value) => ({ value, label: WORDS[value] }))}
-        value={window.by}
-        onChange={(by) => set({ by })}
+        w={150}
       />
     </div>
   );

@@ -1,4 +1,4 @@
-import { Button, Switch } from '@mantine/core';
+import { Button, SegmentedControl, Switch } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { read } from '../api/client.ts';
@@ -10,6 +10,7 @@ import { Icon } from '../parts/icons.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Page } from '../parts/page.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
 import type { SearchTexts } from '../routes.ts';
 import { MetadataGroups } from './metadata-groups.tsx';
 import { totalOf, useMeters, type Meter } from './meters.ts';
@@ -17,7 +18,7 @@ import { MonthExport } from './month-export.tsx';
 import { TopCustomers } from './top-customers.tsx';
 import { UsageChart, type MeterUsage } from './usage-chart.tsx';
 import { UsageFilters } from './usage-filters.tsx';
-import { windowBefore, windowOf, type UsageWindow } from './window.ts';
+import { BUCKET_WORDS, BUCKETS, windowBefore, windowOf, type UsageWindow } from './window.ts';
 
 /** Usage is read anew this often while one looks at it. */
 const REFRESH_MS = 1_500;
@@ -57,7 +58,13 @@ function NoMeters() {
   );
 }
 
-function useUsage(meter: Meter, window: UsageWindow, customer: string | undefined, isOn = true) {
+interface Scope {
+  customer: string | undefined;
+  /** A key of the metadata and its value. */
+  only: Record<string, string> | undefined;
+}
+
+function useUsage(meter: Meter, window: UsageWindow, { customer, only }: Scope, isOn = true) {
   return useQuery({
     ...read('/api/v1/meters/{id}/usage', {
       path: { id: meter.id },
@@ -67,6 +74,7 @@ function useUsage(meter: Meter, window: UsageWindow, customer: string | undefine
         timezone: window.zone,
         group_by: window.by,
         ...(customer !== undefined && { customer_external_id: customer }),
+        ...(only !== undefined && { filter: only }),
       },
     }),
     enabled: isOn,
@@ -82,11 +90,12 @@ interface UsageOfMeterProps {
 }
 
 function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
-  const { compare } = useSearch({ from: '/shell/usage' });
+  const { compare, group, value } = useSearch({ from: '/shell/usage' });
   const navigate = useNavigate({ from: '/usage' });
   const isComparing = compare === '1';
-  const usage = useUsage(meter, window, customer);
-  const before = useUsage(meter, windowBefore(window), customer, isComparing);
+  const only = group === undefined || value === undefined ? undefined : { [group]: value };
+  const usage = useUsage(meter, window, { customer, only });
+  const before = useUsage(meter, windowBefore(window), { customer, only }, isComparing);
   const earlier = isComparing ? before.data : undefined;
   return (
     <>
@@ -95,6 +104,12 @@ function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
           <>
             <Figures meter={meter} usage={data} before={earlier} />
             <div className="toolbar usage-bar">
+              <SegmentedControl
+                aria-label="Bucket"
+                data={BUCKETS.map((value) => ({ value, label: BUCKET_WORDS[value] }))}
+                value={window.by}
+                onChange={(by) => void navigate({ search: (all: SearchTexts) => ({ ...all, by }), replace: true })}
+              />
               <Switch
                 label="Compare with the period before"
                 checked={isComparing}
@@ -105,6 +120,18 @@ function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
                   })
                 }
               />
+              {only !== undefined && (
+                <Button
+                  variant="light"
+                  rightSection={<Icon name="close" />}
+                  aria-label={`Only ${group} ${value}: show all`}
+                  onClick={() =>
+                    void navigate({ search: (all: SearchTexts) => ({ ...all, value: undefined }), replace: true })
+                  }
+                >
+                  {group}: {value}
+                </Button>
+              )}
               <Button
                 className="is-end"
                 variant="default"
@@ -114,7 +141,8 @@ function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
                 CSV
               </Button>
             </div>
-            {isComparing && before.data === undefined ? (
+            {isComparing && <ProblemBox error={before.error} />}
+            {isComparing && before.isPending ? (
               <Loading rows={10} />
             ) : (
               <UsageChart meter={meter} usage={data} before={earlier} zone={window.zone} by={window.by} />

@@ -5,6 +5,8 @@ import { addDays, dateIn, daysBetween, LOCAL_ZONE } from '../parts/instants.ts';
 export const BUCKETS = ['hour', 'day', 'week', 'month'] as const;
 export type Bucket = (typeof BUCKETS)[number];
 
+export const BUCKET_WORDS: Record<Bucket, string> = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' };
+
 /** Dates in `zone`, both counted in. */
 export interface UsageWindow {
   from: string;
