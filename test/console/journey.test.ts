@@ -243,7 +243,7 @@ test('a second person is invited as a viewer, sees everything, and can change no
   await viewer.page.goto(new URL(invitation).pathname + new URL(invitation).hash);
   await viewer.page.getByLabel('Choose a password').fill(PASSWORD);
   await viewer.page.getByRole('button', { name: 'Join' }).click();
-  await viewer.page.getByRole('heading', { level: 1 }).waitFor();
+  await viewer.page.getByRole('navigation', { name: 'Main' }).waitFor();
   const changing =
     /^(New|Add|Change|Delete|Finalize|Void|Mark|Give|Grant|Subscribe|Cancel|Invite|Remove|Save|Include|End)\b/;
   for (const address of [
