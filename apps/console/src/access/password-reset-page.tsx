@@ -1,4 +1,4 @@
-import { PasswordInput } from '@mantine/core';
+import { PasswordInput, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,8 +7,38 @@ import { FormBox, useForm } from '../parts/form.tsx';
 import { Door } from './door.tsx';
 import { linkToken } from './link-token.ts';
 
+/** With the token of a link one chooses a new password; without one, the page sends such a link. */
 export function PasswordResetPage() {
   const [token] = useState(linkToken);
+  return token === '' ? <AskForLink /> : <NewPassword token={token} />;
+}
+
+function AskForLink() {
+  const [sentTo, setSentTo] = useState<string | undefined>();
+  const form = useForm({
+    initial: { email: '' },
+    onSubmit: async (body) => {
+      await send(client.POST('/api/v1/auth/password-reset/request', { body }));
+      setSentTo(body.email);
+    },
+  });
+  return (
+    <Door title="Reset your password" about="You get a link by mail, with which you choose a new one.">
+      {sentTo === undefined ? (
+        <FormBox form={form} submitLabel="Send the link">
+          <TextInput label="Email" type="email" autoComplete="username" autoFocus size="sm" {...form.text('email')} />
+        </FormBox>
+      ) : (
+        <p role="status">If there is an account with {sentTo}, a mail with the link is on its way.</p>
+      )}
+      <p className="door-foot">
+        <Link to="/sign-in">Back to the sign-in</Link>
+      </p>
+    </Door>
+  );
+}
+
+function NewPassword({ token }: { token: string }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const form = useForm({

@@ -26,6 +26,8 @@ export function SignInPage() {
         <PasswordInput label="Password" autoComplete="current-password" size="sm" {...form.text('password')} />
       </FormBox>
       <p className="door-foot">
+        <Link to="/password-reset">Forgot your password?</Link>
+        <br />
         First here? <Link to="/sign-up">Create an organization</Link>
       </p>
     </Door>

@@ -21,13 +21,15 @@ export function EventFilters() {
   const meters = useMeters();
   return (
     <div className="toolbar">
-      <SegmentedControl
-        aria-label="Status"
-        data={STATUSES}
-        value={search.status ?? ''}
-        // A reason is one of rejected events only.
-        onChange={(status) => set({ status: status === '' ? undefined : status, reason: undefined })}
-      />
+      <div className="is-row">
+        <SegmentedControl
+          aria-label="Status"
+          data={STATUSES}
+          value={search.status ?? ''}
+          // A reason is one of rejected events only.
+          onChange={(status) => set({ status: status === '' ? undefined : status, reason: undefined })}
+        />
+      </div>
       <Select
         label="Meter"
         placeholder="All"

@@ -2,14 +2,17 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatAmount, formatDecimal, percentChange } from '../parts/decimals.ts';
 import { formatDate } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';
+import { Loading } from '../parts/loading.tsx';
 import { Page, Section } from '../parts/page.tsx';
-import { FirstSteps } from './first-steps.tsx';
+
+/** Its forms are more than the whole rest of the page, which most see without them. */
+const FirstSteps = lazy(() => import('./first-steps.tsx').then((loaded) => ({ default: loaded.FirstSteps })));
 
 type Overview = Answer<'/api/v1/overview'>;
 type TopMeter = NonNullable<Overview['top_meters']>[number];
@@ -27,9 +30,18 @@ export function HomePage() {
   if (isEmpty && !isFollowing) setFollowing(true);
   return (
     <Page title="Home">
-      {isFollowing && <FirstSteps />}
-      <Loaded query={overview} rows={12}>
-        {(data) => (isFollowing && isEmpty ? null : <OverviewOf overview={data} />)}
+      {isFollowing && (
+        <Suspense fallback={<Loading rows={8} />}>
+          <FirstSteps />
+        </Suspense>
+      )}
+      {/* Which of the two it is has to be known first, so that neither gives way to the other. */}
+      <Loaded query={log} rows={12}>
+        {() => (
+          <Loaded query={overview} rows={12}>
+            {(data) => (isEmpty ? null : <OverviewOf overview={data} />)}
+          </Loaded>
+        )}
       </Loaded>
     </Page>
   );

@@ -85,6 +85,7 @@ function optionsOf({ box, times, series, zone, kind, tell }: OptionsInput): uPlo
     width: box.clientWidth,
     height: HEIGHT,
     legend: { show: false },
+    padding: [10, 4, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'line' } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
     scales: {
@@ -98,7 +99,7 @@ function optionsOf({ box, times, series, zone, kind, tell }: OptionsInput): uPlo
         space: 60,
         values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => tickWords(tick, step, zone)),
       },
-      { ...axis, size: 52, values: (_plot, ticks) => ticks.map((tick) => formatCompact(tick)) },
+      { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => formatCompact(tick)) },
     ],
     hooks: { setCursor: [(plot) => tell(plot.cursor.idx)] },
     series: [{}, ...series.map(({ label, isBefore }) => drawn(label, isBefore === true, kind, color))],

@@ -1,7 +1,7 @@
 import { Autocomplete } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { read } from '../api/client.ts';
 
 /** While one types, neither the customers nor the page are asked for each letter. */
@@ -21,17 +21,20 @@ export function CustomerField({ value, onChange }: CustomerFieldProps) {
     ...read('/api/v1/customers', { query: { search, page_size: 8 } }),
     enabled: search !== '' && search !== value,
   });
+  const [sent, setSent] = useState(value ?? '');
+  const apply = useDebouncedCallback((text: string) => {
+    setSent(text);
+    onChange(text === '' ? undefined : text);
+  }, PAUSE_MS);
   const [given, setGiven] = useState(value);
   if (given !== value) {
-    // The address has changed: a link, or the way back.
     setGiven(value);
-    if ((value ?? '') !== typed.trim()) setTyped(value ?? '');
+    // Not what was typed here: a link, or the way back.
+    if ((value ?? '') !== sent) {
+      setSent(value ?? '');
+      setTyped(value ?? '');
+    }
   }
-  useEffect(() => {
-    if (search !== (value ?? '')) onChange(search === '' ? undefined : search);
-    // Only what was typed sets it; a change from outside is taken above.
-    // oxlint-disable-next-line react/exhaustive-effect-dependencies, react-hooks/exhaustive-deps
-  }, [search]);
   return (
     <Autocomplete
       label="Customer"
@@ -41,7 +44,10 @@ export function CustomerField({ value, onChange }: CustomerFieldProps) {
       // What the API found by name is an id that does not hold the name.
       filter={({ options }) => options}
       value={typed}
-      onChange={setTyped}
+      onChange={(text) => {
+        setTyped(text);
+        apply(text.trim());
+      }}
       w={150}
     />
   );

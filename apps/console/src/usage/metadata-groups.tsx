@@ -54,7 +54,9 @@ export function MetadataGroups({ meter, window, customer }: MetadataGroupsProps)
           aria-label="Key of the metadata"
           data={keys}
           value={key}
-          onChange={(next) => void navigate({ search: (all: SearchTexts) => ({ ...all, group: next, value: undefined }), replace: true })}
+          onChange={(next) =>
+            void navigate({ search: (all: SearchTexts) => ({ ...all, group: next, value: undefined }), replace: true })
+          }
         />
       }
     >
