@@ -45,6 +45,7 @@ COPY --from=build /weir/packages/queue/scripts packages/queue/scripts
 COPY --from=build /weir/packages/sdk/dist packages/sdk/dist
 COPY --from=build /weir/apps/api/dist apps/api/dist
 COPY --from=build /weir/apps/api/src apps/api/src
+COPY --from=build /weir/apps/console/dist apps/console/dist
 COPY --from=build /weir/apps/worker/dist apps/worker/dist
 COPY --from=build /weir/apps/import/dist apps/import/dist
 COPY --from=build /weir/apps/reconcile/dist apps/reconcile/dist

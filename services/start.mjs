@@ -15,4 +15,5 @@ if (build.status !== 0) {
   console.error('Weir could not be built; the compiler says above why.');
   process.exit(1);
 }
+await import('./build-console.mjs');
 await import('./dist/start.js');

@@ -3,7 +3,7 @@ import { type Demo, findShownMeter } from './demo.ts';
 
 /** What a person reads when Weir is up. */
 export function tellWelcome(baseUrl: string, demo: Demo | undefined, home: string): string {
-  const lines = ['', `Weir runs at ${baseUrl}   (API reference: ${baseUrl}/docs)`, ''];
+  const lines = ['', `Weir runs: open ${baseUrl} to sign in.   (API reference: ${baseUrl}/docs)`, ''];
   if (demo !== undefined) lines.push(...tellDemo(demo), `All of this is kept in ${home}/demo.json.`);
   lines.push(`Ctrl-C stops everything. The data stays in ${home}, what the processes log is in ${home}/log.`, '');
   return lines.join('\n');

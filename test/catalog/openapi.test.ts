@@ -92,6 +92,7 @@ beforeAll(async () => {
     metrics: buildMetrics({ bufferDepth: () => 0, queue: () => IDLE }),
     ingest,
     billingJobs: { wakeRun: () => {} },
+    consoleFolder: '/nowhere',
     isDraining: () => false,
   });
   closer.add('the app', () => app.close());

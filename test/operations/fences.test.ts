@@ -57,6 +57,8 @@ const violations: Violation[] = [
       ['apps/worker', 'rate-limiter-flexible'],
       ['apps/import', '@weir/db/record'],
       ['apps/import', 'pg'],
+      ['apps/console', '@weir/shared/errors'],
+      ['apps/console', 'node:fs'],
       ['services', '@weir/shared/errors'],
     ] as const
   ).map(([folder, specifier], index): Violation => {

@@ -40,6 +40,7 @@ import { featureRoutes } from './catalog/feature-routes.ts';
 import { meterRoutes } from './catalog/meter-routes.ts';
 import { planFeatureRoutes } from './catalog/plan-feature-routes.ts';
 import { planRoutes } from './catalog/plan-routes.ts';
+import { isForConsole, useConsole } from './console/console.ts';
 import type { App } from './http/typed-app.ts';
 import { boundBodies } from './http/bodies.ts';
 import { answerBrokenConnection } from './http/broken-connection.ts';
@@ -90,6 +91,8 @@ export interface AppDeps {
   metrics: Metrics;
   ingest: Ingest;
   billingJobs: Pick<BillingJobs, 'wakeRun'>;
+  /** Where the console's build is, if there is one. */
+  consoleFolder: string;
   isDraining: () => boolean;
 }
 
@@ -123,7 +126,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify);
   useSecurityHeaders(app, settings.PUBLIC_URL);
   useRequestIds(app);
-  useProblems(app);
+  useProblems(app, (request, reply) => (isForConsole(request) ? consolePage?.(reply) : undefined));
   const connections = watchConnections(app);
   limitConnections(app, {
     connectionsMax: settings.CONNECTIONS_MAX,
@@ -193,6 +196,12 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     postgres: () => pingDatabase(deps.probe),
     redis: () => ping(queue),
   });
+  sessionRoutes(app, { database, guards, throttle, attemptPassword, settings });
+  ownSessionRoutes(app, { database, guards });
+  passwordRoutes(app, { ...people, attemptPassword });
+  invitationRoutes(app, people);
+  userRoutes(app, { database, guards });
+  auditLogRoutes(app, { database, guards });
   apiKeyRoutes(app, { database, queue, guards });
   featureRoutes(app, { database, guards });
   meterRoutes(app, { database, guards });

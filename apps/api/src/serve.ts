@@ -14,6 +14,7 @@ import { explainTakenPort } from '@weir/shared/settings';
 import { buildApiKeyCache } from './access/api-key-cache.ts';
 import { openKeyUse } from './access/key-use.ts';
 import { buildApp } from './app.ts';
+import { CONSOLE_FOLDER } from './console/console.ts';
 import { openDatabaseWatch } from './database-watch.ts';
 import { buildMetrics, countAdmissions } from './http/metrics.ts';
 import { Ingest } from './ingest/ingest.ts';
@@ -43,7 +44,11 @@ const OWNERSHIP_INTERVAL_MS = 1_000;
  * Starts the API. Throws a SettingsError for a port that is taken, for a Redis that would lose events or belongs to another
  * database, and for a database that is not migrated to this version.
  */
-export async function serveApi(settings: ApiSettings, log: Logger): Promise<RunningApi> {
+export async function serveApi(
+  settings: ApiSettings,
+  log: Logger,
+  consoleFolder: string = CONSOLE_FOLDER,
+): Promise<RunningApi> {
   const closer = new Closer();
   let isDraining = false;
   try {
@@ -125,6 +130,7 @@ export async function serveApi(settings: ApiSettings, log: Logger): Promise<Runn
       metrics,
       ingest,
       billingJobs,
+      consoleFolder,
       isDraining: () => isDraining,
     });
     closer.add('the server', () => app.close());

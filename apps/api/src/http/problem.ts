@@ -353,8 +353,14 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Routes everything that is thrown, and every path that leads nowhere, to a problem document. */
-export function useProblems(app: FastifyInstance): void {
+/**
+ * Routes everything that is thrown, and every path that leads nowhere, to a problem document. `answerPage` is asked first about
+ * such a path, and returns undefined for what is no page.
+ */
+export function useProblems(
+  app: FastifyInstance,
+  answerPage: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined,
+): void {
   const known: { pattern: RegExp; methods: Set<string> }[] = [];
   app.addHook('onRoute', (route) => {
     const pattern = new RegExp(
@@ -372,6 +378,8 @@ export function useProblems(app: FastifyInstance): void {
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
+    const page = answerPage(request, reply);
+    if (page !== undefined) return page;
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = known.filter((each) => each.pattern.test(path)).flatMap((each) => [...each.methods]);
     // A route with a wildcard takes any path, and finds out for itself what is there.

@@ -1,0 +1,120 @@
+import { ActionIcon, Button, Modal } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, read, send, type Answer, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { useSession } from '../api/session.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { DataTable, Paging, type Column } from '../parts/data-table.tsx';
+import { Icon } from '../parts/icons.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { notify } from '../parts/notices.tsx';
+import { Page } from '../parts/page.tsx';
+import { Snippet } from '../parts/snippet.tsx';
+import { Time } from '../parts/time.tsx';
+import { NewKeyForm } from './new-key-form.tsx';
+
+type ApiKey = Answer<'/api/v1/api-keys'>['data'][number];
+
+const COLUMNS: Column<ApiKey>[] = [
+  { title: 'Name', cell: ({ name }) => <strong className="name">{name}</strong> },
+  { title: 'Key', cell: ({ last4 }) => <code>org_live_…{last4}</code> },
+  { title: 'May', cell: ({ scopes }) => <code>{scopes.join(', ')}</code>, isExtra: true },
+  {
+    title: 'Last used',
+    cell: ({ last_used_at: at }) => (at === null ? <span className="muted">Never</span> : <Time at={at} as="ago" />),
+  },
+  { title: 'Created', cell: ({ created_at: at }) => <Time at={at} as="date" />, isExtra: true },
+];
+
+export function ApiKeysPage() {
+  const { page = '1' } = useSearch({ from: '/shell/api-keys' });
+  const navigate = useNavigate({ from: '/api-keys' });
+  const { isAdmin } = useSession();
+  const [isCreating, setCreating] = useState(false);
+  const keys = useQuery(read('/api/v1/api-keys', { query: { page: Number(page) } }));
+  const columns: Column<ApiKey>[] = isAdmin
+    ? [...COLUMNS, { title: 'Delete', isTitleHidden: true, isTight: true, cell: (key) => <DeleteKey apiKey={key} /> }]
+    : COLUMNS;
+  return (
+    <Page
+      title="API keys"
+      about="Your services send usage with a key. It is shown once, when it is made; Weir keeps only a hash."
+      actions={isAdmin && <Button onClick={() => setCreating(true)}>New key</Button>}
+    >
+      <Loaded query={keys}>
+        {({ data, meta }) => (
+          <>
+            <DataTable
+              label="API keys"
+              columns={columns}
+              rows={data}
+              keyOf={({ id }) => id}
+              empty={<p>No keys yet. A service needs one to send events.</p>}
+            />
+            <Paging meta={meta} onPage={(next) => void navigate({ search: { page: String(next) } })} />
+          </>
+        )}
+      </Loaded>
+      <NewKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+    </Page>
+  );
+}
+
+function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const [created, setCreated] = useState<Schema<'CreatedApiKey'> | undefined>();
+  const close = (): void => {
+    onClose();
+    setCreated(undefined);
+  };
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={created === undefined ? 'New API key' : `The key “${created.name}”`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      // A click beside it would lose the key for good.
+      closeOnClickOutside={created === undefined}
+      closeOnEscape={created === undefined}
+    >
+      {created === undefined ? (
+        <NewKeyForm onCreated={setCreated} onCancel={close} />
+      ) : (
+        <>
+          <p className="dialog-lead">Copy it now and keep it like a password: nobody can show it again.</p>
+          <Snippet text={created.key} label="Copy the key" />
+          <div className="dialog-actions">
+            <Button onClick={close}>I have copied it</Button>
+          </div>
+        </>
+      )}
+    </Modal>
+  );
+}
+
+function DeleteKey({ apiKey: { id, name, last4 } }: { apiKey: ApiKey }) {
+  const queries = useQueryClient();
+  return (
+    <Confirm
+      label="Delete the key"
+      title={`Delete “${name}”?`}
+      isDangerous
+      onConfirm={async () => {
+        await send(client.DELETE('/api/v1/api-keys/{id}', { params: { path: { id } } }));
+        await invalidate(queries, '/api/v1/api-keys');
+        notify(`The key “${name}” is deleted.`);
+      }}
+      trigger={(open) => (
+        <ActionIcon aria-label={`Delete ${name}`} onClick={open}>
+          <Icon name="trash" />
+        </ActionIcon>
+      )}
+    >
+      <p>
+        From that moment each request with <code>org_live_…{last4}</code> is answered with 401. This cannot be taken
+        back.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,47 @@
+import { Checkbox, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormBox, useForm } from '../parts/form.tsx';
+
+type Scope = Schema<'ApiKey'>['scopes'][number];
+
+const SCOPES: { scope: Scope; label: string; about: string }[] = [
+  { scope: 'usage.write', label: 'Write usage', about: 'Track events and make tokens of the widget.' },
+  { scope: 'usage.read', label: 'Read usage', about: 'Read usage, events, features, meters and customers.' },
+];
+
+interface NewKeyFormProps {
+  onCreated: (key: Schema<'CreatedApiKey'>) => void;
+  onCancel?: () => void;
+}
+
+export function NewKeyForm({ onCreated, onCancel }: NewKeyFormProps) {
+  const queries = useQueryClient();
+  const form = useForm({
+    name: 'api-key',
+    initial: { name: '', scopes: ['usage.write'] as Scope[] },
+    onSubmit: async (body) => {
+      const created = await send(client.POST('/api/v1/api-keys', { body }));
+      await invalidate(queries, '/api/v1/api-keys');
+      onCreated(created);
+    },
+  });
+  return (
+    <FormBox form={form} submitLabel="Create the key" onCancel={onCancel}>
+      <TextInput label="Name" placeholder="Backend, production" data-autofocus {...form.text('name')} />
+      <Checkbox.Group
+        label="It may"
+        value={form.values.scopes}
+        onChange={(scopes) => form.set('scopes', scopes)}
+        error={form.errorAt('scopes')}
+      >
+        <div className="choices">
+          {SCOPES.map(({ scope, label, about }) => (
+            <Checkbox key={scope} value={scope} label={label} description={about} />
+          ))}
+        </div>
+      </Checkbox.Group>
+    </FormBox>
+  );
+}

@@ -1,0 +1,9081 @@
+export interface paths {
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The process is alive */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The door is open: tracking is taken
+         * @description While Postgres is away tracking goes on, so this stays 200, and the body says what is away. It is 503 while events cannot be taken, with the reason, and once the process was told to stop.
+         */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How this installation is, as far as it concerns your organization */
+        get: operations["getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/signup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an organization and its first admin, and sign in
+         * @description Open only until there is an organization, unless the setting SIGNUP says otherwise.
+         */
+        post: operations["signUp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in
+         * @description Sets the cookie access_token. A session ends after 12 hours without a request, and after 7 days.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out
+         * @description The session ends at once. Without a session there is nothing to end, and the answer is the same.
+         */
+        post: operations["signOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is signed in */
+        get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List one’s sessions, the last used first
+         * @description At most 100. Those that have ended are not listed.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "data": [
+                         *         {
+                         *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *           "created_at": "2026-11-20T09:30:00.000Z",
+                         *           "last_used_at": "2026-11-20T09:30:00.000Z",
+                         *           "address": "text",
+                         *           "user_agent": "text",
+                         *           "is_current": true
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": {
+                            data: components["schemas"]["Session"][];
+                        };
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** End all of one’s sessions but this one */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; there is nothing more to say. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of one’s sessions */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; there is nothing more to say. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change one’s password
+         * @description All other sessions of the account end, and links for a new password too.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "current_password": "correct horse battery staple",
+                     *       "new_password": "a longer horse battery staple"
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: password */
+                        current_password: string;
+                        /** Format: password */
+                        new_password: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done; there is nothing more to say. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{id}/password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link with which a user sets a new password
+         * @description Give the link to that person. It works once, for 24 hours.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "link": "text",
+                         *       "mailed": true,
+                         *       "expires_at": "2026-11-20T10:30:00.000Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PasswordReset"];
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a new password by a link, and sign in
+         * @description Uses the link up. All sessions that the account had end, and all other links.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
+                     *       "new_password": "a longer horse battery staple"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description What stands behind # in the link. */
+                        token: string;
+                        /** Format: password */
+                        new_password: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "user": {
+                         *         "id": "0198c0de-5a1e-7000-8000-000000000002",
+                         *         "email": "ada@initech.example"
+                         *       },
+                         *       "organization": {
+                         *         "id": "0198c0de-5a1e-7000-8000-000000000001",
+                         *         "name": "Initech"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Account"];
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/password-reset/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a link for a new password mailed
+         * @description The answer is the same whether there is such an account or not. Open only where mail is set up; else ask an admin of your organization for a link.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "email": "ada@initech.example"
+                     *     }
+                     */
+                    "application/json": {
+                        email: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Accepted */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "status": "accepted"
+                         *     }
+                         */
+                        "application/json": {
+                            /** @enum {string} */
+                            status: "accepted";
+                        };
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the invitations that can still be accepted, newest first
+         * @description Never their links: only hashes of them are kept.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Pages count from 1. */
+                    page?: number;
+                    page_size?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "data": [
+                         *         {
+                         *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *           "email": "ada@initech.example",
+                         *           "role": "admin",
+                         *           "expires_at": "2026-11-20T10:30:00.000Z",
+                         *           "created_at": "2026-11-20T09:30:00.000Z"
+                         *         }
+                         *       ],
+                         *       "meta": {
+                         *         "page": 1,
+                         *         "page_size": 20,
+                         *         "total": 1,
+                         *         "total_pages": 1
+                         *       }
+                         *     }
+                         */
+                        "application/json": {
+                            data: components["schemas"]["Invitation"][];
+                            meta: components["schemas"]["PageMeta"];
+                        };
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Invite a person into the organization
+         * @description Give the link to that person, who chooses a password with it. It works once, for 7 days. Inviting the same address again makes another link, and ends the one before.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "email": "ada@initech.example",
+                     *       "role": "admin"
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: email */
+                        email: string;
+                        /**
+                         * @description An admin does everything; a viewer reads everything and changes nothing.
+                         * @enum {string}
+                         */
+                        role: "admin" | "viewer";
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *       "email": "ada@initech.example",
+                         *       "role": "admin",
+                         *       "expires_at": "2026-11-20T10:30:00.000Z",
+                         *       "created_at": "2026-11-20T09:30:00.000Z",
+                         *       "link": "text",
+                         *       "mailed": true
+                         *     }
+                         */
+                        "application/json": components["schemas"]["CreatedInvitation"];
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take an invitation back
+         * @description Its link opens nothing from then on.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; there is nothing more to say. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at an invitation before it is accepted
+         * @description Nothing is used up by that.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description What stands behind # in the link. */
+                        token: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "email": "ada@initech.example",
+                         *       "organization_name": "Initech",
+                         *       "role": "admin",
+                         *       "expires_at": "2026-11-20T10:30:00.000Z"
+                         *     }
+                         */
+                        "application/json": {
+                            email: string;
+                            organization_name: string;
+                            /**
+                             * @description An admin does everything; a viewer reads everything and changes nothing.
+                             * @enum {string}
+                             */
+                            role: "admin" | "viewer";
+                            /** Format: date-time */
+                            expires_at: string;
+                        };
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/invitation/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation, and sign in
+         * @description Makes the account with this password, and uses the invitation up.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
+                     *       "password": "correct horse battery staple"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description What stands behind # in the link. */
+                        token: string;
+                        /** Format: password */
+                        password: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "user": {
+                         *         "id": "0198c0de-5a1e-7000-8000-000000000002",
+                         *         "email": "ada@initech.example"
+                         *       },
+                         *       "organization": {
+                         *         "id": "0198c0de-5a1e-7000-8000-000000000001",
+                         *         "name": "Initech"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Account"];
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organization": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the organization */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *       "name": "API requests",
+                         *       "created_at": "2026-11-20T09:30:00.000Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Organization"];
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Rename the organization */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "API requests"
+                     *     }
+                     */
+                    "application/json": {
+                        name: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *       "name": "API requests",
+                         *       "created_at": "2026-11-20T09:30:00.000Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Organization"];
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the people of the organization, oldest first */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Pages count from 1. */
+                    page?: number;
+                    page_size?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "data": [
+                         *         {
+                         *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *           "email": "ada@initech.example",
+                         *           "role": "admin",
+                         *           "created_at": "2026-11-20T09:30:00.000Z",
+                         *           "last_seen_at": "2026-11-20T09:30:00.000Z"
+                         *         }
+                         *       ],
+                         *       "meta": {
+                         *         "page": 1,
+                         *         "page_size": 20,
+                         *         "total": 1,
+                         *         "total_pages": 1
+                         *       }
+                         *     }
+                         */
+                        "application/json": {
+                            data: components["schemas"]["User"][];
+                            meta: components["schemas"]["PageMeta"];
+                        };
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description All sessions of that person end at once. The last admin stays.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; there is nothing more to say. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /**
+         * Give a user another role
+         * @description It holds from the user’s next request on. The last admin stays admin.
+         */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "role": "admin"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description An admin does everything; a viewer reads everything and changes nothing.
+                         * @enum {string}
+                         */
+                        role: "admin" | "viewer";
+                    };
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *       "email": "ada@initech.example",
+                         *       "role": "admin",
+                         *       "created_at": "2026-11-20T09:30:00.000Z",
+                         *       "last_seen_at": "2026-11-20T09:30:00.000Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["User"];
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/api/v1/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who changed what, newest first
+         * @description Every change by a person, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    user_id?: string;
+                    action?: string;
+                    resource_id?: string;
+                    /** @description From this instant on. A date is one in the time zone of the organization. */
+                    start_date?: string;
+                    /** @description Until before this instant; a date includes that day. A date is one in the time zone of the organization. */
+                    end_date?: string;
+                    cursor?: string;
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "data": [
+                         *         {
+                         *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *           "created_at": "2026-11-20T09:30:00.000Z",
+                         *           "action": "plan.update",
+                         *           "resource_type": "text",
+                         *           "resource_id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *           "actor": {
+                         *             "type": "user",
+                         *             "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                         *             "email": "ada@initech.example"
+                         *           },
+                         *           "address": "text",
+                         *           "user_agent": "text",
+                         *           "changes": {}
+                         *         }
+                         *       ],
+                         *       "meta": {
+                         *         "next_cursor": "0198c0de-5a1e-7000-8000-00000000000f"
+                         *       }
+                         *     }
+                         */
+                        "application/json": {
+                            data: components["schemas"]["AuditEntry"][];
+                            meta: {
+                                next_cursor: string | null;
+                            };
+                        };
+                    };
+                };
+                /** @description A refusal */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys, newest first
+         * @description Never the keys themselves. A deleted key is not in the list.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description Keep the key: only its hash is stored, so nobody can show it again. A lost one is deleted and replaced.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an API key
+         * @description It is revoked at once: no request that starts after the answer is accepted, on any replica.
+         */
+        delete: operations["deleteApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/features": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all features, oldest first
+         * @description All of them, unless page or page_size is sent: then that page, and meta.
+         */
+        get: operations["listFeatures"];
+        put?: never;
+        /**
+         * Create a feature, and for type meter its meter
+         * @description Services track usage with the meter_token in the answer. The meter takes the name of the feature.
+         */
+        post: operations["createFeature"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/features/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a feature */
+        get: operations["getFeature"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a feature that no plan uses
+         * @description Its meter is archived: it takes no more events, and what it has counted stays readable.
+         */
+        delete: operations["deleteFeature"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a feature
+         * @description Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there.
+         */
+        patch: operations["updateFeature"];
+        trace?: never;
+    };
+    "/api/v1/meters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the meters, newest first */
+        get: operations["listMeters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/meters/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a meter */
+        get: operations["getMeter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change, archive or reopen a meter
+         * @description Changes the fields that are sent. The aggregation stays: it is what recorded usage means. An archived meter refuses new events within some seconds, and what it has counted stays readable.
+         */
+        patch: operations["updateMeter"];
+        trace?: never;
+    };
+    "/api/v1/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the plans, newest first */
+        get: operations["listPlans"];
+        put?: never;
+        /** Create a plan */
+        post: operations["createPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plans/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a plan, what it includes and what it costs */
+        get: operations["getPlan"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a plan
+         * @description Its features stay, and count one plan less. A plan that has or had subscriptions is not deleted: to sell it no more, set is_active to false.
+         */
+        delete: operations["deletePlan"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a plan
+         * @description Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency are fixed: what was agreed rests on them.
+         */
+        patch: operations["updatePlan"];
+        trace?: never;
+    };
+    "/api/v1/plans/{id}/features": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a feature into a plan
+         * @description One that is in the plan already is changed with PATCH.
+         */
+        post: operations["addPlanFeature"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plans/{id}/features/{feature_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take a feature out of a plan */
+        delete: operations["removePlanFeature"];
+        options?: never;
+        head?: never;
+        /**
+         * Change what a plan says about a feature
+         * @description Changes the fields that are sent. It is so at once for everybody who has the plan: entitlements are read from it.
+         */
+        patch: operations["updatePlanFeature"];
+        trace?: never;
+    };
+    "/api/v1/customers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the customers, newest first */
+        get: operations["listCustomers"];
+        put?: never;
+        /**
+         * Create a customer
+         * @description Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once.
+         */
+        post: operations["createCustomer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/customers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a customer */
+        get: operations["getCustomer"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a customer
+         * @description The record only. Usage stays, under the external_id. A customer with a subscription, an invoice or a credit is not deleted.
+         */
+        delete: operations["deleteCustomer"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a customer
+         * @description Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. While the customer has a subscription that is not canceled its external_id cannot change.
+         */
+        patch: operations["updateCustomer"];
+        trace?: never;
+    };
+    "/api/v1/plans/{id}/charges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a charge to a plan
+         * @description Each subscription of the plan is billed by it from its next period on. Prices and quantities are taken exactly as sent, as a number or as a text.
+         */
+        post: operations["createCharge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plans/{id}/charges/{charge_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Rename or end a charge
+         * @description Nothing else of a charge can be changed: to change a price, end the charge and add another. Periods that are open are billed by it to their end, under the name that it had when they began.
+         */
+        patch: operations["updateCharge"];
+        trace?: never;
+    };
+    "/api/v1/charges/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a charge out on a quantity
+         * @description Computes what a charge comes to, by the same function that bills. Nothing is kept.
+         */
+        post: operations["evaluateCharge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how the organization bills */
+        get: operations["getBillingSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change how the organization bills
+         * @description Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.
+         */
+        patch: operations["updateBillingSettings"];
+        trace?: never;
+    };
+    "/api/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the subscriptions, newest first */
+        get: operations["listSubscriptions"];
+        put?: never;
+        /**
+         * Subscribe a customer to a plan
+         * @description From start_date on it is billed as if it had been there: each past period gets an invoice of its own. A meter of a customer is billed by one subscription at a time.
+         */
+        post: operations["createSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a subscription and what its customer may use by it */
+        get: operations["getSubscription"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Take back a cancellation or a change of plan that has not taken place yet */
+        patch: operations["updateSubscription"];
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}/periods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the periods of a subscription, oldest first: all past ones, the current, and the next */
+        get: operations["listSubscriptionPeriods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a subscription at the end of its period, or now
+         * @description Now: usage counts up to this instant, fixed prices by the dates up to this one, and what was billed in advance for later ones comes back with the final invoice.
+         */
+        post: operations["cancelSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change to another plan at the end of the period
+         * @description It takes the place of a change that was asked for before. The meters of the other plan are taken at once. Another interval begins with a new anchor.
+         */
+        post: operations["changeSubscriptionPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/customers/{id}/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a customer has in advance, and the grants that it comes from, newest first */
+        get: operations["listCustomerCredits"];
+        put?: never;
+        /**
+         * Grant a customer money in advance
+         * @description Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older.
+         */
+        post: operations["createCredit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credits/{id}/void": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End what is left of a grant
+         * @description What invoices drew of it stays drawn. A grant that is void already, or has expired, is answered as it is.
+         */
+        post: operations["voidCredit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/entitlements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a customer may use, by your own identifier of the customer
+         * @description A customer without a record has no subscription. Read from what is recorded, without a cache. It holds nothing: two who ask at once may both be told that the last unit is left.
+         */
+        get: operations["listEntitlements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/customers/{id}/entitlements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a customer may use
+         * @description Read from what is recorded, without a cache. It holds nothing: two who ask at once may both be told that the last unit is left.
+         */
+        get: operations["listCustomerEntitlements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened, in the order in which it happened
+         * @description Ask again with meta.next_after: what comes later has a higher sequence, and nothing is missed or comes twice.
+         */
+        get: operations["listBillingEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sdk/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Track one usage event
+         * @description A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key (in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already.
+         */
+        post: operations["trackUsage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sdk/track/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Track up to 1000 usage events
+         * @description Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent.
+         */
+        post: operations["trackUsageBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the invoices, newest first, without their lines
+         * @description Drafts are computed as of computed_at, all of a page at the same moment.
+         */
+        get: operations["listInvoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}/invoices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the invoices of a subscription, newest first, without their lines
+         * @description Drafts are computed as of computed_at, all of a page at the same moment.
+         */
+        get: operations["listSubscriptionInvoices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an invoice with its lines
+         * @description A draft is computed now, in one snapshot of what is recorded.
+         */
+        get: operations["getInvoice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/recompute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compute a finalized invoice again, and compare
+         * @description Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single events. Changes nothing. identical is true for every finalized invoice, for ever.
+         */
+        post: operations["recomputeInvoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/finalize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finalize a draft now, before its grace is over
+         * @description The drafts of a subscription are finalized in the order of their periods.
+         */
+        post: operations["finalizeInvoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/pay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark an invoice paid: all of its amount_due
+         * @description Safe to repeat: who comes second gets 409 with the reference that paid it.
+         */
+        post: operations["payInvoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/void": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Waive an invoice
+         * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice.
+         */
+        post: operations["voidInvoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/uncollectible": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an open invoice up
+         * @description It can still be paid, or waived.
+         */
+        post: operations["markInvoiceUncollectible"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add an ADJUSTMENT line to a draft */
+        post: operations["addInvoiceLine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/lines/{line_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take an ADJUSTMENT line off a draft
+         * @description The other lines of a draft are computed, and cannot be taken off.
+         */
+        delete: operations["deleteInvoiceLine"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/lines/{line_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The buckets behind the quantity of a line, in the time zone of the subscription
+         * @description As they were at the closing of the line; of a draft as they are now. For COUNT and SUM they add up to quantity. A line without usage has no buckets.
+         */
+        get: operations["getInvoiceLineUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/lines/{line_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The events that a line counts, in the order of their time
+         * @description Follow meta.next_cursor until it is null. With changes=true only what came in since the line before for the same charge and period; where there is none, that is all of them. A line without usage has none.
+         */
+        get: operations["listInvoiceLineEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The quantity and the amount of each charge for usage, in the open period as of now
+         * @description In a trial usage is counted and costs nothing.
+         */
+        get: operations["getSubscriptionUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}/preview-invoice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The next invoice of a subscription, as of now
+         * @description Makes nothing: it has no id and no number, and neither have its lines.
+         */
+        post: operations["previewInvoice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bill what came late for a subscription that has ended, at once
+         * @description Makes an ADJUSTMENT invoice and finalizes it. Late changes that come to nothing wait, and invoice is null.
+         */
+        post: operations["settleSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The receipt of an event: what became of it */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events that have left the queue, newest first
+         * @description Follow meta.next_cursor until it is null. An event that still waits in the queue is not listed yet.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/rejections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why events are rejected that were not replayed yet, most frequent first
+         * @description At most 100. The events of each: GET /events with the same reason and meter_id. Where a reason names another event, its id is left out here.
+         */
+        get: operations["listEventRejections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a rejected event again, with corrected metadata or another idempotency key if given
+         * @description The event keeps its id and its timestamp. However often it is replayed, it is counted at most once. Its receipt says rejected until a worker has taken it. An event that is rejected since another one holds its idempotency_key is rejected again unless it gets another key, or none (null).
+         */
+        post: operations["replayEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the organization stands in this month so far
+         * @description Made of sums, whatever the number of events. It counts as much as a chart of a thousand periods.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/meters/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The usage of a meter over a window, in all and by calendar period
+         * @description Periods without events are filled in; at most 10000 periods. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
+         */
+        get: operations["getMeterUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same as the usage of a meter, by its meter_token
+         * @description Periods without events are filled in; at most 10000 periods. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/meters/{id}/customers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The customers of a meter by their usage over a window, largest first
+         * @description Every customer with events in the window, also those without a record. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
+         */
+        get: operations["listMeterCustomers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/customers/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The usage of a customer over a window, on every meter of the organization
+         * @description Meters on which the customer has no usage are in, archived ones too. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
+         */
+        get: operations["getCustomerUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/widget/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a token that shows one customer its usage
+         * @description No customer record is needed. Frame /embed#token= and the token, or read the paths below with it. It ends after an hour, with the API key that asked for it, and when the record of its customer is deleted or gets another external_id.
+         */
+        post: operations["createWidgetToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/widget/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The usage of the customer of the token, on every meter where there is some in the window
+         * @description Newest meter first. Meters that the customer does not use are not shown to it.
+         */
+        get: operations["getWidgetUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/widget/meters/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The usage of the customer of the token on one meter, in all and by calendar period
+         * @description A meter that the customer has never used does not exist for it.
+         */
+        get: operations["getWidgetMeterUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        UsageEvent: {
+            /** @description The unique token of the meter. */
+            meter_token: string;
+            /** @description Your own identifier of the customer. No customer record is needed. */
+            customer_external_id: string;
+            /** @description A JSON number greater than 0. It is stored as the decimal that was sent. */
+            quantity: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with an offset. When it is missing, the time of receipt.
+             */
+            timestamp?: string;
+            /** @description Send a request again with the same key and it is counted once. */
+            idempotency_key?: string;
+            /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        PageMeta: {
+            page: number;
+            page_size: number;
+            total: number;
+            total_pages: number;
+        };
+        Problem: {
+            type: string;
+            title: string;
+            status: number;
+            /** @description What went wrong and what to do about it, for a person. */
+            detail: string;
+            /** @enum {string} */
+            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            request_id: string;
+            errors?: {
+                path: string;
+                message: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description The id of what is there already: the event that was accepted, or what has the external_id.
+             */
+            id?: string;
+            /** @description What paid the invoice that is paid already. */
+            reference?: string | null;
+            /** @enum {string} */
+            outcome?: "not_accepted" | "unknown";
+        };
+        ApiKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: ("usage.write" | "usage.read")[];
+            /** @constant */
+            status: "ACTIVE";
+            /** @description The last four characters of the key; null for one that was made before these were kept. */
+            last4: string | null;
+            /** @description When the key was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        CreatedApiKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: ("usage.write" | "usage.read")[];
+            /** @constant */
+            status: "ACTIVE";
+            /** @description The last four characters of the key; null for one that was made before these were kept. */
+            last4: string | null;
+            /** @description When the key was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The secret. It is shown here and never again. */
+            key: string;
+        };
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @example plan.update */
+            action: string;
+            resource_type: string;
+            resource_id: string | null;
+            actor: {
+                /** @enum {string} */
+                type: "user" | "api_key" | "operator";
+                id: string | null;
+                /** @description Of a user, as it was then. */
+                email: string | null;
+            };
+            address: string | null;
+            user_agent: string | null;
+            /** @description What was sent, without passwords and other secrets. */
+            changes: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description unknown: something broke while the change was made, so look whether it was.
+             * @enum {string}
+             */
+            outcome: "done" | "unknown";
+        };
+        Account: {
+            user: {
+                /** Format: uuid */
+                id: string;
+                email: string;
+                /**
+                 * @description An admin does everything; a viewer reads everything and changes nothing.
+                 * @enum {string}
+                 */
+                role: "admin" | "viewer";
+            };
+            organization: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            };
+        };
+        Invitation: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /**
+             * @description An admin does everything; a viewer reads everything and changes nothing.
+             * @enum {string}
+             */
+            role: "admin" | "viewer";
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        CreatedInvitation: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /**
+             * @description An admin does everything; a viewer reads everything and changes nothing.
+             * @enum {string}
+             */
+            role: "admin" | "viewer";
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: uri
+             * @description Shown here and never again. Whoever has it can use it, once.
+             */
+            link: string;
+            /** @description Whether the mail server has taken a mail with the link. */
+            mailed: boolean;
+        };
+        Session: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description To the minute.
+             */
+            last_used_at: string;
+            address: string | null;
+            user_agent: string | null;
+            /** @description Whether it is the session that asks. */
+            is_current: boolean;
+        };
+        User: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /**
+             * @description An admin does everything; a viewer reads everything and changes nothing.
+             * @enum {string}
+             */
+            role: "admin" | "viewer";
+            /** Format: date-time */
+            created_at: string;
+            /** @description To the minute. Null: not since this is written down. */
+            last_seen_at: string | null;
+        };
+        Organization: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        MeterUsage: {
+            /** Format: uuid */
+            meter_id: string;
+            /** @enum {string} */
+            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+            unit: string | null;
+            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+            total_usage: string | null;
+            event_count: number;
+            unique_customers: number;
+            /** Format: date-time */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description The first instant that does not count any more.
+             */
+            period_end: string;
+            grouped_data: {
+                /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
+                period: string;
+                /**
+                 * Format: date-time
+                 * @description Where the calendar period begins; the window may begin later.
+                 */
+                period_start: string;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                usage: string | null;
+                event_count: number;
+            }[];
+        };
+        Invoice: {
+            /** Format: uuid */
+            id: string;
+            /** @description Null for a draft. */
+            invoice_number: string | null;
+            /** @enum {string} */
+            kind: "SUBSCRIPTION" | "ADJUSTMENT";
+            /** @enum {string} */
+            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            /** Format: uuid */
+            customer_id: string;
+            /** Format: uuid */
+            subscription_id: string;
+            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
+            cycle: number | null;
+            currency: string;
+            /** @description A date in the time zone of the organization. */
+            issue_date: string | null;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            subtotal: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            tax: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            total: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            credits_applied: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            amount_paid: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            amount_due: string;
+            /**
+             * Format: date-time
+             * @description When its grace is over.
+             */
+            finalizes_at: string;
+            finalized_at: string | null;
+            paid_at: string | null;
+            /** @description What paid it, such as the id of a processor. */
+            reference: string | null;
+            note: string | null;
+            /** @description Name and address as they were when it was finalized. */
+            customer: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When a draft was computed; null once it is finalized. */
+            computed_at: string | null;
+        };
+        InvoiceLine: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            charge_id: string | null;
+            charge: {
+                /** @enum {string} */
+                type: "FIXED" | "USAGE";
+                display_name: string;
+                meter_id: string | null;
+                /** @enum {string} */
+                timing?: "in_advance" | "in_arrears";
+                /** @enum {string} */
+                model?: "per_unit" | "graduated" | "volume" | "package" | "percentage";
+                unit_price?: string;
+                tiers?: {
+                    up_to: string | null;
+                    unit_price: string;
+                    flat_fee: string;
+                }[];
+                package_size?: string;
+                rate?: string;
+                fixed_amount?: string | null;
+                included_units?: string | null;
+                minimum_amount?: string | null;
+                maximum_amount?: string | null;
+            } | null;
+            /** @description The period that it is for, counted. */
+            cycle: number | null;
+            period_start: string | null;
+            period_end: string | null;
+            /**
+             * @description Local dates in force, of those of the whole period; null where it is whole.
+             * @example 22/31
+             */
+            days: string | null;
+            /** @description What the meter reads, an exact decimal. */
+            quantity: string | null;
+            event_count: number | null;
+            /** @description By tier or package, before minimum and maximum; else null. */
+            detail: unknown;
+            /** @description What the due comes to, before the rounding: a decimal, or n/d. */
+            exact_amount: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            billed_before: string;
+            /**
+             * @description exact_amount, rounded, less billed_before.
+             * @example 12.30
+             */
+            amount: string;
+            /** @description It bills what was recorded before this closing. Null in a draft. */
+            closing: number | null;
+            rating_version: number;
+        };
+        InvoiceWithLines: {
+            /** Format: uuid */
+            id: string;
+            /** @description Null for a draft. */
+            invoice_number: string | null;
+            /** @enum {string} */
+            kind: "SUBSCRIPTION" | "ADJUSTMENT";
+            /** @enum {string} */
+            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            /** Format: uuid */
+            customer_id: string;
+            /** Format: uuid */
+            subscription_id: string;
+            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
+            cycle: number | null;
+            currency: string;
+            /** @description A date in the time zone of the organization. */
+            issue_date: string | null;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            subtotal: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            tax: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            total: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            credits_applied: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            amount_paid: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            amount_due: string;
+            /**
+             * Format: date-time
+             * @description When its grace is over.
+             */
+            finalizes_at: string;
+            finalized_at: string | null;
+            paid_at: string | null;
+            /** @description What paid it, such as the id of a processor. */
+            reference: string | null;
+            note: string | null;
+            /** @description Name and address as they were when it was finalized. */
+            customer: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When a draft was computed; null once it is finalized. */
+            computed_at: string | null;
+            lines: components["schemas"]["InvoiceLine"][];
+        };
+        InvoicePreview: {
+            /** @enum {string} */
+            kind: "SUBSCRIPTION" | "ADJUSTMENT";
+            /** @enum {string} */
+            status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            /** Format: uuid */
+            customer_id: string;
+            /** Format: uuid */
+            subscription_id: string;
+            /** @description The boundary that it is of; null for an ADJUSTMENT after the end. */
+            cycle: number | null;
+            currency: string;
+            /** @description A date in the time zone of the organization. */
+            issue_date: string | null;
+            due_date: string | null;
+            /** Format: date-time */
+            period_start: string;
+            /** Format: date-time */
+            period_end: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            subtotal: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            tax: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            total: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            credits_applied: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            amount_paid: string;
+            /**
+             * @description A decimal with exactly the digits of the currency.
+             * @example 12.30
+             */
+            amount_due: string;
+            /**
+             * Format: date-time
+             * @description When its grace is over.
+             */
+            finalizes_at: string;
+            finalized_at: string | null;
+            paid_at: string | null;
+            /** @description What paid it, such as the id of a processor. */
+            reference: string | null;
+            note: string | null;
+            /** @description Name and address as they were when it was finalized. */
+            customer: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description When a draft was computed; null once it is finalized. */
+            computed_at: string | null;
+            lines: {
+                /** @enum {string} */
+                kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+                description: string;
+                charge_id: string | null;
+                charge: {
+                    /** @enum {string} */
+                    type: "FIXED" | "USAGE";
+                    display_name: string;
+                    meter_id: string | null;
+                    /** @enum {string} */
+                    timing?: "in_advance" | "in_arrears";
+                    /** @enum {string} */
+                    model?: "per_unit" | "graduated" | "volume" | "package" | "percentage";
+                    unit_price?: string;
+                    tiers?: {
+                        up_to: string | null;
+                        unit_price: string;
+                        flat_fee: string;
+                    }[];
+                    package_size?: string;
+                    rate?: string;
+                    fixed_amount?: string | null;
+                    included_units?: string | null;
+                    minimum_amount?: string | null;
+                    maximum_amount?: string | null;
+                } | null;
+                /** @description The period that it is for, counted. */
+                cycle: number | null;
+                period_start: string | null;
+                period_end: string | null;
+                /**
+                 * @description Local dates in force, of those of the whole period; null where it is whole.
+                 * @example 22/31
+                 */
+                days: string | null;
+                /** @description What the meter reads, an exact decimal. */
+                quantity: string | null;
+                event_count: number | null;
+                /** @description By tier or package, before minimum and maximum; else null. */
+                detail: unknown;
+                /** @description What the due comes to, before the rounding: a decimal, or n/d. */
+                exact_amount: string;
+                /**
+                 * @description A decimal with exactly the digits of the currency.
+                 * @example 12.30
+                 */
+                billed_before: string;
+                /**
+                 * @description exact_amount, rounded, less billed_before.
+                 * @example 12.30
+                 */
+                amount: string;
+                /** @description It bills what was recorded before this closing. Null in a draft. */
+                closing: number | null;
+                rating_version: number;
+            }[];
+        };
+        Recomputation: {
+            /** Format: uuid */
+            invoice_id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            from: "rollups" | "events";
+            identical: boolean;
+            stored: {
+                lines: components["schemas"]["InvoiceLine"][];
+                /**
+                 * @description A decimal with exactly the digits of the currency.
+                 * @example 12.30
+                 */
+                subtotal: string;
+                /**
+                 * @description A decimal with exactly the digits of the currency.
+                 * @example 12.30
+                 */
+                total: string;
+            };
+            recomputed: {
+                lines: components["schemas"]["InvoiceLine"][];
+                /**
+                 * @description A decimal with exactly the digits of the currency.
+                 * @example 12.30
+                 */
+                subtotal: string;
+                /**
+                 * @description A decimal with exactly the digits of the currency.
+                 * @example 12.30
+                 */
+                total: string;
+            };
+        };
+        LineUsage: {
+            meter_id: string | null;
+            aggregation_type: ("COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT") | null;
+            unit: string | null;
+            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+            total_usage: string | null;
+            event_count: number;
+            unique_customers: number;
+            period_start: string | null;
+            period_end: string | null;
+            grouped_data: {
+                /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
+                period: string;
+                /**
+                 * Format: date-time
+                 * @description Where the calendar period begins; the window may begin later.
+                 */
+                period_start: string;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                usage: string | null;
+                event_count: number;
+            }[];
+        };
+        EventReceipt: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            status: "queued" | "recorded" | "rejected" | "duplicate";
+            /** @description Why the event is not counted; for rejected events. */
+            reason?: string;
+            /**
+             * Format: uuid
+             * @description The event that holds the idempotency key; for duplicates.
+             */
+            duplicate_of?: string;
+            /** Format: uuid */
+            meter_id: string;
+            customer_external_id: string;
+            quantity: string;
+            timestamp: string;
+            received_at: string;
+            idempotency_key: string | null;
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+        };
+        EventRejection: {
+            reason: string;
+            /** Format: uuid */
+            meter_id: string;
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the first of them was rejected.
+             */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
+        };
+        ChargeUsage: {
+            /** Format: uuid */
+            charge_id: string;
+            /** Format: uuid */
+            meter_id: string;
+            quantity: string;
+            amount: string;
+        };
+        Charge: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            type: "FIXED";
+            meter_id: null;
+            /** @enum {string} */
+            timing: "in_advance" | "in_arrears";
+            /** @description A decimal. */
+            unit_price: string;
+        } | ({
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "per_unit";
+            /** @description A decimal. */
+            unit_price: string;
+            included_units: string | null;
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @enum {string} */
+            model: "graduated" | "volume";
+            tiers: {
+                up_to: string | null;
+                /** @description A decimal. */
+                unit_price: string;
+                /** @description A decimal. */
+                flat_fee: string;
+            }[];
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "package";
+            /** @description A decimal. */
+            unit_price: string;
+            /** @description A decimal. */
+            package_size: string;
+            included_units: string | null;
+        } | {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            plan_id: string;
+            display_name: string;
+            /** @enum {string} */
+            status: "ACTIVE" | "INACTIVE";
+            /** Format: date-time */
+            created_at: string;
+            /** @constant */
+            type: "USAGE";
+            /** Format: uuid */
+            meter_id: string;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "percentage";
+            /** @description A decimal. */
+            rate: string;
+            fixed_amount: string | null;
+            included_units: string | null;
+        });
+        Credit: {
+            /** Format: uuid */
+            id: string;
+            amount: string;
+            currency: string;
+            /** @description What can still be drawn. */
+            remaining: string;
+            priority: number;
+            expires_at: string | null;
+            note: string | null;
+            external_id: string | null;
+            /** @enum {string} */
+            status: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
+            /** Format: date-time */
+            created_at: string;
+        };
+        Entitlement: {
+            /** @description Its lookup_key. */
+            feature: string;
+            /** @enum {string} */
+            type: "meter" | "switch" | "custom";
+            has_access: boolean;
+            /** @enum {string} */
+            reason: "ok" | "no_subscription" | "not_in_plan" | "disabled" | "limit_reached";
+            /** @description Null: there is none. */
+            limit: string | null;
+            /** @description What is recorded in the window of the limit. */
+            usage: string | null;
+            remaining: string | null;
+            overage: string | null;
+            is_soft_limit: boolean;
+            static_value: string | null;
+            /** @description Since when usage counts. */
+            period_start: string | null;
+            /** @description When it begins at 0 again; null: never. */
+            resets_at: string | null;
+            /** Format: date-time */
+            as_of: string;
+            /** @description Events that were accepted since then may not be in the usage yet. Null: all are. */
+            queued_since: string | null;
+        };
+        PlanFeature: {
+            /** Format: uuid */
+            feature_id: string;
+            is_enabled: boolean;
+            /** @description A decimal; null: unlimited. */
+            usage_limit: string | null;
+            usage_reset_period: ("hour" | "day" | "week" | "month" | "year") | null;
+            is_soft_limit: boolean;
+            static_value: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Plan: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            lookup_id: string;
+            /** @enum {string} */
+            type: "FIXED" | "USAGE" | "HYBRID";
+            /** @enum {string} */
+            billing_interval: "day" | "week" | "month" | "year";
+            currency: string;
+            is_active: boolean;
+            trial_days: number;
+            description: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        PlanWithFeatures: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            lookup_id: string;
+            /** @enum {string} */
+            type: "FIXED" | "USAGE" | "HYBRID";
+            /** @enum {string} */
+            billing_interval: "day" | "week" | "month" | "year";
+            currency: string;
+            is_active: boolean;
+            trial_days: number;
+            description: string | null;
+            /** Format: date-time */
+            created_at: string;
+            features: components["schemas"]["PlanFeature"][];
+            charges: components["schemas"]["Charge"][];
+        };
+        BillingEvent: {
+            /** @description Counts from 1, without a gap. */
+            sequence: number;
+            /** @example invoice.finalized */
+            type: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description user: and the id of a user, or weir. */
+            actor: string;
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        BillingSettings: {
+            /**
+             * @description A time zone of the IANA database.
+             * @example Europe/Berlin
+             */
+            time_zone: string;
+            /** @description How long an invoice stays a draft after its boundary, for events that come late. */
+            invoice_grace_hours: number;
+            /** @description From the issue of an invoice until it is due. */
+            payment_terms_days: number;
+            /** @description What the numbers of invoices begin with, as in INV-2026-000042. */
+            invoice_prefix: string;
+        };
+        Subscription: {
+            /** Format: uuid */
+            id: string;
+            external_id: string | null;
+            /** Format: uuid */
+            customer_id: string;
+            customer_external_id: string;
+            /** Format: uuid */
+            plan_id: string;
+            plan_name: string;
+            /** @description What it goes over to at the end of the period. */
+            pending_plan_id: string | null;
+            /** @enum {string} */
+            status: "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            /** Format: date-time */
+            start_date: string;
+            trial_end_date: string | null;
+            time_zone: string;
+            currency: string;
+            /** @enum {string} */
+            billing_interval: "day" | "week" | "month" | "year";
+            /** @enum {string} */
+            billing_alignment: "anniversary" | "calendar";
+            /** @description Counts periods from 0; null in a trial. */
+            cycle: number | null;
+            /** Format: date-time */
+            current_period_start: string;
+            /** Format: date-time */
+            current_period_end: string;
+            cancel_at_period_end: boolean;
+            cancel_reason: string | null;
+            /** @description When its end was asked for. */
+            canceled_at: string | null;
+            /** @description When it ends or ended. */
+            ended_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        SubscriptionWithEntitlements: {
+            /** Format: uuid */
+            id: string;
+            external_id: string | null;
+            /** Format: uuid */
+            customer_id: string;
+            customer_external_id: string;
+            /** Format: uuid */
+            plan_id: string;
+            plan_name: string;
+            /** @description What it goes over to at the end of the period. */
+            pending_plan_id: string | null;
+            /** @enum {string} */
+            status: "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            /** Format: date-time */
+            start_date: string;
+            trial_end_date: string | null;
+            time_zone: string;
+            currency: string;
+            /** @enum {string} */
+            billing_interval: "day" | "week" | "month" | "year";
+            /** @enum {string} */
+            billing_alignment: "anniversary" | "calendar";
+            /** @description Counts periods from 0; null in a trial. */
+            cycle: number | null;
+            /** Format: date-time */
+            current_period_start: string;
+            /** Format: date-time */
+            current_period_end: string;
+            cancel_at_period_end: boolean;
+            cancel_reason: string | null;
+            /** @description When its end was asked for. */
+            canceled_at: string | null;
+            /** @description When it ends or ended. */
+            ended_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            entitlements: components["schemas"]["Entitlement"][];
+        };
+        Customer: {
+            /** Format: uuid */
+            id: string;
+            external_id: string;
+            name: string | null;
+            email: string | null;
+            phone: string | null;
+            billing_address_line1: string | null;
+            billing_address_city: string | null;
+            billing_address_state: string | null;
+            billing_address_country: string | null;
+            billing_address_postal_code: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            time_zone: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Feature: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            lookup_key: string;
+            /** @enum {string} */
+            type: "meter" | "switch" | "custom";
+            meter_id: string | null;
+            meter_token: string | null;
+            aggregation_type: ("COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT") | null;
+            unit: string | null;
+            /** @description Number of plans that use the feature. */
+            plan_count: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Meter: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            meter_token: string;
+            /** @enum {string} */
+            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+            unit: string | null;
+            /** @enum {string} */
+            status: "ACTIVE" | "ARCHIVED";
+            /** @description Null once the feature was deleted. */
+            feature_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        System: {
+            /** @enum {string} */
+            postgres: "ok" | "away";
+            /** @enum {string} */
+            redis: "ok" | "away";
+            worker: {
+                /** @description When a worker was last at work: some seconds ago at most while one runs. Null: not known. */
+                last_seen_at: string | null;
+            };
+            /** @description Accepted events that are not recorded yet. Null while Redis is away. */
+            waiting: {
+                /** @description How many, about: exactly where they are few. */
+                events: number;
+                /** @description How long the oldest may wait already. Null: none waits. */
+                oldest_seconds: number | null;
+            } | null;
+            /** @description What npm run reconcile has found of your organization last. Null: it was not run yet. */
+            reconcile: {
+                /** Format: date-time */
+                finished_at: string;
+                is_equal: boolean;
+                /** @description Those that were found of your organization. */
+                problems: number;
+            } | null;
+            version: string;
+        };
+        AcceptedEvent: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        BatchItemResult: {
+            status: number;
+            /** Format: uuid */
+            id?: string;
+            code?: string;
+            detail?: string;
+            /**
+             * @description With status 503, as in a problem.
+             * @enum {string}
+             */
+            outcome?: "not_accepted" | "unknown";
+        };
+        Overview: {
+            /**
+             * Format: date-time
+             * @description The first instant of this month in the time zone of the organization.
+             */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description The end of the quarter of an hour that is under way: figures are sums of quarters of an hour.
+             */
+            period_end: string;
+            events: {
+                /** @description Events of this period. Null where it would take too long to count. */
+                recorded: number | null;
+                /** @description Those of the month before, up to the same time of it. */
+                previous: number | null;
+            };
+            /** @description Those with the most events in this period. Null where it would take too long to count. */
+            top_meters: {
+                /** Format: uuid */
+                meter_id: string;
+                name: string;
+                unit: string | null;
+                /** @enum {string} */
+                aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                usage: string | null;
+                event_count: number;
+            }[] | null;
+            /** @description Those with the most events in this period. Null where it would take too long to count. */
+            top_customers: {
+                customer_external_id: string;
+                /** @description Null where the customer has no record. */
+                customer_id: string | null;
+                name: string | null;
+                event_count: number;
+            }[] | null;
+            rejected: {
+                /** @description Rejected events that were not replayed yet. */
+                count: number;
+            };
+            /** @description Accepted events that are not recorded yet. Null while Redis is away. */
+            waiting: {
+                /** @description How many, about: exactly where they are few. */
+                events: number;
+                /** @description How long the oldest may wait already. Null: none waits. */
+                oldest_seconds: number | null;
+            } | null;
+            /** @description By currency. */
+            invoices: {
+                currency: string;
+                draft_count: number;
+                /** @description Open invoices, past due or not. */
+                open_count: number;
+                /** @description What is still to be paid of them. */
+                open_amount: string;
+                past_due_count: number;
+                past_due_amount: string;
+                /** @description What the invoices come to that were finalized in this period, without those that were voided. */
+                finalized_total: string;
+            }[];
+        };
+        CustomerOfMeter: {
+            /** @description Null where the customer has no record. */
+            customer_id: string | null;
+            customer_external_id: string;
+            name: string | null;
+            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+            total_usage: string | null;
+            event_count: number;
+        };
+        MeterOfCustomer: {
+            /** Format: uuid */
+            meter_id: string;
+            name: string;
+            meter_token: string;
+            /** @enum {string} */
+            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+            unit: string | null;
+            /** @enum {string} */
+            status: "ACTIVE" | "ARCHIVED";
+            /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+            total_usage: string | null;
+            event_count: number;
+        };
+        WidgetToken: {
+            /** @description The secret. Give it to the browser of this one customer. */
+            token: string;
+            /**
+             * Format: date-time
+             * @description One hour after it was made.
+             */
+            expires_at: string;
+        };
+        WidgetUsage: {
+            customer_external_id: string;
+            /** Format: date-time */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description The first instant that does not count any more.
+             */
+            period_end: string;
+            data: {
+                /** Format: uuid */
+                meter_id: string;
+                name: string;
+                /** @enum {string} */
+                aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+                unit: string | null;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                total_usage: string | null;
+                event_count: number;
+            }[];
+        };
+        PasswordReset: {
+            /**
+             * Format: uri
+             * @description Shown here and never again. Whoever has it can use it, once.
+             */
+            link: string;
+            /** @description Whether the mail server has taken a mail with the link. */
+            mailed: boolean;
+            /** Format: date-time */
+            expires_at: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "redis": "ok",
+                     *       "postgres": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "ok";
+                        /** @enum {string} */
+                        redis: "ok" | "away";
+                        /** @enum {string} */
+                        postgres: "ok" | "away";
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "postgres": "ok",
+                     *       "redis": "ok",
+                     *       "worker": {
+                     *         "last_seen_at": "2026-11-20T09:30:00.000Z"
+                     *       },
+                     *       "waiting": {
+                     *         "events": 0,
+                     *         "oldest_seconds": null
+                     *       },
+                     *       "reconcile": {
+                     *         "finished_at": "2026-11-20T03:00:41.000Z",
+                     *         "is_equal": true,
+                     *         "problems": 0
+                     *       },
+                     *       "version": "0.1.0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["System"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    signUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@initech.example",
+                 *       "password": "correct horse battery staple",
+                 *       "organization_name": "Initech"
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: email */
+                    email: string;
+                    /** Format: password */
+                    password: string;
+                    organization_name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
+                     *         "email": "ada@initech.example"
+                     *       },
+                     *       "organization": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
+                     *         "name": "Initech"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@initech.example",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": {
+                    email: string;
+                    /** Format: password */
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
+                     *         "email": "ada@initech.example"
+                     *       },
+                     *       "organization": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
+                     *         "name": "Initech"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
+                     *         "email": "ada@initech.example"
+                     *       },
+                     *       "organization": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
+                     *         "name": "Initech"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-000000000003",
+                     *           "name": "Production",
+                     *           "scopes": [
+                     *             "usage.write",
+                     *             "usage.read"
+                     *           ],
+                     *           "status": "ACTIVE",
+                     *           "last4": "4yZ2",
+                     *           "last_used_at": "2026-11-20T09:30:00.000Z",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ApiKey"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Production",
+                 *       "scopes": [
+                 *         "usage.write",
+                 *         "usage.read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    scopes: ("usage.write" | "usage.read")[];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000003",
+                     *       "name": "Production",
+                     *       "scopes": [
+                     *         "usage.write",
+                     *         "usage.read"
+                     *       ],
+                     *       "status": "ACTIVE",
+                     *       "last4": "4yZ2",
+                     *       "last_used_at": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "key": "org_live_0aB3cD5eF7gH9iJ1kL3mN5oP7qR9sT1uVwX4yZ2"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listFeatures: {
+        parameters: {
+            query?: {
+                /** @description A part of the name or of the lookup_key. In whatever case. */
+                search?: string;
+                type?: "meter" | "switch" | "custom";
+                aggregation_type?: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *           "name": "API requests",
+                     *           "lookup_key": "api-requests",
+                     *           "type": "meter",
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                     *           "aggregation_type": "COUNT",
+                     *           "unit": "requests",
+                     *           "plan_count": 1,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Feature"][];
+                        meta?: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createFeature: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "API requests",
+                 *       "lookup_key": "api-requests",
+                 *       "type": "meter",
+                 *       "aggregation_type": "COUNT",
+                 *       "unit": "requests"
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    lookup_key: string;
+                    /** @enum {string} */
+                    type: "meter";
+                    /**
+                     * @description How events become a number; it cannot be changed later.
+                     * @enum {string}
+                     */
+                    aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+                    unit?: string | null;
+                } | {
+                    name: string;
+                    lookup_key: string;
+                    /** @enum {string} */
+                    type: "switch" | "custom";
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *       "name": "API requests",
+                     *       "lookup_key": "api-requests",
+                     *       "type": "meter",
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "plan_count": 0,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Feature"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getFeature: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *       "name": "API requests",
+                     *       "lookup_key": "api-requests",
+                     *       "type": "meter",
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "plan_count": 1,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Feature"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteFeature: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateFeature: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "API requests",
+                 *       "lookup_key": "api-requests",
+                 *       "unit": "requests"
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    lookup_key?: string;
+                    unit?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *       "name": "API requests",
+                     *       "lookup_key": "api-requests",
+                     *       "type": "meter",
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "plan_count": 1,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Feature"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listMeters: {
+        parameters: {
+            query?: {
+                /** @description A part of the name or of the meter_token. In whatever case. */
+                search?: string;
+                status?: "ACTIVE" | "ARCHIVED";
+                aggregation_type?: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "name": "API requests",
+                     *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                     *           "aggregation_type": "COUNT",
+                     *           "unit": "requests",
+                     *           "status": "ACTIVE",
+                     *           "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Meter"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getMeter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "name": "API requests",
+                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "status": "ACTIVE",
+                     *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Meter"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateMeter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "API requests",
+                 *       "unit": "requests",
+                 *       "status": "ACTIVE"
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    unit?: string | null;
+                    /**
+                     * @description An archived meter takes no new events.
+                     * @enum {string}
+                     */
+                    status?: "ACTIVE" | "ARCHIVED";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "name": "API requests",
+                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "status": "ACTIVE",
+                     *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Meter"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listPlans: {
+        parameters: {
+            query?: {
+                type?: "FIXED" | "USAGE" | "HYBRID";
+                is_active?: "true" | "false";
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *           "name": "Pro",
+                     *           "lookup_id": "pro",
+                     *           "type": "HYBRID",
+                     *           "billing_interval": "month",
+                     *           "currency": "USD",
+                     *           "is_active": true,
+                     *           "trial_days": 0,
+                     *           "description": "For teams in production.",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Plan"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Pro",
+                 *       "lookup_id": "pro",
+                 *       "type": "HYBRID",
+                 *       "billing_interval": "month",
+                 *       "currency": "USD",
+                 *       "trial_days": 0,
+                 *       "description": "For teams in production.",
+                 *       "is_active": true
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    lookup_id: string;
+                    /** @enum {string} */
+                    type: "FIXED" | "USAGE" | "HYBRID";
+                    /** @enum {string} */
+                    billing_interval: "day" | "week" | "month" | "year";
+                    /**
+                     * @description ISO 4217, in upper case.
+                     * @example USD
+                     */
+                    currency: string;
+                    /**
+                     * @description Number of free trial days; 0 means no trial.
+                     * @default 0
+                     */
+                    trial_days?: number;
+                    /** @default null */
+                    description?: string | null;
+                    /**
+                     * @description Whether the plan accepts new subscriptions.
+                     * @default true
+                     */
+                    is_active?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "name": "Pro",
+                     *       "lookup_id": "pro",
+                     *       "type": "HYBRID",
+                     *       "billing_interval": "month",
+                     *       "currency": "USD",
+                     *       "is_active": true,
+                     *       "trial_days": 0,
+                     *       "description": "For teams in production.",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "name": "Pro",
+                     *       "lookup_id": "pro",
+                     *       "type": "HYBRID",
+                     *       "billing_interval": "month",
+                     *       "currency": "USD",
+                     *       "is_active": true,
+                     *       "trial_days": 0,
+                     *       "description": "For teams in production.",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "features": [
+                     *         {
+                     *           "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *           "is_enabled": true,
+                     *           "usage_limit": "10000",
+                     *           "usage_reset_period": "month",
+                     *           "is_soft_limit": false,
+                     *           "static_value": null,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "charges": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *           "display_name": "API requests",
+                     *           "status": "ACTIVE",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "type": "USAGE",
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "minimum_amount": null,
+                     *           "maximum_amount": null,
+                     *           "model": "per_unit",
+                     *           "unit_price": "0.01",
+                     *           "included_units": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlanWithFeatures"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deletePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updatePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Pro",
+                 *       "lookup_id": "pro",
+                 *       "type": "HYBRID",
+                 *       "billing_interval": "month",
+                 *       "currency": "USD",
+                 *       "trial_days": 0,
+                 *       "description": "For teams in production.",
+                 *       "is_active": true
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    lookup_id?: string;
+                    /** @enum {string} */
+                    type?: "FIXED" | "USAGE" | "HYBRID";
+                    /** @enum {string} */
+                    billing_interval?: "day" | "week" | "month" | "year";
+                    /**
+                     * @description ISO 4217, in upper case.
+                     * @example USD
+                     */
+                    currency?: string;
+                    /** @description Number of free trial days; 0 means no trial. */
+                    trial_days?: number;
+                    description?: string | null;
+                    /** @description Whether the plan accepts new subscriptions. */
+                    is_active?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "name": "Pro",
+                     *       "lookup_id": "pro",
+                     *       "type": "HYBRID",
+                     *       "billing_interval": "month",
+                     *       "currency": "USD",
+                     *       "is_active": true,
+                     *       "trial_days": 0,
+                     *       "description": "For teams in production.",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Plan"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addPlanFeature: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
+                 *       "is_enabled": true,
+                 *       "usage_limit": 10000,
+                 *       "usage_reset_period": "month",
+                 *       "is_soft_limit": false,
+                 *       "static_value": null
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    feature_id: string;
+                    /** @default true */
+                    is_enabled?: boolean;
+                    /**
+                     * @description Null: unlimited. Stored as the decimal that was sent.
+                     * @default null
+                     */
+                    usage_limit?: number | null;
+                    /**
+                     * @description When the usage begins at 0 again; null: never.
+                     * @default null
+                     */
+                    usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
+                    /**
+                     * @description Whether usage may go on past the limit.
+                     * @default false
+                     */
+                    is_soft_limit?: boolean;
+                    /**
+                     * @description The value of a feature of type custom.
+                     * @default null
+                     */
+                    static_value?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *       "is_enabled": true,
+                     *       "usage_limit": "10000",
+                     *       "usage_reset_period": "month",
+                     *       "is_soft_limit": false,
+                     *       "static_value": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlanFeature"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removePlanFeature: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                feature_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updatePlanFeature: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                feature_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "is_enabled": true,
+                 *       "usage_limit": 10000,
+                 *       "usage_reset_period": "month",
+                 *       "is_soft_limit": false,
+                 *       "static_value": null
+                 *     }
+                 */
+                "application/json": {
+                    is_enabled?: boolean;
+                    /** @description Null: unlimited. Stored as the decimal that was sent. */
+                    usage_limit?: number | null;
+                    /** @description When the usage begins at 0 again; null: never. */
+                    usage_reset_period?: ("hour" | "day" | "week" | "month" | "year") | null;
+                    /** @description Whether usage may go on past the limit. */
+                    is_soft_limit?: boolean;
+                    /** @description The value of a feature of type custom. */
+                    static_value?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
+                     *       "is_enabled": true,
+                     *       "usage_limit": "10000",
+                     *       "usage_reset_period": "month",
+                     *       "is_soft_limit": false,
+                     *       "static_value": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlanFeature"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCustomers: {
+        parameters: {
+            query?: {
+                /** @description A part of the external_id, the name or the email. In whatever case. */
+                search?: string;
+                /** @description The external_id itself, to the letter. */
+                external_id?: string;
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "external_id": "globex",
+                     *           "name": "Globex",
+                     *           "email": "billing@globex.example",
+                     *           "phone": "+1 555 0100",
+                     *           "billing_address_line1": "1 Cypress Creek Road",
+                     *           "billing_address_city": "Cypress Creek",
+                     *           "billing_address_state": "OR",
+                     *           "billing_address_country": "US",
+                     *           "billing_address_postal_code": "97103",
+                     *           "metadata": {
+                     *             "segment": "enterprise"
+                     *           },
+                     *           "time_zone": "Europe/Berlin",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Customer"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "external_id": "globex",
+                 *       "name": "Globex",
+                 *       "email": "billing@globex.example",
+                 *       "phone": "+1 555 0100",
+                 *       "billing_address_line1": "1 Cypress Creek Road",
+                 *       "billing_address_city": "Cypress Creek",
+                 *       "billing_address_state": "OR",
+                 *       "billing_address_country": "US",
+                 *       "billing_address_postal_code": "97103",
+                 *       "metadata": {
+                 *         "segment": "enterprise"
+                 *       },
+                 *       "time_zone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Your own identifier of the customer. Usage stays with the external_id that it was tracked with. */
+                    external_id?: string;
+                    name?: string | null;
+                    email?: string | null;
+                    phone?: string | null;
+                    billing_address_line1?: string | null;
+                    billing_address_city?: string | null;
+                    billing_address_state?: string | null;
+                    billing_address_country?: string | null;
+                    billing_address_postal_code?: string | null;
+                    /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it. */
+                    metadata?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description A time zone of the IANA database, in which subscriptions that are made from then on are billed. Null: that of the organization. */
+                    time_zone?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "external_id": "globex",
+                     *       "name": "Globex",
+                     *       "email": "billing@globex.example",
+                     *       "phone": "+1 555 0100",
+                     *       "billing_address_line1": "1 Cypress Creek Road",
+                     *       "billing_address_city": "Cypress Creek",
+                     *       "billing_address_state": "OR",
+                     *       "billing_address_country": "US",
+                     *       "billing_address_postal_code": "97103",
+                     *       "metadata": {
+                     *         "segment": "enterprise"
+                     *       },
+                     *       "time_zone": "Europe/Berlin",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Customer"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "external_id": "globex",
+                     *       "name": "Globex",
+                     *       "email": "billing@globex.example",
+                     *       "phone": "+1 555 0100",
+                     *       "billing_address_line1": "1 Cypress Creek Road",
+                     *       "billing_address_city": "Cypress Creek",
+                     *       "billing_address_state": "OR",
+                     *       "billing_address_country": "US",
+                     *       "billing_address_postal_code": "97103",
+                     *       "metadata": {
+                     *         "segment": "enterprise"
+                     *       },
+                     *       "time_zone": "Europe/Berlin",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Customer"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "external_id": "globex",
+                 *       "name": "Globex",
+                 *       "email": "billing@globex.example",
+                 *       "phone": "+1 555 0100",
+                 *       "billing_address_line1": "1 Cypress Creek Road",
+                 *       "billing_address_city": "Cypress Creek",
+                 *       "billing_address_state": "OR",
+                 *       "billing_address_country": "US",
+                 *       "billing_address_postal_code": "97103",
+                 *       "metadata": {
+                 *         "segment": "enterprise"
+                 *       },
+                 *       "time_zone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Your own identifier of the customer. Usage stays with the external_id that it was tracked with. */
+                    external_id?: string;
+                    name?: string | null;
+                    email?: string | null;
+                    phone?: string | null;
+                    billing_address_line1?: string | null;
+                    billing_address_city?: string | null;
+                    billing_address_state?: string | null;
+                    billing_address_country?: string | null;
+                    billing_address_postal_code?: string | null;
+                    /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it. */
+                    metadata?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description A time zone of the IANA database, in which subscriptions that are made from then on are billed. Null: that of the organization. */
+                    time_zone?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "external_id": "globex",
+                     *       "name": "Globex",
+                     *       "email": "billing@globex.example",
+                     *       "phone": "+1 555 0100",
+                     *       "billing_address_line1": "1 Cypress Creek Road",
+                     *       "billing_address_city": "Cypress Creek",
+                     *       "billing_address_state": "OR",
+                     *       "billing_address_country": "US",
+                     *       "billing_address_postal_code": "97103",
+                     *       "metadata": {
+                     *         "segment": "enterprise"
+                     *       },
+                     *       "time_zone": "Europe/Berlin",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Customer"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createCharge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "display_name": "API requests",
+                 *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                 *       "type": "USAGE",
+                 *       "model": "per_unit",
+                 *       "unit_price": "0.01",
+                 *       "included_units": null,
+                 *       "minimum_amount": null,
+                 *       "maximum_amount": null
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What the lines of invoices are called. */
+                    display_name: string;
+                    /** @enum {string} */
+                    type: "FIXED";
+                    /**
+                     * @default in_advance
+                     * @enum {string}
+                     */
+                    timing?: "in_advance" | "in_arrears";
+                    /**
+                     * @description The price of a period, of a unit or of a package.
+                     * @example 0.05
+                     */
+                    unit_price: number | string;
+                } | ({
+                    /** @description What the lines of invoices are called. */
+                    display_name: string;
+                    /** Format: uuid */
+                    meter_id: string;
+                    /** @enum {string} */
+                    type: "USAGE";
+                    /**
+                     * @default per_unit
+                     * @enum {string}
+                     */
+                    model?: "per_unit";
+                    /**
+                     * @description The price of a period, of a unit or of a package.
+                     * @example 0.05
+                     */
+                    unit_price: number | string;
+                    included_units?: (number | string) | null;
+                    minimum_amount?: (number | string) | null;
+                    maximum_amount?: (number | string) | null;
+                } | {
+                    /** @description What the lines of invoices are called. */
+                    display_name: string;
+                    /** Format: uuid */
+                    meter_id: string;
+                    /** @enum {string} */
+                    type: "USAGE";
+                    /** @enum {string} */
+                    model: "graduated";
+                    /** @description In rising order of up_to; the last has no end. */
+                    tiers: {
+                        up_to: (number | string) | null;
+                        /** @example 0.05 */
+                        unit_price: number | string;
+                        /**
+                         * @description Due once a part of a unit falls into the tier.
+                         * @example 0.05
+                         */
+                        flat_fee?: number | string;
+                    }[];
+                    minimum_amount?: (number | string) | null;
+                    maximum_amount?: (number | string) | null;
+                } | {
+                    /** @description What the lines of invoices are called. */
+                    display_name: string;
+                    /** Format: uuid */
+                    meter_id: string;
+                    /** @enum {string} */
+                    type: "USAGE";
+                    /** @enum {string} */
+                    model: "volume";
+                    /** @description In rising order of up_to; the last has no end. */
+                    tiers: {
+                        up_to: (number | string) | null;
+                        /** @example 0.05 */
+                        unit_price: number | string;
+                        /**
+                         * @description Due once a part of a unit falls into the tier.
+                         * @example 0.05
+                         */
+                        flat_fee?: number | string;
+                    }[];
+                    minimum_amount?: (number | string) | null;
+                    maximum_amount?: (number | string) | null;
+                } | {
+                    /** @description What the lines of invoices are called. */
+                    display_name: string;
+                    /** Format: uuid */
+                    meter_id: string;
+                    /** @enum {string} */
+                    type: "USAGE";
+                    /** @enum {string} */
+                    model: "package";
+                    /**
+                     * @description The price of a period, of a unit or of a package.
+                     * @example 0.05
+                     */
+                    unit_price: number | string;
+                    /**
+                     * @description A package that was begun is paid.
+                     * @example 0.05
+                     */
+                    package_size: number | string;
+                    included_units?: (number | string) | null;
+                    minimum_amount?: (number | string) | null;
+                    maximum_amount?: (number | string) | null;
+                } | {
+                    /** @description What the lines of invoices are called. */
+                    display_name: string;
+                    /** Format: uuid */
+                    meter_id: string;
+                    /** @enum {string} */
+                    type: "USAGE";
+                    /** @enum {string} */
+                    model: "percentage";
+                    /**
+                     * @description Percent of the quantity.
+                     * @example 0.05
+                     */
+                    rate: number | string;
+                    fixed_amount?: (number | string) | null;
+                    included_units?: (number | string) | null;
+                    minimum_amount?: (number | string) | null;
+                    maximum_amount?: (number | string) | null;
+                });
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "display_name": "API requests",
+                     *       "status": "ACTIVE",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "type": "USAGE",
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "minimum_amount": null,
+                     *       "maximum_amount": null,
+                     *       "model": "per_unit",
+                     *       "unit_price": "0.01",
+                     *       "included_units": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Charge"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateCharge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                charge_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "display_name": "API requests",
+                 *       "status": "ACTIVE"
+                 *     }
+                 */
+                "application/json": {
+                    display_name?: string;
+                    /**
+                     * @description INACTIVE ends the charge, for good: from its next period on no subscription is billed by it.
+                     * @enum {string}
+                     */
+                    status?: "ACTIVE" | "INACTIVE";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "display_name": "API requests",
+                     *       "status": "ACTIVE",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "type": "USAGE",
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "minimum_amount": null,
+                     *       "maximum_amount": null,
+                     *       "model": "per_unit",
+                     *       "unit_price": "0.01",
+                     *       "included_units": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Charge"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluateCharge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "currency": "USD",
+                 *       "charge": {
+                 *         "type": "USAGE",
+                 *         "model": "per_unit",
+                 *         "unit_price": "0.01"
+                 *       },
+                 *       "quantity": "1250",
+                 *       "event_count": 1250
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description ISO 4217, in upper case.
+                     * @example USD
+                     */
+                    currency: string;
+                    charge: {
+                        /** @description What the lines of invoices are called. */
+                        display_name?: string;
+                        /** @enum {string} */
+                        type: "FIXED";
+                        /**
+                         * @default in_advance
+                         * @enum {string}
+                         */
+                        timing?: "in_advance" | "in_arrears";
+                        /**
+                         * @description The price of a period, of a unit or of a package.
+                         * @example 0.05
+                         */
+                        unit_price: number | string;
+                    } | ({
+                        /** @description What the lines of invoices are called. */
+                        display_name?: string;
+                        /** Format: uuid */
+                        meter_id?: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /**
+                         * @default per_unit
+                         * @enum {string}
+                         */
+                        model?: "per_unit";
+                        /**
+                         * @description The price of a period, of a unit or of a package.
+                         * @example 0.05
+                         */
+                        unit_price: number | string;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name?: string;
+                        /** Format: uuid */
+                        meter_id?: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "graduated";
+                        /** @description In rising order of up_to; the last has no end. */
+                        tiers: {
+                            up_to: (number | string) | null;
+                            /** @example 0.05 */
+                            unit_price: number | string;
+                            /**
+                             * @description Due once a part of a unit falls into the tier.
+                             * @example 0.05
+                             */
+                            flat_fee?: number | string;
+                        }[];
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name?: string;
+                        /** Format: uuid */
+                        meter_id?: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "volume";
+                        /** @description In rising order of up_to; the last has no end. */
+                        tiers: {
+                            up_to: (number | string) | null;
+                            /** @example 0.05 */
+                            unit_price: number | string;
+                            /**
+                             * @description Due once a part of a unit falls into the tier.
+                             * @example 0.05
+                             */
+                            flat_fee?: number | string;
+                        }[];
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name?: string;
+                        /** Format: uuid */
+                        meter_id?: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "package";
+                        /**
+                         * @description The price of a period, of a unit or of a package.
+                         * @example 0.05
+                         */
+                        unit_price: number | string;
+                        /**
+                         * @description A package that was begun is paid.
+                         * @example 0.05
+                         */
+                        package_size: number | string;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    } | {
+                        /** @description What the lines of invoices are called. */
+                        display_name?: string;
+                        /** Format: uuid */
+                        meter_id?: string;
+                        /** @enum {string} */
+                        type: "USAGE";
+                        /** @enum {string} */
+                        model: "percentage";
+                        /**
+                         * @description Percent of the quantity.
+                         * @example 0.05
+                         */
+                        rate: number | string;
+                        fixed_amount?: (number | string) | null;
+                        included_units?: (number | string) | null;
+                        minimum_amount?: (number | string) | null;
+                        maximum_amount?: (number | string) | null;
+                    });
+                    /**
+                     * @description What the meter reads. Default: 0.
+                     * @example 0.05
+                     */
+                    quantity?: number | string;
+                    /**
+                     * @description How many events the quantity is of.
+                     * @default 0
+                     */
+                    event_count?: number;
+                    /** @description For how many dates of its period the charge is in force. */
+                    days_in_force?: number;
+                    days_in_period?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "exact_amount": "12.5",
+                     *       "amount": "12.50",
+                     *       "detail": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Before the rounding: a decimal, or n/d where it has no end. */
+                        exact_amount: string;
+                        amount: string;
+                        /** @description By tier, or the number of packages, before minimum and maximum; else null. */
+                        detail: ({
+                            up_to: string | null;
+                            quantity: string;
+                            exact_amount: string;
+                        }[] | {
+                            packages: string;
+                        }) | null;
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBillingSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "time_zone": "Europe/Berlin",
+                     *       "invoice_grace_hours": 1,
+                     *       "payment_terms_days": 30,
+                     *       "invoice_prefix": "INV"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BillingSettings"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateBillingSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "time_zone": "Europe/Berlin",
+                 *       "invoice_grace_hours": 1,
+                 *       "payment_terms_days": 30,
+                 *       "invoice_prefix": "INV"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description A time zone of the IANA database.
+                     * @example Europe/Berlin
+                     */
+                    time_zone?: string;
+                    /** @description How long an invoice stays a draft after its boundary, for events that come late. */
+                    invoice_grace_hours?: number;
+                    /** @description From the issue of an invoice until it is due. */
+                    payment_terms_days?: number;
+                    /** @description What the numbers of invoices begin with, as in INV-2026-000042. */
+                    invoice_prefix?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "time_zone": "Europe/Berlin",
+                     *       "invoice_grace_hours": 1,
+                     *       "payment_terms_days": 30,
+                     *       "invoice_prefix": "INV"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BillingSettings"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubscriptions: {
+        parameters: {
+            query?: {
+                customer_id?: string;
+                plan_id?: string;
+                status?: "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *           "external_id": "globex-pro",
+                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "customer_external_id": "globex",
+                     *           "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *           "plan_name": "Pro",
+                     *           "pending_plan_id": null,
+                     *           "status": "ACTIVE",
+                     *           "start_date": "2026-11-01T00:00:00.000Z",
+                     *           "trial_end_date": null,
+                     *           "time_zone": "Europe/Berlin",
+                     *           "currency": "USD",
+                     *           "billing_interval": "month",
+                     *           "billing_alignment": "anniversary",
+                     *           "cycle": 0,
+                     *           "current_period_start": "2026-11-01T00:00:00.000Z",
+                     *           "current_period_end": "2026-12-01T00:00:00.000Z",
+                     *           "cancel_at_period_end": false,
+                     *           "cancel_reason": null,
+                     *           "canceled_at": null,
+                     *           "ended_at": null,
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Subscription"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                 *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                 *       "external_id": "globex-pro",
+                 *       "start_date": "2026-11-01",
+                 *       "billing_interval": "month",
+                 *       "billing_alignment": "anniversary",
+                 *       "trial_end_date": null
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    customer_id?: string;
+                    /** @description In place of customer_id. */
+                    customer_external_id?: string;
+                    /** Format: uuid */
+                    plan_id: string;
+                    /**
+                     * @description Your own id of it. A request that is sent again gets 409, with the id of the first one.
+                     * @default null
+                     */
+                    external_id?: string | null;
+                    /**
+                     * @description Default: now. Not in the future.
+                     * @example 2026-01-31
+                     * @example 2026-01-31T09:30:00+01:00
+                     */
+                    start_date?: string;
+                    /**
+                     * @description That of the plan, if it is sent at all.
+                     * @enum {string}
+                     */
+                    billing_interval?: "day" | "week" | "month" | "year";
+                    /**
+                     * @description Whether periods begin on the day of the start, or on the first of the month, Monday or 1 January.
+                     * @default anniversary
+                     * @enum {string}
+                     */
+                    billing_alignment?: "anniversary" | "calendar";
+                    /** @description In place of the trial_days of the plan. Null: no trial. */
+                    trial_end_date?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "external_id": "globex-pro",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "customer_external_id": "globex",
+                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "plan_name": "Pro",
+                     *       "pending_plan_id": null,
+                     *       "status": "ACTIVE",
+                     *       "start_date": "2026-11-01T00:00:00.000Z",
+                     *       "trial_end_date": null,
+                     *       "time_zone": "Europe/Berlin",
+                     *       "currency": "USD",
+                     *       "billing_interval": "month",
+                     *       "billing_alignment": "anniversary",
+                     *       "cycle": 0,
+                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
+                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
+                     *       "cancel_at_period_end": false,
+                     *       "cancel_reason": null,
+                     *       "canceled_at": null,
+                     *       "ended_at": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "external_id": "globex-pro",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "customer_external_id": "globex",
+                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "plan_name": "Pro",
+                     *       "pending_plan_id": null,
+                     *       "status": "ACTIVE",
+                     *       "start_date": "2026-11-01T00:00:00.000Z",
+                     *       "trial_end_date": null,
+                     *       "time_zone": "Europe/Berlin",
+                     *       "currency": "USD",
+                     *       "billing_interval": "month",
+                     *       "billing_alignment": "anniversary",
+                     *       "cycle": 0,
+                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
+                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
+                     *       "cancel_at_period_end": false,
+                     *       "cancel_reason": null,
+                     *       "canceled_at": null,
+                     *       "ended_at": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "entitlements": [
+                     *         {
+                     *           "feature": "api-requests",
+                     *           "type": "meter",
+                     *           "has_access": true,
+                     *           "reason": "ok",
+                     *           "limit": "10000",
+                     *           "usage": "1250",
+                     *           "remaining": "8750",
+                     *           "overage": "0",
+                     *           "is_soft_limit": false,
+                     *           "static_value": null,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "resets_at": "2026-12-01T00:00:00.000Z",
+                     *           "as_of": "2026-11-20T09:30:00.000Z",
+                     *           "queued_since": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubscriptionWithEntitlements"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cancel_at_period_end": false,
+                 *       "pending_plan_id": null
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Takes a cancellation back, until it takes place.
+                     * @enum {boolean}
+                     */
+                    cancel_at_period_end?: false;
+                    /** @description Takes a change of plan back, until it takes place. */
+                    pending_plan_id?: null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "external_id": "globex-pro",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "customer_external_id": "globex",
+                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "plan_name": "Pro",
+                     *       "pending_plan_id": null,
+                     *       "status": "ACTIVE",
+                     *       "start_date": "2026-11-01T00:00:00.000Z",
+                     *       "trial_end_date": null,
+                     *       "time_zone": "Europe/Berlin",
+                     *       "currency": "USD",
+                     *       "billing_interval": "month",
+                     *       "billing_alignment": "anniversary",
+                     *       "cycle": 0,
+                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
+                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
+                     *       "cancel_at_period_end": false,
+                     *       "cancel_reason": null,
+                     *       "canceled_at": null,
+                     *       "ended_at": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubscriptionPeriods: {
+        parameters: {
+            query?: {
+                /** @description How many periods after the current one. */
+                count?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": "30/30"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: {
+                            cycle: number;
+                            /** Format: date-time */
+                            period_start: string;
+                            /** Format: date-time */
+                            period_end: string;
+                            /** @description The dates in force of those of all of it; null: it is whole. */
+                            days: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cancel_at_period_end": false,
+                 *       "reason": "Moved to another provider."
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description False: it ends now.
+                     * @default true
+                     */
+                    cancel_at_period_end?: boolean;
+                    /** @default null */
+                    reason?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "external_id": "globex-pro",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "customer_external_id": "globex",
+                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "plan_name": "Pro",
+                     *       "pending_plan_id": null,
+                     *       "status": "ACTIVE",
+                     *       "start_date": "2026-11-01T00:00:00.000Z",
+                     *       "trial_end_date": null,
+                     *       "time_zone": "Europe/Berlin",
+                     *       "currency": "USD",
+                     *       "billing_interval": "month",
+                     *       "billing_alignment": "anniversary",
+                     *       "cycle": 0,
+                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
+                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
+                     *       "cancel_at_period_end": true,
+                     *       "cancel_reason": "Moved to another provider.",
+                     *       "canceled_at": null,
+                     *       "ended_at": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeSubscriptionPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                 *       "when": "period_end"
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    plan_id: string;
+                    /**
+                     * @default period_end
+                     * @enum {string}
+                     */
+                    when?: "period_end";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "external_id": "globex-pro",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "customer_external_id": "globex",
+                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *       "plan_name": "Pro",
+                     *       "pending_plan_id": "0198c0de-5a1e-7000-8000-000000000016",
+                     *       "status": "ACTIVE",
+                     *       "start_date": "2026-11-01T00:00:00.000Z",
+                     *       "trial_end_date": null,
+                     *       "time_zone": "Europe/Berlin",
+                     *       "currency": "USD",
+                     *       "billing_interval": "month",
+                     *       "billing_alignment": "anniversary",
+                     *       "cycle": 0,
+                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
+                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
+                     *       "cancel_at_period_end": false,
+                     *       "cancel_reason": null,
+                     *       "canceled_at": null,
+                     *       "ended_at": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCustomerCredits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "balance": {
+                     *         "USD": "87.50"
+                     *       },
+                     *       "grants": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000c",
+                     *           "amount": "100.00",
+                     *           "currency": "USD",
+                     *           "remaining": "87.50",
+                     *           "priority": 10,
+                     *           "expires_at": null,
+                     *           "note": "Welcome",
+                     *           "external_id": "welcome",
+                     *           "status": "ACTIVE",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description By currency.
+                         * @example {
+                         *       "USD": "82.28"
+                         *     }
+                         */
+                        balance: {
+                            [key: string]: string;
+                        };
+                        grants: components["schemas"]["Credit"][];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createCredit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount": "100.00",
+                 *       "currency": "USD",
+                 *       "expires_at": null,
+                 *       "priority": 10,
+                 *       "note": "Welcome",
+                 *       "external_id": "welcome"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description In units of the currency, with at most its minor digits.
+                     * @example 0.05
+                     */
+                    amount: number | string;
+                    /**
+                     * @description ISO 4217, in upper case.
+                     * @example USD
+                     */
+                    currency: string;
+                    /** @default null */
+                    expires_at?: string | null;
+                    /**
+                     * @description The smaller one is drawn first; of two equal ones that which expires earlier.
+                     * @default 0
+                     */
+                    priority?: number;
+                    /** @default null */
+                    note?: string | null;
+                    /**
+                     * @description Your own id of it. A request that is sent again gets 409, with the id of the first one.
+                     * @default null
+                     */
+                    external_id?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000c",
+                     *       "amount": "100.00",
+                     *       "currency": "USD",
+                     *       "remaining": "87.50",
+                     *       "priority": 10,
+                     *       "expires_at": null,
+                     *       "note": "Welcome",
+                     *       "external_id": "welcome",
+                     *       "status": "ACTIVE",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Credit"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    voidCredit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000c",
+                     *       "amount": "100.00",
+                     *       "currency": "USD",
+                     *       "remaining": "0.00",
+                     *       "priority": 10,
+                     *       "expires_at": null,
+                     *       "note": "Welcome",
+                     *       "external_id": "welcome",
+                     *       "status": "VOID",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Credit"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEntitlements: {
+        parameters: {
+            query: {
+                /** @description Your own identifier; no record is needed. */
+                customer_external_id: string;
+                /** @description The lookup_key of one feature. Without it, all that the subscriptions give. */
+                feature?: string;
+                /** @description How much is about to be used: whether all of it fits below the limit. */
+                quantity?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "feature": "api-requests",
+                     *       "type": "meter",
+                     *       "has_access": true,
+                     *       "reason": "ok",
+                     *       "limit": "10000",
+                     *       "usage": "1250",
+                     *       "remaining": "8750",
+                     *       "overage": "0",
+                     *       "is_soft_limit": false,
+                     *       "static_value": null,
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "resets_at": "2026-12-01T00:00:00.000Z",
+                     *       "as_of": "2026-11-20T09:30:00.000Z",
+                     *       "queued_since": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Entitlement"] | {
+                        data: components["schemas"]["Entitlement"][];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCustomerEntitlements: {
+        parameters: {
+            query?: {
+                /** @description The lookup_key of one feature. Without it, all that the subscriptions give. */
+                feature?: string;
+                /** @description How much is about to be used: whether all of it fits below the limit. */
+                quantity?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "feature": "api-requests",
+                     *       "type": "meter",
+                     *       "has_access": true,
+                     *       "reason": "ok",
+                     *       "limit": "10000",
+                     *       "usage": "1250",
+                     *       "remaining": "8750",
+                     *       "overage": "0",
+                     *       "is_soft_limit": false,
+                     *       "static_value": null,
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "resets_at": "2026-12-01T00:00:00.000Z",
+                     *       "as_of": "2026-11-20T09:30:00.000Z",
+                     *       "queued_since": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Entitlement"] | {
+                        data: components["schemas"]["Entitlement"][];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBillingEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events with a higher sequence. */
+                after?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "sequence": 42,
+                     *           "type": "invoice.finalized",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "actor": "weir",
+                     *           "data": {
+                     *             "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *             "invoice_number": "INV-2026-000042",
+                     *             "total": "61.50",
+                     *             "currency": "USD"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "next_after": 42
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["BillingEvent"][];
+                        meta: {
+                            next_after: number;
+                        };
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trackUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same as the field idempotency_key. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                 *       "customer_external_id": "globex",
+                 *       "quantity": 1,
+                 *       "timestamp": "2026-11-20T09:30:00.000Z",
+                 *       "idempotency_key": "order-4711",
+                 *       "metadata": {
+                 *         "region": "eu-west",
+                 *         "user_id": "u-42"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UsageEvent"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *       "timestamp": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AcceptedEvent"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trackUsageBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         {
+                 *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                 *           "customer_external_id": "globex",
+                 *           "quantity": 1,
+                 *           "timestamp": "2026-11-20T09:30:00.000Z",
+                 *           "idempotency_key": "order-4711",
+                 *           "metadata": {
+                 *             "region": "eu-west",
+                 *             "user_id": "u-42"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    events: components["schemas"]["UsageEvent"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "status": 201,
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["BatchItemResult"][];
+                    };
+                };
+            };
+            /** @description Multi-Status */
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "status": 201,
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d"
+                     *         },
+                     *         {
+                     *           "status": 409,
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000e",
+                     *           "code": "duplicate_event",
+                     *           "detail": "An event with this idempotency_key is already accepted."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["BatchItemResult"][];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listInvoices: {
+        parameters: {
+            query?: {
+                customer_id?: string;
+                subscription_id?: string;
+                status?: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                /** @description From this instant on. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
+                from?: string;
+                /** @description Before this instant. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
+                to?: string;
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *           "invoice_number": "INV-2026-000042",
+                     *           "kind": "SUBSCRIPTION",
+                     *           "status": "OPEN",
+                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *           "cycle": 0,
+                     *           "currency": "USD",
+                     *           "issue_date": "2026-12-01",
+                     *           "due_date": "2026-12-31",
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "subtotal": "61.50",
+                     *           "tax": "0.00",
+                     *           "total": "61.50",
+                     *           "credits_applied": "0.00",
+                     *           "amount_paid": "0.00",
+                     *           "amount_due": "61.50",
+                     *           "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *           "finalized_at": "2026-12-01T01:00:02.000Z",
+                     *           "paid_at": null,
+                     *           "reference": null,
+                     *           "note": null,
+                     *           "customer": {
+                     *             "name": "Globex",
+                     *             "email": "billing@globex.example",
+                     *             "external_id": "globex"
+                     *           },
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "computed_at": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Invoice"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubscriptionInvoices: {
+        parameters: {
+            query?: {
+                status?: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                /** @description From this instant on. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
+                from?: string;
+                /** @description Before this instant. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
+                to?: string;
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *           "invoice_number": "INV-2026-000042",
+                     *           "kind": "SUBSCRIPTION",
+                     *           "status": "OPEN",
+                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *           "cycle": 0,
+                     *           "currency": "USD",
+                     *           "issue_date": "2026-12-01",
+                     *           "due_date": "2026-12-31",
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "subtotal": "61.50",
+                     *           "tax": "0.00",
+                     *           "total": "61.50",
+                     *           "credits_applied": "0.00",
+                     *           "amount_paid": "0.00",
+                     *           "amount_due": "61.50",
+                     *           "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *           "finalized_at": "2026-12-01T01:00:02.000Z",
+                     *           "paid_at": null,
+                     *           "reference": null,
+                     *           "note": null,
+                     *           "customer": {
+                     *             "name": "Globex",
+                     *             "email": "billing@globex.example",
+                     *             "external_id": "globex"
+                     *           },
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "computed_at": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Invoice"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getInvoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *       "invoice_number": "INV-2026-000042",
+                     *       "kind": "SUBSCRIPTION",
+                     *       "status": "OPEN",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "cycle": 0,
+                     *       "currency": "USD",
+                     *       "issue_date": "2026-12-01",
+                     *       "due_date": "2026-12-31",
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "subtotal": "61.50",
+                     *       "tax": "0.00",
+                     *       "total": "61.50",
+                     *       "credits_applied": "0.00",
+                     *       "amount_paid": "0.00",
+                     *       "amount_due": "61.50",
+                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
+                     *       "paid_at": null,
+                     *       "reference": null,
+                     *       "note": null,
+                     *       "customer": {
+                     *         "name": "Globex",
+                     *         "email": "billing@globex.example",
+                     *         "external_id": "globex"
+                     *       },
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "computed_at": null,
+                     *       "lines": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *           "kind": "FIXED",
+                     *           "description": "Base fee",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *           "charge": {
+                     *             "type": "FIXED",
+                     *             "display_name": "Base fee",
+                     *             "meter_id": null,
+                     *             "timing": "in_arrears",
+                     *             "unit_price": "49.00"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": null,
+                     *           "event_count": null,
+                     *           "detail": null,
+                     *           "exact_amount": "49",
+                     *           "billed_before": "0.00",
+                     *           "amount": "49.00",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         },
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *           "kind": "USAGE",
+                     *           "description": "API requests",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "charge": {
+                     *             "type": "USAGE",
+                     *             "display_name": "API requests",
+                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *             "model": "per_unit",
+                     *             "unit_price": "0.01"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": "1250",
+                     *           "event_count": 1250,
+                     *           "detail": null,
+                     *           "exact_amount": "12.5",
+                     *           "billed_before": "0.00",
+                     *           "amount": "12.50",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceWithLines"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recomputeInvoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "rollups"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @default rollups
+                     * @enum {string}
+                     */
+                    from?: "rollups" | "events";
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invoice_id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *       "invoice_number": "INV-2026-000042",
+                     *       "from": "rollups",
+                     *       "identical": true,
+                     *       "stored": {
+                     *         "lines": [
+                     *           {
+                     *             "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *             "kind": "FIXED",
+                     *             "description": "Base fee",
+                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *             "charge": {
+                     *               "type": "FIXED",
+                     *               "display_name": "Base fee",
+                     *               "meter_id": null,
+                     *               "timing": "in_arrears",
+                     *               "unit_price": "49.00"
+                     *             },
+                     *             "cycle": 0,
+                     *             "period_start": "2026-11-01T00:00:00.000Z",
+                     *             "period_end": "2026-12-01T00:00:00.000Z",
+                     *             "days": null,
+                     *             "quantity": null,
+                     *             "event_count": null,
+                     *             "detail": null,
+                     *             "exact_amount": "49",
+                     *             "billed_before": "0.00",
+                     *             "amount": "49.00",
+                     *             "closing": 7,
+                     *             "rating_version": 1
+                     *           },
+                     *           {
+                     *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *             "kind": "USAGE",
+                     *             "description": "API requests",
+                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *             "charge": {
+                     *               "type": "USAGE",
+                     *               "display_name": "API requests",
+                     *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *               "model": "per_unit",
+                     *               "unit_price": "0.01"
+                     *             },
+                     *             "cycle": 0,
+                     *             "period_start": "2026-11-01T00:00:00.000Z",
+                     *             "period_end": "2026-12-01T00:00:00.000Z",
+                     *             "days": null,
+                     *             "quantity": "1250",
+                     *             "event_count": 1250,
+                     *             "detail": null,
+                     *             "exact_amount": "12.5",
+                     *             "billed_before": "0.00",
+                     *             "amount": "12.50",
+                     *             "closing": 7,
+                     *             "rating_version": 1
+                     *           }
+                     *         ],
+                     *         "subtotal": "12.30",
+                     *         "total": "12.30"
+                     *       },
+                     *       "recomputed": {
+                     *         "lines": [
+                     *           {
+                     *             "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *             "kind": "FIXED",
+                     *             "description": "Base fee",
+                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *             "charge": {
+                     *               "type": "FIXED",
+                     *               "display_name": "Base fee",
+                     *               "meter_id": null,
+                     *               "timing": "in_arrears",
+                     *               "unit_price": "49.00"
+                     *             },
+                     *             "cycle": 0,
+                     *             "period_start": "2026-11-01T00:00:00.000Z",
+                     *             "period_end": "2026-12-01T00:00:00.000Z",
+                     *             "days": null,
+                     *             "quantity": null,
+                     *             "event_count": null,
+                     *             "detail": null,
+                     *             "exact_amount": "49",
+                     *             "billed_before": "0.00",
+                     *             "amount": "49.00",
+                     *             "closing": 7,
+                     *             "rating_version": 1
+                     *           },
+                     *           {
+                     *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *             "kind": "USAGE",
+                     *             "description": "API requests",
+                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *             "charge": {
+                     *               "type": "USAGE",
+                     *               "display_name": "API requests",
+                     *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *               "model": "per_unit",
+                     *               "unit_price": "0.01"
+                     *             },
+                     *             "cycle": 0,
+                     *             "period_start": "2026-11-01T00:00:00.000Z",
+                     *             "period_end": "2026-12-01T00:00:00.000Z",
+                     *             "days": null,
+                     *             "quantity": "1250",
+                     *             "event_count": 1250,
+                     *             "detail": null,
+                     *             "exact_amount": "12.5",
+                     *             "billed_before": "0.00",
+                     *             "amount": "12.50",
+                     *             "closing": 7,
+                     *             "rating_version": 1
+                     *           }
+                     *         ],
+                     *         "subtotal": "12.30",
+                     *         "total": "12.30"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Recomputation"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    finalizeInvoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *       "invoice_number": "INV-2026-000042",
+                     *       "kind": "SUBSCRIPTION",
+                     *       "status": "OPEN",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "cycle": 0,
+                     *       "currency": "USD",
+                     *       "issue_date": "2026-12-01",
+                     *       "due_date": "2026-12-31",
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "subtotal": "61.50",
+                     *       "tax": "0.00",
+                     *       "total": "61.50",
+                     *       "credits_applied": "0.00",
+                     *       "amount_paid": "0.00",
+                     *       "amount_due": "61.50",
+                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
+                     *       "paid_at": null,
+                     *       "reference": null,
+                     *       "note": null,
+                     *       "customer": {
+                     *         "name": "Globex",
+                     *         "email": "billing@globex.example",
+                     *         "external_id": "globex"
+                     *       },
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "computed_at": null,
+                     *       "lines": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *           "kind": "FIXED",
+                     *           "description": "Base fee",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *           "charge": {
+                     *             "type": "FIXED",
+                     *             "display_name": "Base fee",
+                     *             "meter_id": null,
+                     *             "timing": "in_arrears",
+                     *             "unit_price": "49.00"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": null,
+                     *           "event_count": null,
+                     *           "detail": null,
+                     *           "exact_amount": "49",
+                     *           "billed_before": "0.00",
+                     *           "amount": "49.00",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         },
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *           "kind": "USAGE",
+                     *           "description": "API requests",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "charge": {
+                     *             "type": "USAGE",
+                     *             "display_name": "API requests",
+                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *             "model": "per_unit",
+                     *             "unit_price": "0.01"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": "1250",
+                     *           "event_count": 1250,
+                     *           "detail": null,
+                     *           "exact_amount": "12.5",
+                     *           "billed_before": "0.00",
+                     *           "amount": "12.50",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceWithLines"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    payInvoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "paid_at": "2026-12-15",
+                 *       "reference": "ch_4711"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description An instant, or a date in the time zone of the subscription. Not in the future. Default: now.
+                     * @default null
+                     */
+                    paid_at?: string | null;
+                    /**
+                     * @description What paid it, such as the id of a processor: whoever pays it again is told.
+                     * @default null
+                     */
+                    reference?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *       "invoice_number": "INV-2026-000042",
+                     *       "kind": "SUBSCRIPTION",
+                     *       "status": "PAID",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "cycle": 0,
+                     *       "currency": "USD",
+                     *       "issue_date": "2026-12-01",
+                     *       "due_date": "2026-12-31",
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "subtotal": "61.50",
+                     *       "tax": "0.00",
+                     *       "total": "61.50",
+                     *       "credits_applied": "0.00",
+                     *       "amount_paid": "61.50",
+                     *       "amount_due": "0.00",
+                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
+                     *       "paid_at": "2026-12-15T00:00:00.000Z",
+                     *       "reference": "ch_4711",
+                     *       "note": null,
+                     *       "customer": {
+                     *         "name": "Globex",
+                     *         "email": "billing@globex.example",
+                     *         "external_id": "globex"
+                     *       },
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "computed_at": null,
+                     *       "lines": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *           "kind": "FIXED",
+                     *           "description": "Base fee",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *           "charge": {
+                     *             "type": "FIXED",
+                     *             "display_name": "Base fee",
+                     *             "meter_id": null,
+                     *             "timing": "in_arrears",
+                     *             "unit_price": "49.00"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": null,
+                     *           "event_count": null,
+                     *           "detail": null,
+                     *           "exact_amount": "49",
+                     *           "billed_before": "0.00",
+                     *           "amount": "49.00",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         },
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *           "kind": "USAGE",
+                     *           "description": "API requests",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "charge": {
+                     *             "type": "USAGE",
+                     *             "display_name": "API requests",
+                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *             "model": "per_unit",
+                     *             "unit_price": "0.01"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": "1250",
+                     *           "event_count": 1250,
+                     *           "detail": null,
+                     *           "exact_amount": "12.5",
+                     *           "billed_before": "0.00",
+                     *           "amount": "12.50",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceWithLines"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    voidInvoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "Agreed by telephone."
+                 *     }
+                 */
+                "application/json": {
+                    /** @default null */
+                    note?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *       "invoice_number": "INV-2026-000042",
+                     *       "kind": "SUBSCRIPTION",
+                     *       "status": "VOID",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "cycle": 0,
+                     *       "currency": "USD",
+                     *       "issue_date": "2026-12-01",
+                     *       "due_date": "2026-12-31",
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "subtotal": "61.50",
+                     *       "tax": "0.00",
+                     *       "total": "61.50",
+                     *       "credits_applied": "0.00",
+                     *       "amount_paid": "0.00",
+                     *       "amount_due": "0.00",
+                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
+                     *       "paid_at": null,
+                     *       "reference": null,
+                     *       "note": "Agreed by telephone.",
+                     *       "customer": {
+                     *         "name": "Globex",
+                     *         "email": "billing@globex.example",
+                     *         "external_id": "globex"
+                     *       },
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "computed_at": null,
+                     *       "lines": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *           "kind": "FIXED",
+                     *           "description": "Base fee",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *           "charge": {
+                     *             "type": "FIXED",
+                     *             "display_name": "Base fee",
+                     *             "meter_id": null,
+                     *             "timing": "in_arrears",
+                     *             "unit_price": "49.00"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": null,
+                     *           "event_count": null,
+                     *           "detail": null,
+                     *           "exact_amount": "49",
+                     *           "billed_before": "0.00",
+                     *           "amount": "49.00",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         },
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *           "kind": "USAGE",
+                     *           "description": "API requests",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "charge": {
+                     *             "type": "USAGE",
+                     *             "display_name": "API requests",
+                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *             "model": "per_unit",
+                     *             "unit_price": "0.01"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": "1250",
+                     *           "event_count": 1250,
+                     *           "detail": null,
+                     *           "exact_amount": "12.5",
+                     *           "billed_before": "0.00",
+                     *           "amount": "12.50",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceWithLines"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    markInvoiceUncollectible: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "Agreed by telephone."
+                 *     }
+                 */
+                "application/json": {
+                    /** @default null */
+                    note?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *       "invoice_number": "INV-2026-000042",
+                     *       "kind": "SUBSCRIPTION",
+                     *       "status": "UNCOLLECTIBLE",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "cycle": 0,
+                     *       "currency": "USD",
+                     *       "issue_date": "2026-12-01",
+                     *       "due_date": "2026-12-31",
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "subtotal": "61.50",
+                     *       "tax": "0.00",
+                     *       "total": "61.50",
+                     *       "credits_applied": "0.00",
+                     *       "amount_paid": "0.00",
+                     *       "amount_due": "61.50",
+                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
+                     *       "paid_at": null,
+                     *       "reference": null,
+                     *       "note": "Agreed by telephone.",
+                     *       "customer": {
+                     *         "name": "Globex",
+                     *         "email": "billing@globex.example",
+                     *         "external_id": "globex"
+                     *       },
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "computed_at": null,
+                     *       "lines": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *           "kind": "FIXED",
+                     *           "description": "Base fee",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *           "charge": {
+                     *             "type": "FIXED",
+                     *             "display_name": "Base fee",
+                     *             "meter_id": null,
+                     *             "timing": "in_arrears",
+                     *             "unit_price": "49.00"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": null,
+                     *           "event_count": null,
+                     *           "detail": null,
+                     *           "exact_amount": "49",
+                     *           "billed_before": "0.00",
+                     *           "amount": "49.00",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         },
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *           "kind": "USAGE",
+                     *           "description": "API requests",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "charge": {
+                     *             "type": "USAGE",
+                     *             "display_name": "API requests",
+                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *             "model": "per_unit",
+                     *             "unit_price": "0.01"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": "1250",
+                     *           "event_count": 1250,
+                     *           "detail": null,
+                     *           "exact_amount": "12.5",
+                     *           "billed_before": "0.00",
+                     *           "amount": "12.50",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceWithLines"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addInvoiceLine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "Goodwill",
+                 *       "amount": "-2.50"
+                 *     }
+                 */
+                "application/json": {
+                    description: string;
+                    /**
+                     * @description In units of the currency, with at most its minor digits. May be below zero, and is not 0.
+                     * @example -2.50
+                     */
+                    amount: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *       "kind": "FIXED",
+                     *       "description": "For teams in production.",
+                     *       "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *       "charge": {
+                     *         "type": "USAGE",
+                     *         "display_name": "API requests",
+                     *         "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *         "timing": "in_advance",
+                     *         "model": "per_unit",
+                     *         "unit_price": "0.01",
+                     *         "tiers": [
+                     *           {
+                     *             "up_to": "1000",
+                     *             "unit_price": "0.01",
+                     *             "flat_fee": "text"
+                     *           }
+                     *         ],
+                     *         "package_size": "text",
+                     *         "rate": "text",
+                     *         "fixed_amount": "text",
+                     *         "included_units": "text",
+                     *         "minimum_amount": "text",
+                     *         "maximum_amount": "text"
+                     *       },
+                     *       "cycle": 0,
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "days": "30/30",
+                     *       "quantity": "1",
+                     *       "event_count": 1250,
+                     *       "detail": null,
+                     *       "exact_amount": "12.5",
+                     *       "billed_before": "12.30",
+                     *       "amount": "12.50",
+                     *       "closing": -9007199254740991,
+                     *       "rating_version": -9007199254740991
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceLine"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteInvoiceLine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                line_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getInvoiceLineUsage: {
+        parameters: {
+            query?: {
+                /** @description Weeks are those of ISO 8601: they begin on Monday. */
+                group_by?: "hour" | "day" | "week" | "month";
+            };
+            header?: never;
+            path: {
+                id: string;
+                line_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "total_usage": "1250",
+                     *       "event_count": 1250,
+                     *       "unique_customers": 3,
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "grouped_data": [
+                     *         {
+                     *           "period": "2026-11-19",
+                     *           "period_start": "2026-11-19T00:00:00.000Z",
+                     *           "usage": "700",
+                     *           "event_count": 700
+                     *         },
+                     *         {
+                     *           "period": "2026-11-20",
+                     *           "period_start": "2026-11-20T00:00:00.000Z",
+                     *           "usage": "550",
+                     *           "event_count": 550
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LineUsage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listInvoiceLineEvents: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+                changes?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                id: string;
+                line_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *           "status": "recorded",
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "customer_external_id": "globex",
+                     *           "quantity": "1",
+                     *           "timestamp": "2026-11-20T09:30:00.000Z",
+                     *           "received_at": "2026-11-20T09:30:00.000Z",
+                     *           "idempotency_key": "order-4711",
+                     *           "metadata": {
+                     *             "region": "eu-west",
+                     *             "user_id": "u-42"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "next_cursor": "0198c0de-5a1e-7000-8000-00000000000f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["EventReceipt"][];
+                        meta: {
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSubscriptionUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "quantity": "1",
+                     *           "amount": "12.50"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ChargeUsage"][];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewInvoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "SUBSCRIPTION",
+                     *       "status": "DRAFT",
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *       "cycle": 0,
+                     *       "currency": "USD",
+                     *       "issue_date": null,
+                     *       "due_date": null,
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "subtotal": "61.50",
+                     *       "tax": "0.00",
+                     *       "total": "61.50",
+                     *       "credits_applied": "0.00",
+                     *       "amount_paid": "0.00",
+                     *       "amount_due": "61.50",
+                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *       "finalized_at": null,
+                     *       "paid_at": null,
+                     *       "reference": null,
+                     *       "note": null,
+                     *       "customer": null,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "computed_at": "2026-11-20T09:30:00.000Z",
+                     *       "lines": [
+                     *         {
+                     *           "kind": "FIXED",
+                     *           "description": "Base fee",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *           "charge": {
+                     *             "type": "FIXED",
+                     *             "display_name": "Base fee",
+                     *             "meter_id": null,
+                     *             "timing": "in_arrears",
+                     *             "unit_price": "49.00"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": null,
+                     *           "event_count": null,
+                     *           "detail": null,
+                     *           "exact_amount": "49",
+                     *           "billed_before": "0.00",
+                     *           "amount": "49.00",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         },
+                     *         {
+                     *           "kind": "USAGE",
+                     *           "description": "API requests",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "charge": {
+                     *             "type": "USAGE",
+                     *             "display_name": "API requests",
+                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *             "model": "per_unit",
+                     *             "unit_price": "0.01"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": "1250",
+                     *           "event_count": 1250,
+                     *           "detail": null,
+                     *           "exact_amount": "12.5",
+                     *           "billed_before": "0.00",
+                     *           "amount": "12.50",
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoicePreview"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settleSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invoice": null
+                     *     }
+                     */
+                    "application/json": {
+                        invoice: null;
+                    };
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invoice": {
+                     *         "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *         "invoice_number": "INV-2026-000042",
+                     *         "kind": "SUBSCRIPTION",
+                     *         "status": "OPEN",
+                     *         "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *         "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *         "cycle": 0,
+                     *         "currency": "USD",
+                     *         "issue_date": "2026-12-01",
+                     *         "due_date": "2026-12-31",
+                     *         "period_start": "2026-11-01T00:00:00.000Z",
+                     *         "period_end": "2026-12-01T00:00:00.000Z",
+                     *         "subtotal": "61.50",
+                     *         "tax": "0.00",
+                     *         "total": "61.50",
+                     *         "credits_applied": "0.00",
+                     *         "amount_paid": "0.00",
+                     *         "amount_due": "61.50",
+                     *         "finalizes_at": "2026-12-01T01:00:00.000Z",
+                     *         "finalized_at": "2026-12-01T01:00:02.000Z",
+                     *         "paid_at": null,
+                     *         "reference": null,
+                     *         "note": null,
+                     *         "customer": {
+                     *           "name": "Globex",
+                     *           "email": "billing@globex.example",
+                     *           "external_id": "globex"
+                     *         },
+                     *         "created_at": "2026-11-20T09:30:00.000Z",
+                     *         "computed_at": null,
+                     *         "lines": [
+                     *           {
+                     *             "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *             "kind": "FIXED",
+                     *             "description": "Base fee",
+                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *             "charge": {
+                     *               "type": "FIXED",
+                     *               "display_name": "Base fee",
+                     *               "meter_id": null,
+                     *               "timing": "in_arrears",
+                     *               "unit_price": "49.00"
+                     *             },
+                     *             "cycle": 0,
+                     *             "period_start": "2026-11-01T00:00:00.000Z",
+                     *             "period_end": "2026-12-01T00:00:00.000Z",
+                     *             "days": null,
+                     *             "quantity": null,
+                     *             "event_count": null,
+                     *             "detail": null,
+                     *             "exact_amount": "49",
+                     *             "billed_before": "0.00",
+                     *             "amount": "49.00",
+                     *             "closing": 7,
+                     *             "rating_version": 1
+                     *           },
+                     *           {
+                     *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *             "kind": "USAGE",
+                     *             "description": "API requests",
+                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *             "charge": {
+                     *               "type": "USAGE",
+                     *               "display_name": "API requests",
+                     *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *               "model": "per_unit",
+                     *               "unit_price": "0.01"
+                     *             },
+                     *             "cycle": 0,
+                     *             "period_start": "2026-11-01T00:00:00.000Z",
+                     *             "period_end": "2026-12-01T00:00:00.000Z",
+                     *             "days": null,
+                     *             "quantity": "1250",
+                     *             "event_count": 1250,
+                     *             "detail": null,
+                     *             "exact_amount": "12.5",
+                     *             "billed_before": "0.00",
+                     *             "amount": "12.50",
+                     *             "closing": 7,
+                     *             "rating_version": 1
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        invoice: components["schemas"]["InvoiceWithLines"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *       "status": "recorded",
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "customer_external_id": "globex",
+                     *       "quantity": "1",
+                     *       "timestamp": "2026-11-20T09:30:00.000Z",
+                     *       "received_at": "2026-11-20T09:30:00.000Z",
+                     *       "idempotency_key": "order-4711",
+                     *       "metadata": {
+                     *         "region": "eu-west",
+                     *         "user_id": "u-42"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventReceipt"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                status?: "recorded" | "rejected" | "duplicate";
+                meter_id?: string;
+                meter_token?: string;
+                customer_external_id?: string;
+                idempotency_key?: string;
+                /** @description Why events were rejected, as GET /events/rejections has it: no others have a reason. */
+                reason?: string;
+                /** @description Events of this time or later: ISO 8601 with an offset, or a date (UTC). */
+                start_date?: string;
+                /** @description Events of before this time; a date includes that day (UTC). */
+                end_date?: string;
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *           "status": "recorded",
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "customer_external_id": "globex",
+                     *           "quantity": "1",
+                     *           "timestamp": "2026-11-20T09:30:00.000Z",
+                     *           "received_at": "2026-11-20T09:30:00.000Z",
+                     *           "idempotency_key": "order-4711",
+                     *           "metadata": {
+                     *             "region": "eu-west",
+                     *             "user_id": "u-42"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "next_cursor": "0198c0de-5a1e-7000-8000-00000000000f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["EventReceipt"][];
+                        meta: {
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEventRejections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "reason": "metadata.user_id is missing: a UNIQUE_COUNT meter counts its distinct values",
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "count": 3,
+                     *           "first_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["EventRejection"][];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "metadata": {
+                 *         "region": "eu-west",
+                 *         "user_id": "u-42"
+                 *       },
+                 *       "idempotency_key": "order-4711"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id. */
+                    metadata?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description In place of the one that it was sent with. Null: it has none any more. */
+                    idempotency_key?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: uuid */
+                        id: string;
+                        /** @enum {string} */
+                        status: "queued";
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-11-20T09:45:00.000Z",
+                     *       "events": {
+                     *         "recorded": 1250,
+                     *         "previous": 1180
+                     *       },
+                     *       "top_meters": [
+                     *         {
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "name": "API requests",
+                     *           "unit": "requests",
+                     *           "aggregation_type": "COUNT",
+                     *           "usage": "1250",
+                     *           "event_count": 1250
+                     *         }
+                     *       ],
+                     *       "top_customers": [
+                     *         {
+                     *           "customer_external_id": "globex",
+                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "name": "Globex",
+                     *           "event_count": 1250
+                     *         }
+                     *       ],
+                     *       "rejected": {
+                     *         "count": 3
+                     *       },
+                     *       "waiting": {
+                     *         "events": 0,
+                     *         "oldest_seconds": null
+                     *       },
+                     *       "invoices": [
+                     *         {
+                     *           "currency": "USD",
+                     *           "draft_count": 1,
+                     *           "open_count": 2,
+                     *           "open_amount": "123.00",
+                     *           "past_due_count": 1,
+                     *           "past_due_amount": "61.50",
+                     *           "finalized_total": "184.50"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getMeterUsage: {
+        parameters: {
+            query?: {
+                /** @description Usage counts from this instant on. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: the midnight 30 days before the end. */
+                start_date?: string;
+                /** @description Usage counts until before this instant; a bare date includes that day. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: now. */
+                end_date?: string;
+                /** @description A time zone of the IANA database, such as Europe/Berlin. */
+                timezone?: string;
+                /** @description Weeks are those of ISO 8601: they begin on Monday. */
+                group_by?: "hour" | "day" | "week" | "month";
+                /** @description The id of the record. */
+                customer_id?: string;
+                /** @description Your own identifier; no record is needed. */
+                customer_external_id?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "total_usage": "1250",
+                     *       "event_count": 1250,
+                     *       "unique_customers": 3,
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "grouped_data": [
+                     *         {
+                     *           "period": "2026-11-19",
+                     *           "period_start": "2026-11-19T00:00:00.000Z",
+                     *           "usage": "700",
+                     *           "event_count": 700
+                     *         },
+                     *         {
+                     *           "period": "2026-11-20",
+                     *           "period_start": "2026-11-20T00:00:00.000Z",
+                     *           "usage": "550",
+                     *           "event_count": 550
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MeterUsage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUsage: {
+        parameters: {
+            query: {
+                /** @description Usage counts from this instant on. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: the midnight 30 days before the end. */
+                start_date?: string;
+                /** @description Usage counts until before this instant; a bare date includes that day. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: now. */
+                end_date?: string;
+                /** @description A time zone of the IANA database, such as Europe/Berlin. */
+                timezone?: string;
+                /** @description Weeks are those of ISO 8601: they begin on Monday. */
+                group_by?: "hour" | "day" | "week" | "month";
+                /** @description The id of the record. */
+                customer_id?: string;
+                /** @description Your own identifier; no record is needed. */
+                customer_external_id?: string;
+                meter_token: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "total_usage": "1250",
+                     *       "event_count": 1250,
+                     *       "unique_customers": 3,
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "grouped_data": [
+                     *         {
+                     *           "period": "2026-11-19",
+                     *           "period_start": "2026-11-19T00:00:00.000Z",
+                     *           "usage": "700",
+                     *           "event_count": 700
+                     *         },
+                     *         {
+                     *           "period": "2026-11-20",
+                     *           "period_start": "2026-11-20T00:00:00.000Z",
+                     *           "usage": "550",
+                     *           "event_count": 550
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MeterUsage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listMeterCustomers: {
+        parameters: {
+            query?: {
+                /** @description Usage counts from this instant on. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: the midnight 30 days before the end. */
+                start_date?: string;
+                /** @description Usage counts until before this instant; a bare date includes that day. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: now. */
+                end_date?: string;
+                /** @description A time zone of the IANA database, such as Europe/Berlin. */
+                timezone?: string;
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "customer_external_id": "globex",
+                     *           "name": "Globex",
+                     *           "total_usage": "1250",
+                     *           "event_count": 1250
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CustomerOfMeter"][];
+                        meta: components["schemas"]["PageMeta"];
+                        /** Format: uuid */
+                        meter_id: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCustomerUsage: {
+        parameters: {
+            query?: {
+                /** @description Usage counts from this instant on. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: the midnight 30 days before the end. */
+                start_date?: string;
+                /** @description Usage counts until before this instant; a bare date includes that day. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: now. */
+                end_date?: string;
+                /** @description A time zone of the IANA database, such as Europe/Berlin. */
+                timezone?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "customer_external_id": "globex",
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "data": [
+                     *         {
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "name": "API requests",
+                     *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
+                     *           "aggregation_type": "COUNT",
+                     *           "unit": "requests",
+                     *           "status": "ACTIVE",
+                     *           "total_usage": "1250",
+                     *           "event_count": 1250
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: uuid */
+                        customer_id: string;
+                        customer_external_id: string;
+                        /** Format: date-time */
+                        period_start: string;
+                        /** Format: date-time */
+                        period_end: string;
+                        data: components["schemas"]["MeterOfCustomer"][];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createWidgetToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer_external_id": "globex"
+                 *     }
+                 */
+                "application/json": {
+                    customer_external_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
+                     *       "expires_at": "2026-11-20T10:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WidgetToken"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWidgetUsage: {
+        parameters: {
+            query?: {
+                /** @description Usage counts from this instant on. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: the midnight 30 days before the end. */
+                start_date?: string;
+                /** @description Usage counts until before this instant; a bare date includes that day. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: now. */
+                end_date?: string;
+                /** @description A time zone of the IANA database, such as Europe/Berlin. */
+                timezone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_external_id": "globex",
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "data": [
+                     *         {
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "name": "API requests",
+                     *           "aggregation_type": "COUNT",
+                     *           "unit": "requests",
+                     *           "total_usage": "1250",
+                     *           "event_count": 1250
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WidgetUsage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWidgetMeterUsage: {
+        parameters: {
+            query?: {
+                /** @description Usage counts from this instant on. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: the midnight 30 days before the end. */
+                start_date?: string;
+                /** @description Usage counts until before this instant; a bare date includes that day. ISO 8601 with an offset (write + as %2B), or a bare date in the time zone. Default: now. */
+                end_date?: string;
+                /** @description A time zone of the IANA database, such as Europe/Berlin. */
+                timezone?: string;
+                /** @description Weeks are those of ISO 8601: they begin on Monday. */
+                group_by?: "hour" | "day" | "week" | "month";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *       "aggregation_type": "COUNT",
+                     *       "unit": "requests",
+                     *       "total_usage": "1250",
+                     *       "event_count": 1250,
+                     *       "unique_customers": 3,
+                     *       "period_start": "2026-11-01T00:00:00.000Z",
+                     *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "grouped_data": [
+                     *         {
+                     *           "period": "2026-11-19",
+                     *           "period_start": "2026-11-19T00:00:00.000Z",
+                     *           "usage": "700",
+                     *           "event_count": 700
+                     *         },
+                     *         {
+                     *           "period": "2026-11-20",
+                     *           "period_start": "2026-11-20T00:00:00.000Z",
+                     *           "usage": "550",
+                     *           "event_count": 550
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MeterUsage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,98 @@
+// The pages of the catalog, of billing and of the organization.
+
+import './styles/things.css';
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { shellRoute } from './shell/root-route.tsx';
+
+const getParentRoute = () => shellRoute;
+
+/** What lists show, and which tab is open: as text, the pages see to what it means. */
+function validateSearch(search: Record<string, unknown>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(search).flatMap(([name, value]) =>
+      typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [],
+    ),
+  );
+}
+
+export const billingRoutes = [
+  createRoute({
+    getParentRoute,
+    path: '/customers',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./customers/customers-page.tsx'), 'CustomersPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/customers/$customerId',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./customers/customer-page.tsx'), 'CustomerPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/features',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./catalog/features-page.tsx'), 'FeaturesPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/meters/$meterId',
+    component: lazyRouteComponent(() => import('./catalog/meter-page.tsx'), 'MeterPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/plans',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./catalog/plans-page.tsx'), 'PlansPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/plans/$planId',
+    component: lazyRouteComponent(() => import('./catalog/plan-page.tsx'), 'PlanPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/subscriptions',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./billing/subscriptions-page.tsx'), 'SubscriptionsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/subscriptions/$subscriptionId',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./billing/subscription-page.tsx'), 'SubscriptionPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/invoices',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./billing/invoices-page.tsx'), 'InvoicesPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/invoices/$invoiceId',
+    component: lazyRouteComponent(() => import('./billing/invoice-page.tsx'), 'InvoicePage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/invoices/$invoiceId/print',
+    component: lazyRouteComponent(() => import('./billing/invoice-print-page.tsx'), 'InvoicePrintPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/credits',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./billing/credits-page.tsx'), 'CreditsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/settings',
+    validateSearch,
+    component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/health',
+    component: lazyRouteComponent(() => import('./health/health-page.tsx'), 'HealthPage'),
+  }),
+] as const;

@@ -1,0 +1,131 @@
+// What a customer has in advance: the balance, and the grants that it comes from.
+
+import { Button, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatAmount } from '../parts/decimals.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { Section } from '../parts/page.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import { plainDecimal, wholeNumber } from '../parts/typed-text.ts';
+
+type Credit = Schema<'Credit'>;
+
+export function CustomerCredits({ customerId: id }: { customerId: string }) {
+  const queries = useQueryClient();
+  const [isGranting, setIsGranting] = useState(false);
+  const credits = useQuery(read('/api/v1/customers/{id}/credits', { path: { id } }));
+  const end = async (grant: Credit) => {
+    await send(client.POST('/api/v1/credits/{id}/void', { params: { path: { id: grant.id } } }));
+    await invalidate(queries, '/api/v1/customers/{id}/credits');
+  };
+  const columns: Column<Credit>[] = [
+    { title: 'Granted', cell: ({ created_at }) => <Time at={created_at} as="date" />, isTight: true },
+    { title: 'Status', cell: ({ status }) => <Status of={status} />, isTight: true },
+    { title: 'Note', cell: ({ note }) => note, isExtra: true },
+    { title: 'Expires', cell: ({ expires_at: at }) => (at === null ? 'never' : <Time at={at} />), isExtra: true },
+    { title: 'Amount', cell: ({ amount, currency }) => formatAmount(amount, currency), isNumber: true },
+    { title: 'Remaining', cell: ({ remaining, currency }) => formatAmount(remaining, currency), isNumber: true },
+    {
+      title: 'Changes',
+      isTitleHidden: true,
+      isTight: true,
+      cell: (grant) =>
+        grant.status === 'ACTIVE' && (
+          <AdminOnly>
+            <Confirm
+              label="Void credit"
+              title={`Void ${formatAmount(grant.remaining, grant.currency)} of credit?`}
+              onConfirm={() => end(grant)}
+              isDangerous
+              trigger={(open) => (
+                <Button variant="subtle" color="red" onClick={open}>
+                  Void
+                </Button>
+              )}
+            >
+              What invoices drew of it stays drawn. The rest ends, for good.
+            </Confirm>
+          </AdminOnly>
+        ),
+    },
+  ];
+  return (
+    <Loaded query={credits}>
+      {({ balance, grants }) => (
+        <Section
+          title={`Balance: ${balanceOf(balance)}`}
+          actions={
+            <AdminOnly>
+              <Button onClick={() => setIsGranting(true)}>Grant credit</Button>
+            </AdminOnly>
+          }
+        >
+          <DataTable
+            label="Credits"
+            columns={columns}
+            rows={grants}
+            keyOf={(grant) => grant.id}
+            empty="No credit. What is granted is drawn by invoices when they are finalized."
+          />
+          {isGranting && <GrantForm customerId={id} onClose={() => setIsGranting(false)} />}
+        </Section>
+      )}
+    </Loaded>
+  );
+}
+
+function balanceOf(balance: Record<string, string>): string {
+  const amounts = Object.entries(balance).map(([currency, amount]) => formatAmount(amount, currency));
+  return amounts.join(', ') || 'none';
+}
+
+function GrantForm({ customerId, onClose }: { customerId: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    name: `credit-${customerId}`,
+    initial: { amount: '', currency: 'USD', expires_on: '', priority: '0', note: '' },
+    async onSubmit({ amount, currency, expires_on, priority, note }) {
+      const body = {
+        amount: plainDecimal(amount),
+        currency: currency.trim().toUpperCase(),
+        // The day that is named still counts.
+        expires_at: expires_on === '' ? null : new Date(`${expires_on}T24:00:00`).toISOString(),
+        priority: wholeNumber(priority),
+        note: note.trim() || null,
+      };
+      await send(client.POST('/api/v1/customers/{id}/credits', { params: { path: { id: customerId } }, body }));
+      await invalidate(queries, '/api/v1/customers/{id}/credits');
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title="Grant credit" submitLabel="Grant" form={form} onClose={onClose}>
+      <div className="form-row">
+        <TextInput label="Amount" inputMode="decimal" required data-autofocus {...form.text('amount')} />
+        <TextInput label="Currency" required {...form.text('currency')} />
+        <TextInput
+          type="date"
+          label="Last day"
+          description="Empty: it never expires"
+          {...form.text('expires_on', 'expires_at')}
+        />
+        <TextInput
+          label="Priority"
+          description="The smaller is drawn first"
+          inputMode="numeric"
+          {...form.text('priority')}
+        />
+      </div>
+      <TextInput label="Note" {...form.text('note')} />
+    </FormDialog>
+  );
+}

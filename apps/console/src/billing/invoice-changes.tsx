@@ -1,0 +1,176 @@
+// What an admin does with an invoice: adds lines to a draft and finalizes it, and says of a finalized one what became of it.
+
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { formatAmount } from '../parts/decimals.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { plainDecimal } from '../parts/typed-text.ts';
+
+type Invoice = Schema<'InvoiceWithLines'>;
+
+const OF_INVOICES = [
+  '/api/v1/invoices',
+  '/api/v1/invoices/{id}',
+  '/api/v1/subscriptions',
+  '/api/v1/subscriptions/{id}',
+  '/api/v1/customers/{id}/credits',
+] as const;
+
+/** The steps that an invoice can take from its status. */
+export function InvoiceButtons({ invoice }: { invoice: Invoice }) {
+  const queries = useQueryClient();
+  const [dialog, setDialog] = useState<'pay' | 'void' | 'uncollectible'>();
+  const { id, status } = invoice;
+  const finalize = async () => {
+    await send(client.POST('/api/v1/invoices/{id}/finalize', { params: { path: { id } } }));
+    await invalidate(queries, ...OF_INVOICES);
+  };
+  const close = () => setDialog(undefined);
+  const isPayable = status === 'OPEN' || status === 'UNCOLLECTIBLE';
+  return (
+    <>
+      {status === 'DRAFT' && (
+        <Confirm
+          label="Finalize"
+          title="Finalize this invoice now?"
+          onConfirm={finalize}
+          trigger={(open) => <Button onClick={open}>Finalize</Button>}
+        >
+          It gets its number, credits are drawn, and its amounts never change again. What comes in later for its period
+          is on the next invoice.
+        </Confirm>
+      )}
+      {isPayable && <Button onClick={() => setDialog('pay')}>Mark as paid</Button>}
+      {status === 'OPEN' && (
+        <Button variant="default" onClick={() => setDialog('uncollectible')}>
+          Give up
+        </Button>
+      )}
+      {isPayable && (
+        <Button variant="default" onClick={() => setDialog('void')}>
+          Void
+        </Button>
+      )}
+      {dialog === 'pay' && <PayForm invoice={invoice} onClose={close} />}
+      {(dialog === 'void' || dialog === 'uncollectible') && (
+        <NoteForm invoice={invoice} action={dialog} onClose={close} />
+      )}
+    </>
+  );
+}
+
+interface FormProps {
+  invoice: Invoice;
+  onClose: () => void;
+}
+
+function PayForm({ invoice, onClose }: FormProps) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { reference: '', paid_at: '' },
+    async onSubmit({ reference, paid_at }) {
+      const body = { reference: reference.trim() || null, paid_at: paid_at || null };
+      await send(client.POST('/api/v1/invoices/{id}/pay', { params: { path: { id: invoice.id } }, body }));
+      await invalidate(queries, ...OF_INVOICES);
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={`Mark ${formatAmount(invoice.amount_due, invoice.currency)} as paid`}
+      submitLabel="It is paid"
+      form={form}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Reference"
+        description="What paid it, such as the id at the processor"
+        data-autofocus
+        {...form.text('reference')}
+      />
+      <TextInput type="date" label="Paid on" description="Empty: now" {...form.text('paid_at')} />
+    </FormDialog>
+  );
+}
+
+const NOTES = {
+  void: {
+    title: 'Void this invoice?',
+    submitLabel: 'Void the invoice',
+    about:
+      'What it billed is waived, and no later invoice bills it again. What it took of credits goes back. It keeps its number.',
+  },
+  uncollectible: {
+    title: 'Give this invoice up?',
+    submitLabel: 'Give it up',
+    about: 'Nobody expects it to be paid any more. It can still be paid, or voided.',
+  },
+};
+
+function NoteForm({ invoice, action, onClose }: FormProps & { action: keyof typeof NOTES }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { note: '' },
+    async onSubmit({ note }) {
+      const sent = { params: { path: { id: invoice.id } }, body: { note: note.trim() || null } };
+      await (action === 'void'
+        ? send(client.POST('/api/v1/invoices/{id}/void', sent))
+        : send(client.POST('/api/v1/invoices/{id}/uncollectible', sent)));
+      await invalidate(queries, ...OF_INVOICES);
+      onClose();
+    },
+  });
+  const { title, submitLabel, about } = NOTES[action];
+  return (
+    <FormDialog title={title} submitLabel={submitLabel} form={form} onClose={onClose}>
+      <p className="muted">{about}</p>
+      <Textarea label="Note" {...form.text('note')} />
+    </FormDialog>
+  );
+}
+
+export function AddLineForm({ invoice, onClose }: FormProps) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { description: '', amount: '' },
+    async onSubmit({ description, amount }) {
+      const body = { description: description.trim(), amount: plainDecimal(amount) };
+      await send(client.POST('/api/v1/invoices/{id}/lines', { params: { path: { id: invoice.id } }, body }));
+      await invalidate(queries, ...OF_INVOICES);
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title="Add a line" submitLabel="Add line" form={form} onClose={onClose}>
+      <TextInput label="Description" required data-autofocus {...form.text('description')} />
+      <TextInput
+        label={`Amount, ${invoice.currency}`}
+        description="Below zero for what the customer gets back"
+        inputMode="decimal"
+        required
+        {...form.text('amount')}
+      />
+    </FormDialog>
+  );
+}
+
+export function useRemoveLine(id: string) {
+  const queries = useQueryClient();
+  const [error, setError] = useState<unknown>(null);
+  const removeLine = async (lineId: string): Promise<void> => {
+    setError(null);
+    try {
+      const path = { id, line_id: lineId };
+      await send(client.DELETE('/api/v1/invoices/{id}/lines/{line_id}', { params: { path } }));
+    } catch (problem) {
+      setError(problem);
+    }
+    await invalidate(queries, ...OF_INVOICES);
+  };
+  return { removeLine, error };
+}

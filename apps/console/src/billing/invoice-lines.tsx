@@ -1,0 +1,144 @@
+// The lines of an invoice, of a draft or of a preview, and what they come to.
+
+import { Button } from '@mantine/core';
+import type { Schema } from '../api/client.ts';
+import { describeCharge } from '../catalog/charge-words.ts';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatAmount, formatDecimal } from '../parts/decimals.ts';
+import { formatDate } from '../parts/instants.ts';
+import './invoice.css';
+
+type Line = Omit<Schema<'InvoiceLine'>, 'id'> & { id?: string };
+
+interface Totals {
+  currency: string;
+  subtotal: string;
+  tax: string;
+  total: string;
+  credits_applied: string;
+  amount_paid: string;
+  amount_due: string;
+}
+
+interface InvoiceLinesProps {
+  invoice: { currency: string; lines: readonly Line[] };
+  /** Of the subscription: its periods are of whole days there. */
+  zone: string;
+  onOpen?: (line: Schema<'InvoiceLine'>) => void;
+  /** Beside lines that were added by hand, while the invoice is a draft. */
+  onRemove?: ((line: Schema<'InvoiceLine'>) => void) | undefined;
+}
+
+export function InvoiceLines({ invoice, zone, onOpen, onRemove }: InvoiceLinesProps) {
+  const { currency, lines } = invoice;
+  const rows = lines.map((line, index) => ({ line, key: line.id ?? String(index) }));
+  const columns: Column<(typeof rows)[number]>[] = [
+    {
+      title: 'Description',
+      cell: ({ line }) => (
+        <>
+          <Title line={line} onOpen={onOpen} />
+          <span className="line-notes">{notesOf(line, currency)}</span>
+          {line.kind === 'ADJUSTMENT' && onRemove !== undefined && (
+            <Button
+              variant="subtle"
+              color="red"
+              size="compact-xs"
+              aria-label={`Take ${line.description} off`}
+              onClick={() => onRemove(line as Schema<'InvoiceLine'>)}
+            >
+              Take off
+            </Button>
+          )}
+        </>
+      ),
+    },
+    { title: 'Period', cell: ({ line }) => periodOf(line, zone), isExtra: true, isTight: true },
+    {
+      title: 'Quantity',
+      cell: ({ line }) => (line.quantity === null ? '' : formatDecimal(line.quantity)),
+      isNumber: true,
+    },
+    { title: 'Amount', cell: ({ line }) => formatAmount(line.amount, currency), isNumber: true },
+  ];
+  return (
+    <DataTable
+      label="Lines"
+      columns={columns}
+      rows={rows}
+      keyOf={({ key }) => key}
+      empty="No line: nothing is due yet."
+    />
+  );
+}
+
+function Title({ line, onOpen }: { line: Line; onOpen: InvoiceLinesProps['onOpen'] }) {
+  const late = line.kind === 'LATE_USAGE' && <span className="status status-warn">late</span>;
+  if (onOpen === undefined || line.quantity === null)
+    return (
+      <span className="line-title">
+        {line.description} {late}
+      </span>
+    );
+  return (
+    <span className="line-title">
+      <button type="button" className="row-button" onClick={() => onOpen(line as Schema<'InvoiceLine'>)}>
+        {line.description}
+      </button>{' '}
+      {late}
+    </span>
+  );
+}
+
+/** What explains the amount of a line: its price, the days, and what was billed before. */
+function notesOf(line: Line, currency: string): string {
+  return [
+    line.charge === null ? '' : describeCharge(line.charge, currency),
+    line.days === null ? '' : `${line.days} days`,
+    isZero(line.billed_before) ? '' : `${formatAmount(line.billed_before, currency)} billed before`,
+  ]
+    .filter((note) => note !== '')
+    .join(' · ');
+}
+
+/** The dates of a period, both counted: it ends before the first instant of the next one. */
+export function periodOf(
+  { period_start, period_end }: Pick<Line, 'period_start' | 'period_end'>,
+  zone: string,
+): string {
+  if (period_start === null || period_end === null) return '';
+  const last = new Date(Date.parse(period_end) - 1).toISOString();
+  const dates = [formatDate(period_start, zone), formatDate(last, zone)];
+  return dates[0] === dates[1] ? (dates[0] ?? '') : dates.join(' – ');
+}
+
+function isZero(amount: string): boolean {
+  return /^-?0*(\.0*)?$/.test(amount);
+}
+
+/** The sum, and what is still to be paid. */
+export function InvoiceTotals({ invoice }: { invoice: Totals }) {
+  const { currency, tax, credits_applied: credits, amount_paid: paid } = invoice;
+  const rows = [
+    ...(isZero(tax)
+      ? []
+      : [
+          ['Subtotal', invoice.subtotal],
+          ['Tax', tax],
+        ]),
+    ['Total', invoice.total],
+    ...(isZero(credits) ? [] : [['Credits', `-${credits}`]]),
+    ...(isZero(paid) ? [] : [['Paid', `-${paid}`]]),
+    ['Amount due', invoice.amount_due],
+  ];
+  return (
+    <dl className="totals">
+      {rows.map(([name, amount]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{formatAmount(amount, currency)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,87 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { read, type Schema } from '../api/client.ts';
+import type { Column } from '../parts/data-table.tsx';
+import { formatAmount } from '../parts/decimals.ts';
+import { PagedList } from '../parts/paged-list.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+
+type Invoice = Schema<'Invoice'>;
+
+interface InvoiceFilter {
+  page: number;
+  status?: Invoice['status'];
+  customer_id?: string;
+  subscription_id?: string;
+  from?: string;
+  to?: string;
+}
+
+const columns: Column<Invoice>[] = [
+  {
+    title: 'Number',
+    cell: ({ id, invoice_number }) => (
+      <Link to="/invoices/$invoiceId" params={{ invoiceId: id }} className="row-link">
+        {invoice_number ?? 'Draft'}
+      </Link>
+    ),
+    isTight: true,
+  },
+  { title: 'Status', cell: ({ status }) => <Status of={status} />, isTight: true },
+  { title: 'Customer', cell: ({ customer_id, customer }) => <CustomerName id={customer_id} known={customer} /> },
+  { title: 'Period ends', cell: ({ period_end }) => <Time at={period_end} as="date" />, isExtra: true },
+  { title: 'Due', cell: ({ due_date }) => due_date ?? '–', isExtra: true },
+  {
+    title: 'Total',
+    cell: ({ total, currency }) => formatAmount(total, currency),
+    isNumber: true,
+  },
+  {
+    title: 'Amount due',
+    cell: ({ amount_due, currency }) => formatAmount(amount_due, currency),
+    isNumber: true,
+    isExtra: true,
+  },
+];
+
+/** Drafts are computed when they are read, so a list is read again as long as it is looked at. */
+export function InvoiceList({ filter, onPage }: { filter: InvoiceFilter; onPage: (page: number) => void }) {
+  const invoices = useQuery({
+    ...read('/api/v1/invoices', { query: filter }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
+  const isOfOne = filter.customer_id !== undefined || filter.subscription_id !== undefined;
+  return (
+    <PagedList
+      query={invoices}
+      onPage={onPage}
+      label="Invoices"
+      columns={isOfOne ? columns.filter(({ title }) => title !== 'Customer') : columns}
+      empty="No invoice. They are made at the end of each period of a subscription."
+    />
+  );
+}
+
+interface CustomerNameProps {
+  id: string;
+  /** As it was when the invoice was finalized. */
+  known: Record<string, unknown> | null;
+}
+
+/** What a customer is called, with the way to it. */
+export function CustomerName({ id, known }: CustomerNameProps) {
+  const { data } = useQuery({
+    ...read('/api/v1/customers/{id}', { path: { id } }),
+    enabled: known === null,
+    staleTime: 60_000,
+  });
+  const customer: Record<string, unknown> | undefined = known ?? data;
+  const name = customer?.['name'] ?? customer?.['external_id'] ?? '…';
+  return (
+    <Link to="/customers/$customerId" params={{ customerId: id }}>
+      {String(name)}
+    </Link>
+  );
+}

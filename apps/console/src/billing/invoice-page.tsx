@@ -1,0 +1,144 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, send, type Schema } from '../api/client.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Page } from '../parts/page.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
+import { InvoiceLines, InvoiceTotals, periodOf } from './invoice-lines.tsx';
+import { CustomerName } from './invoice-list.tsx';
+import { LineBehind } from './line-behind.tsx';
+
+type Invoice = Schema<'InvoiceWithLines'>;
+
+/** An invoice, with the zone that its periods are of. A draft is read again and again: it is computed when it is read. */
+export function useInvoice(id: string) {
+  return useQuery({
+    queryKey: ['/api/v1/invoices/{id}', id],
+    queryFn: async () => {
+      const invoice = await send(client.GET('/api/v1/invoices/{id}', { params: { path: { id } } }));
+      const path = { id: invoice.subscription_id };
+      const { time_zone: zone } = await send(client.GET('/api/v1/subscriptions/{id}', { params: { path } }));
+      return { invoice, zone };
+    },
+    refetchInterval: ({ state }) => (state.data?.invoice.status === 'DRAFT' ? 3_000 : false),
+  });
+}
+
+export function InvoicePage() {
+  const { invoiceId } = useParams({ strict: false }) as { invoiceId: string };
+  const query = useInvoice(invoiceId);
+  return (
+    <Loaded query={query} rows={12}>
+      {({ invoice, zone }) => <InvoiceView invoice={invoice} zone={zone} />}
+    </Loaded>
+  );
+}
+
+function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
+  const [line, setLine] = useState<Schema<'InvoiceLine'>>();
+  const [isAdding, setIsAdding] = useState(false);
+  const { id, status, currency } = invoice;
+  const isDraft = status === 'DRAFT';
+  const { removeLine, error } = useRemoveLine(id);
+  return (
+    <Page
+      title={invoice.invoice_number ?? 'Draft invoice'}
+      above={<Link to="/invoices">Invoices</Link>}
+      actions={
+        <>
+          <AdminOnly>
+            {isDraft && (
+              <Button variant="default" onClick={() => setIsAdding(true)}>
+                Add a line
+              </Button>
+            )}
+            <InvoiceButtons invoice={invoice} />
+          </AdminOnly>
+          <Link to="/invoices/$invoiceId/print" params={{ invoiceId: id }} className="link-button">
+            Print
+          </Link>
+        </>
+      }
+    >
+      {isDraft && (
+        <div className="callout callout-quiet">
+          <p>
+            Computed a moment ago, and again every few seconds. It is finalized by itself on{' '}
+            <Time at={invoice.finalizes_at} zone={zone} />.
+          </p>
+        </div>
+      )}
+      <Facts
+        of={[
+          ['Status', <Status key="status" of={status} />],
+          ['Customer', <CustomerName key="customer" id={invoice.customer_id} known={invoice.customer} />],
+          [
+            'Subscription',
+            <Link key="of" to="/subscriptions/$subscriptionId" params={{ subscriptionId: invoice.subscription_id }}>
+              {invoice.cycle === null ? 'after its end' : `cycle ${invoice.cycle}`}
+            </Link>,
+          ],
+          ['Period', periodOf(invoice, zone)],
+          ['Issued', invoice.issue_date],
+          ['Due', invoice.due_date],
+          ['Paid', invoice.paid_at !== null && <Time key="paid" at={invoice.paid_at} zone={zone} />],
+          ['Reference', invoice.reference],
+          ['Note', invoice.note],
+        ]}
+      />
+      {!isDraft && <Recompute id={id} />}
+      <InvoiceLines
+        invoice={invoice}
+        zone={zone}
+        onOpen={setLine}
+        onRemove={isDraft ? (removed) => void removeLine(removed.id) : undefined}
+      />
+      <ProblemBox error={error} />
+      <InvoiceTotals invoice={invoice} />
+      {line !== undefined && (
+        <LineBehind invoiceId={id} line={line} currency={currency} zone={zone} onClose={() => setLine(undefined)} />
+      )}
+      {isAdding && <AddLineForm invoice={invoice} onClose={() => setIsAdding(false)} />}
+    </Page>
+  );
+}
+
+/** Computes the invoice again from the single events, and says whether it comes to the same. */
+function Recompute({ id }: { id: string }) {
+  const recomputed = useQuery({
+    queryKey: ['recompute', id],
+    queryFn: () =>
+      send(client.POST('/api/v1/invoices/{id}/recompute', { params: { path: { id } }, body: { from: 'events' } })),
+    enabled: false,
+  });
+  const { data, error, isFetching } = recomputed;
+  return (
+    <div className="callout callout-quiet">
+      <p role="status">
+        {data === undefined && 'Every amount can be computed again from the events behind it.'}
+        {data?.identical === true && (
+          <>
+            <span className="status status-good">Identical</span> Computed again from its single events, it comes to the
+            same, to the last digit.
+          </>
+        )}
+        {data?.identical === false && (
+          <>
+            <span className="status status-bad">Differs</span> Computed again it comes to {data.recomputed.total}.
+          </>
+        )}
+      </p>
+      <Button variant="default" loading={isFetching} onClick={() => void recomputed.refetch()}>
+        Recompute
+      </Button>
+      <ProblemBox error={error} />
+    </div>
+  );
+}

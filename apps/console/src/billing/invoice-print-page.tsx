@@ -1,0 +1,121 @@
+// The invoice as a document: on paper, and as the PDF that a browser makes of it.
+
+import { Button } from '@mantine/core';
+import { Link, useParams } from '@tanstack/react-router';
+import type { Schema } from '../api/client.ts';
+import { useSession } from '../api/session.ts';
+import { describeCharge } from '../catalog/charge-words.ts';
+import { formatAmount, formatDecimal } from '../parts/decimals.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { Page } from '../parts/page.tsx';
+import { InvoiceTotals, periodOf } from './invoice-lines.tsx';
+import { useInvoice } from './invoice-page.tsx';
+import './invoice.css';
+
+export function InvoicePrintPage() {
+  const { invoiceId } = useParams({ strict: false }) as { invoiceId: string };
+  const query = useInvoice(invoiceId);
+  return (
+    <Loaded query={query} rows={12}>
+      {({ invoice, zone }) => (
+        <Page
+          title={invoice.invoice_number ?? 'Draft invoice'}
+          above={
+            <Link to="/invoices/$invoiceId" params={{ invoiceId }}>
+              {invoice.invoice_number ?? 'Draft invoice'}
+            </Link>
+          }
+          actions={<Button onClick={() => window.print()}>Print, or save as PDF</Button>}
+        >
+          <Paper invoice={invoice} zone={zone} />
+        </Page>
+      )}
+    </Loaded>
+  );
+}
+
+function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: string }) {
+  const { organization } = useSession();
+  const { currency, customer, status } = invoice;
+  const facts: [string, string | null][] = [
+    ['Invoice number', invoice.invoice_number ?? 'draft'],
+    ['Issued', invoice.issue_date],
+    ['Due', invoice.due_date],
+    ['Period', periodOf(invoice, zone)],
+    ['Reference', invoice.reference],
+  ];
+  return (
+    <article className="paper" aria-label="Invoice">
+      <header className="paper-head">
+        <h2>{status === 'DRAFT' ? 'Draft invoice' : 'Invoice'}</h2>
+        <p className="paper-seller">{organization.name}</p>
+      </header>
+      <div className="paper-parties">
+        <div>
+          <h3>Billed to</h3>
+          <address>{addressOf(customer)}</address>
+        </div>
+        <dl className="paper-facts">
+          {facts
+            .filter(([, value]) => value !== null)
+            .map(([name, value]) => (
+              <div key={name} className="paper-fact">
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+        </dl>
+      </div>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Description</th>
+            <th scope="col">Period</th>
+            <th scope="col" className="is-number">
+              Quantity
+            </th>
+            <th scope="col" className="is-number">
+              Amount
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {invoice.lines.map((line) => (
+            <tr key={line.id}>
+              <td>
+                {line.description}
+                {line.charge !== null && <span className="line-notes">{describeCharge(line.charge, currency)}</span>}
+              </td>
+              <td>{periodOf(line, zone)}</td>
+              <td className="is-number">{line.quantity === null ? '' : formatDecimal(line.quantity)}</td>
+              <td className="is-number">{formatAmount(line.amount, currency)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <InvoiceTotals invoice={invoice} />
+      <p className="paper-note">{noteOf(invoice)}</p>
+    </article>
+  );
+}
+
+const ADDRESS = ['name', 'billing_address_line1', 'billing_address_city', 'billing_address_state'] as const;
+
+/** Name and address as they were when it was finalized; a draft has none yet. */
+function addressOf(customer: Record<string, unknown> | null): string {
+  if (customer === null) return 'Name and address of the customer, as they will be when it is finalized';
+  const text = (field: string) => (typeof customer[field] === 'string' ? customer[field] : '');
+  const city = `${text('billing_address_postal_code')} ${text('billing_address_city')}`.trim();
+  const lines = ADDRESS.map((field) => (field === 'billing_address_city' ? city : text(field)));
+  const [name, ...others] = lines;
+  return [name || text('external_id'), ...others, text('billing_address_country'), text('email')]
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+function noteOf({ status, due_date, currency, amount_due, note }: Schema<'InvoiceWithLines'>): string {
+  if (status === 'VOID') return `This invoice is void.${note === null ? '' : ` ${note}`}`;
+  if (status === 'PAID') return 'Paid. Thank you.';
+  if (status === 'DRAFT') return 'A draft: amounts may still change.';
+  return `Please pay ${formatAmount(amount_due, currency)}${due_date === null ? '' : ` by ${due_date}`}.`;
+}

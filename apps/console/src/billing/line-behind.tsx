@@ -1,0 +1,170 @@
+// What is behind a line: the buckets that make up its quantity, and the events, as they were at its closing.
+
+import { Button, Modal, SegmentedControl, Switch, Tabs } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { describeCharge } from '../catalog/charge-words.ts';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatAmount, formatDecimal } from '../parts/decimals.ts';
+import { Facts } from '../parts/facts.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { Time } from '../parts/time.tsx';
+
+type Line = Schema<'InvoiceLine'>;
+type Grouping = 'hour' | 'day' | 'week' | 'month';
+
+interface LineBehindProps {
+  invoiceId: string;
+  line: Line;
+  currency: string;
+  zone: string;
+  onClose: () => void;
+}
+
+export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBehindProps) {
+  const path = { id: invoiceId, line_id: line.id };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="46rem"
+      title={`What is behind “${line.description}”`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Facts
+        of={[
+          ['Quantity', formatDecimal(line.quantity)],
+          ['Events', formatDecimal(line.event_count)],
+          ['Price', line.charge !== null && describeCharge(line.charge, currency)],
+          ['Before rounding', `${line.exact_amount} ${currency}`],
+          ['Billed before', formatAmount(line.billed_before, currency)],
+          ['Amount', formatAmount(line.amount, currency)],
+        ]}
+      />
+      <Detail line={line} currency={currency} />
+      <Tabs defaultValue="buckets" keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="buckets">Usage by time</Tabs.Tab>
+          <Tabs.Tab value="events">Events</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="buckets" pt="sm">
+          <Buckets path={path} zone={zone} />
+        </Tabs.Panel>
+        <Tabs.Panel value="events" pt="sm">
+          <Events path={path} zone={zone} isLate={line.kind === 'LATE_USAGE'} />
+        </Tabs.Panel>
+      </Tabs>
+    </Modal>
+  );
+}
+
+interface Tier {
+  up_to: string | null;
+  quantity: string;
+  exact_amount: string;
+}
+
+/** By tier, or the number of packages. */
+function Detail({ line, currency }: { line: Line; currency: string }) {
+  const detail = line.detail as Tier[] | { packages: string } | null;
+  if (detail === null) return null;
+  if (!Array.isArray(detail)) return <p>{formatDecimal(detail.packages)} packages were begun.</p>;
+  const columns: Column<Tier>[] = [
+    { title: 'Tier', cell: ({ up_to }) => (up_to === null ? 'beyond' : `up to ${formatDecimal(up_to)}`) },
+    { title: 'Quantity', cell: ({ quantity }) => formatDecimal(quantity), isNumber: true },
+    { title: `Amount, ${currency}`, cell: ({ exact_amount }) => exact_amount, isNumber: true },
+  ];
+  return (
+    <DataTable label="By tier" columns={columns} rows={detail} keyOf={({ up_to }) => up_to ?? 'end'} empty="No tier." />
+  );
+}
+
+interface BehindProps {
+  path: { id: string; line_id: string };
+  zone: string;
+}
+
+function Buckets({ path, zone }: BehindProps) {
+  const [grouping, setGrouping] = useState<Grouping>('day');
+  const usage = useQuery(read('/api/v1/invoices/{id}/lines/{line_id}/usage', { path, query: { group_by: grouping } }));
+  type Bucket = NonNullable<typeof usage.data>['grouped_data'][number];
+  const columns: Column<Bucket>[] = [
+    {
+      title: 'From',
+      cell: ({ period_start }) => <Time at={period_start} zone={zone} as={grouping === 'hour' ? 'instant' : 'date'} />,
+    },
+    { title: 'Usage', cell: (bucket) => formatDecimal(bucket.usage), isNumber: true },
+    { title: 'Events', cell: ({ event_count }) => formatDecimal(event_count), isNumber: true },
+  ];
+  return (
+    <>
+      <SegmentedControl
+        aria-label="Grouped by"
+        value={grouping}
+        onChange={(value) => setGrouping(value as Grouping)}
+        data={['hour', 'day', 'week', 'month']}
+      />
+      <Loaded query={usage}>
+        {({ grouped_data: buckets }) => (
+          <DataTable
+            label="Usage by time"
+            columns={columns}
+            rows={buckets.filter(({ event_count }) => event_count > 0)}
+            keyOf={({ period_start }) => period_start}
+            empty="No usage in this period."
+          />
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Events({ path, zone, isLate }: BehindProps & { isLate: boolean }) {
+  const [onlyLate, setOnlyLate] = useState(isLate);
+  const events = useInfiniteQuery({
+    queryKey: ['/api/v1/invoices/{id}/lines/{line_id}/events', path, onlyLate],
+    initialPageParam: '',
+    queryFn: ({ pageParam: cursor }) => {
+      const query = { limit: 50, ...(cursor !== '' && { cursor }), ...(onlyLate && { changes: 'true' as const }) };
+      return send(client.GET('/api/v1/invoices/{id}/lines/{line_id}/events', { params: { path, query } }));
+    },
+    getNextPageParam: ({ meta }) => meta.next_cursor,
+  });
+  const { data, error, isPending, hasNextPage, isFetchingNextPage } = events;
+  type Event = NonNullable<typeof data>['pages'][number]['data'][number];
+  const columns: Column<Event>[] = [
+    { title: 'Time', cell: ({ timestamp }) => <Time at={timestamp} zone={zone} /> },
+    { title: 'Idempotency key, or id', cell: ({ idempotency_key, id }) => <code>{idempotency_key ?? id}</code> },
+    { title: 'Quantity', cell: ({ quantity }) => formatDecimal(quantity), isNumber: true },
+  ];
+  return (
+    <>
+      {isLate && (
+        <Switch
+          label="Only what came late"
+          checked={onlyLate}
+          onChange={({ currentTarget: { checked } }) => setOnlyLate(checked)}
+        />
+      )}
+      {isPending && <Loading />}
+      <ProblemBox error={error} />
+      {data !== undefined && (
+        <DataTable
+          label="Events"
+          columns={columns}
+          rows={data.pages.flatMap((page) => page.data)}
+          keyOf={({ id }) => id}
+          empty="No event."
+        />
+      )}
+      {hasNextPage && (
+        <Button variant="default" mt="sm" loading={isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+          More events
+        </Button>
+      )}
+    </>
+  );
+}

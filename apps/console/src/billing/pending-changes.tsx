@@ -1,0 +1,74 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { Time } from '../parts/time.tsx';
+import { OF_SUBSCRIPTIONS } from './subscription-forms.tsx';
+
+interface PendingChangesProps {
+  subscription: Schema<'Subscription'>;
+}
+
+/** What is going to happen at the end of the period, and the way back. */
+export function PendingChanges({ subscription }: PendingChangesProps) {
+  const { pending_plan_id: planId, cancel_at_period_end: isEnding, status } = subscription;
+  const { data: plan } = useQuery({
+    ...read('/api/v1/plans/{id}', { path: { id: planId ?? '' } }),
+    enabled: planId !== null,
+  });
+  if (status === 'CANCELED') return null;
+  const end = <Time at={subscription.current_period_end} zone={subscription.time_zone} />;
+  return (
+    <>
+      {isEnding && (
+        <TakeBack id={subscription.id} label="Keep the subscription" body={{ cancel_at_period_end: false }}>
+          It ends with its period, on {end}.
+        </TakeBack>
+      )}
+      {planId !== null && (
+        <TakeBack id={subscription.id} label="Take the change back" body={{ pending_plan_id: null }}>
+          It changes to the plan {plan?.name ?? '…'} on {end}.
+        </TakeBack>
+      )}
+    </>
+  );
+}
+
+interface TakeBackProps {
+  id: string;
+  label: string;
+  body: { cancel_at_period_end?: false; pending_plan_id?: null };
+  children: ReactNode;
+}
+
+function TakeBack({ id, label, body, children }: TakeBackProps) {
+  const queries = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const takeBack = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await send(client.PATCH('/api/v1/subscriptions/{id}', { params: { path: { id } }, body: body as never }));
+      await invalidate(queries, ...OF_SUBSCRIPTIONS);
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="callout">
+      <p>{children}</p>
+      <AdminOnly>
+        <Button variant="default" loading={isBusy} onClick={() => void takeBack()}>
+          {label}
+        </Button>
+      </AdminOnly>
+      <ProblemBox error={error} />
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+import { SegmentedControl, Select, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { CustomerSelect } from '../customers/customer-select.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+
+type Subscription = Schema<'Subscription'>;
+
+interface SubscribeFormProps {
+  customerId?: string;
+  onDone: (subscription: Subscription) => void;
+  onClose: () => void;
+}
+
+/** Plans that take new subscriptions, as choices. */
+export function usePlanChoices() {
+  const { data } = useQuery(read('/api/v1/plans', { query: { is_active: 'true', page_size: 100 } }));
+  const plans = data?.data ?? [];
+  const choices = plans.map(({ id, name, billing_interval, currency }) => ({
+    value: id,
+    label: `${name} (every ${billing_interval}, ${currency})`,
+  }));
+  return { plans, choices };
+}
+
+export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProps) {
+  const queries = useQueryClient();
+  const { plans, choices } = usePlanChoices();
+  const form = useForm({
+    name: `subscribe-${customerId ?? ''}`,
+    initial: {
+      customer_id: customerId ?? null,
+      plan_id: null as string | null,
+      external_id: '',
+      start_date: '',
+      billing_alignment: 'anniversary' as Subscription['billing_alignment'],
+      trial: 'plan' as 'plan' | 'none' | 'until',
+      trial_end_date: '',
+    },
+    async onSubmit({ customer_id, plan_id, external_id, start_date, billing_alignment, trial, trial_end_date }) {
+      const made = await send(
+        client.POST('/api/v1/subscriptions', {
+          body: {
+            billing_alignment,
+            plan_id: plan_id as string,
+            ...(customer_id !== null && { customer_id }),
+            ...(external_id.trim() !== '' && { external_id: external_id.trim() }),
+            ...(start_date !== '' && { start_date }),
+            ...(trial === 'none' && { trial_end_date: null }),
+            ...(trial === 'until' && { trial_end_date }),
+          },
+        }),
+      );
+      await invalidate(queries, '/api/v1/subscriptions', '/api/v1/invoices');
+      onClose();
+      onDone(made);
+    },
+  });
+  const { values } = form;
+  const plan = plans.find(({ id }) => id === values.plan_id);
+  return (
+    <FormDialog title="New subscription" submitLabel="Subscribe" size="lg" form={form} onClose={onClose}>
+      {customerId === undefined && (
+        <CustomerSelect
+          value={values.customer_id}
+          onChange={(id) => form.set('customer_id', id)}
+          error={form.errorAt('customer_id')}
+          isRequired
+        />
+      )}
+      <Select
+        label="Plan"
+        data={choices}
+        value={values.plan_id}
+        onChange={(id) => form.set('plan_id', id)}
+        error={form.errorAt('plan_id')}
+        nothingFoundMessage="No plan takes new subscriptions"
+        searchable
+        required
+      />
+      <div className="form-row is-wide">
+        <TextInput type="date" label="Start (empty: now)" {...form.text('start_date')} />
+        <Select
+          label="Periods begin"
+          data={[
+            { value: 'anniversary', label: 'on the day of the start' },
+            { value: 'calendar', label: firstOf(plan?.billing_interval) },
+          ]}
+          value={values.billing_alignment}
+          onChange={(value) =>
+            form.set('billing_alignment', (value ?? 'anniversary') as typeof values.billing_alignment)
+          }
+          allowDeselect={false}
+        />
+        <div>
+          <p className="field-label" id="trial-label">
+            Trial
+          </p>
+          <SegmentedControl
+            aria-labelledby="trial-label"
+            value={values.trial}
+            onChange={(trial) => form.set('trial', trial as typeof values.trial)}
+            data={[
+              { value: 'plan', label: plan === undefined ? 'As the plan' : `${plan.trial_days} days` },
+              { value: 'none', label: 'None' },
+              { value: 'until', label: 'Until …' },
+            ]}
+            fullWidth
+          />
+          {values.trial === 'until' && (
+            <TextInput type="date" aria-label="End of the trial" mt={6} {...form.text('trial_end_date')} />
+          )}
+        </div>
+        <TextInput
+          label="Your own id of it"
+          placeholder="optional; makes it safe to send twice"
+          {...form.text('external_id')}
+        />
+      </div>
+    </FormDialog>
+  );
+}
+
+function firstOf(interval: Subscription['billing_interval'] | undefined): string {
+  if (interval === 'day') return 'at midnight';
+  if (interval === 'week') return 'on Monday';
+  return interval === 'year' ? 'on 1 January' : 'on the first of the month';
+}

@@ -1,0 +1,89 @@
+import { Radio, Select, Textarea } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { Time } from '../parts/time.tsx';
+import { usePlanChoices } from './subscribe-form.tsx';
+
+interface FormProps {
+  subscription: Schema<'Subscription'>;
+  onClose: () => void;
+}
+
+/** What shows a subscription, and has to be read anew when it changes. */
+export const OF_SUBSCRIPTIONS = [
+  '/api/v1/subscriptions',
+  '/api/v1/subscriptions/{id}',
+  '/api/v1/subscriptions/{id}/periods',
+  '/api/v1/invoices',
+] as const;
+
+export function CancelForm({ subscription, onClose }: FormProps) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { when: 'end', reason: '' },
+    async onSubmit({ when, reason }) {
+      await send(
+        client.POST('/api/v1/subscriptions/{id}/cancel', {
+          params: { path: { id: subscription.id } },
+          body: { cancel_at_period_end: when === 'end', reason: reason.trim() || null },
+        }),
+      );
+      await invalidate(queries, ...OF_SUBSCRIPTIONS);
+      onClose();
+    },
+  });
+  const end = <Time at={subscription.current_period_end} zone={subscription.time_zone} />;
+  return (
+    <FormDialog title="Cancel the subscription?" submitLabel="Cancel the subscription" form={form} onClose={onClose}>
+      <Radio.Group label="When" value={form.values.when} onChange={(when) => form.set('when', when)}>
+        <div className="choices">
+          <Radio value="end" label={<>With its period, on {end}</>} description="Can be taken back until then." />
+          <Radio
+            value="now"
+            label="Now"
+            description="Usage counts up to now, and what was billed in advance for later days comes back. For good."
+          />
+        </div>
+      </Radio.Group>
+      <Textarea label="Reason" {...form.text('reason')} />
+    </FormDialog>
+  );
+}
+
+export function ChangePlanForm({ subscription, onClose }: FormProps) {
+  const queries = useQueryClient();
+  const { choices } = usePlanChoices();
+  const form = useForm({
+    initial: { plan_id: null as string | null },
+    async onSubmit({ plan_id }) {
+      await send(
+        client.POST('/api/v1/subscriptions/{id}/change', {
+          params: { path: { id: subscription.id } },
+          body: { plan_id: plan_id as string },
+        }),
+      );
+      await invalidate(queries, ...OF_SUBSCRIPTIONS);
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title="Change the plan" submitLabel="Change at the end of the period" form={form} onClose={onClose}>
+      <Select
+        label="New plan"
+        data={choices.filter(({ value }) => value !== subscription.plan_id)}
+        value={form.values.plan_id}
+        onChange={(id) => form.set('plan_id', id)}
+        error={form.errorAt('plan_id')}
+        searchable
+        required
+      />
+      <p className="muted">
+        It takes place on <Time at={subscription.current_period_end} zone={subscription.time_zone} />. The currency
+        stays; another interval begins with a new day of billing.
+      </p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,188 @@
+import { Button, Tabs } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { EntitlementTable } from '../customers/entitlement-table.tsx';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { notify } from '../parts/notices.tsx';
+import { Page } from '../parts/page.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import { InvoiceLines, InvoiceTotals } from './invoice-lines.tsx';
+import { InvoiceList } from './invoice-list.tsx';
+import { PendingChanges } from './pending-changes.tsx';
+import { CancelForm, ChangePlanForm } from './subscription-forms.tsx';
+
+type Subscription = Schema<'SubscriptionWithEntitlements'>;
+
+export function SubscriptionPage() {
+  const { subscriptionId: id } = useParams({ strict: false }) as { subscriptionId: string };
+  const subscription = useQuery(read('/api/v1/subscriptions/{id}', { path: { id } }));
+  return (
+    <Loaded query={subscription} rows={12}>
+      {(data) => <SubscriptionView subscription={data} />}
+    </Loaded>
+  );
+}
+
+function SubscriptionView({ subscription }: { subscription: Subscription }) {
+  const { id, status, time_zone: zone } = subscription;
+  const [dialog, setDialog] = useState<'cancel' | 'change'>();
+  const isOver = status === 'CANCELED';
+  return (
+    <Page
+      title={`${subscription.plan_name} for ${subscription.customer_external_id}`}
+      above={<Link to="/subscriptions">Subscriptions</Link>}
+      actions={
+        <AdminOnly>
+          {!isOver && (
+            <Button variant="default" onClick={() => setDialog('change')}>
+              Change plan
+            </Button>
+          )}
+          {!isOver && !subscription.cancel_at_period_end && (
+            <Button variant="default" onClick={() => setDialog('cancel')}>
+              Cancel subscription
+            </Button>
+          )}
+          {isOver && <Settle id={id} />}
+        </AdminOnly>
+      }
+    >
+      <PendingChanges subscription={subscription} />
+      <SubscriptionFacts subscription={subscription} />
+      <Tabs defaultValue={isOver ? 'invoices' : 'next'} keepMounted={false}>
+        <Tabs.List>
+          {!isOver && <Tabs.Tab value="next">Next invoice</Tabs.Tab>}
+          <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
+          <Tabs.Tab value="features">Entitlements</Tabs.Tab>
+          <Tabs.Tab value="periods">Periods</Tabs.Tab>
+        </Tabs.List>
+        {!isOver && (
+          <Tabs.Panel value="next" pt="md">
+            <NextInvoice id={id} zone={zone} />
+          </Tabs.Panel>
+        )}
+        <Tabs.Panel value="invoices" pt="md">
+          <Invoices id={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="features" pt="md">
+          <EntitlementTable entitlements={subscription.entitlements} />
+        </Tabs.Panel>
+        <Tabs.Panel value="periods" pt="md">
+          <Periods id={id} zone={zone} />
+        </Tabs.Panel>
+      </Tabs>
+      {dialog === 'cancel' && <CancelForm subscription={subscription} onClose={() => setDialog(undefined)} />}
+      {dialog === 'change' && <ChangePlanForm subscription={subscription} onClose={() => setDialog(undefined)} />}
+    </Page>
+  );
+}
+
+function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
+  const { status, customer_id: customerId, plan_id: planId, time_zone: zone } = subscription;
+  const isOver = status === 'CANCELED';
+  const time = (at: string | null) => (at === null ? null : <Time at={at} zone={zone} />);
+  return (
+    <Facts
+      of={[
+        ['Status', <Status key="status" of={status} />],
+        [
+          'Customer',
+          <Link key="customer" to="/customers/$customerId" params={{ customerId }}>
+            {subscription.customer_external_id}
+          </Link>,
+        ],
+        [
+          'Plan',
+          <Link key="plan" to="/plans/$planId" params={{ planId }}>
+            {subscription.plan_name}
+          </Link>,
+        ],
+        ['Started', time(subscription.start_date)],
+        ['Trial until', time(subscription.trial_end_date)],
+        [isOver ? 'Last period from' : 'Current period from', time(subscription.current_period_start)],
+        ['to', time(subscription.current_period_end)],
+        [isOver ? 'Ended' : 'Ends', time(subscription.ended_at)],
+        ['Reason', subscription.cancel_reason],
+        ['Time zone', zone],
+        ['Your own id', subscription.external_id],
+      ]}
+    />
+  );
+}
+
+function NextInvoice({ id, zone }: { id: string; zone: string }) {
+  const preview = useQuery({
+    queryKey: ['/api/v1/subscriptions/{id}', 'preview-invoice', id],
+    queryFn: () => send(client.POST('/api/v1/subscriptions/{id}/preview-invoice', { params: { path: { id } } })),
+    // It goes up with every event.
+    refetchInterval: 3_000,
+  });
+  return (
+    <Loaded query={preview} rows={6}>
+      {(invoice) => (
+        <>
+          <p className="muted">
+            As it would be now, for the period to <Time at={invoice.period_end} zone={zone} />.
+          </p>
+          <InvoiceLines invoice={invoice} zone={zone} />
+          <InvoiceTotals invoice={invoice} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Invoices({ id }: { id: string }) {
+  const [page, setPage] = useState(1);
+  return <InvoiceList filter={{ subscription_id: id, page }} onPage={setPage} />;
+}
+
+function Periods({ id, zone }: { id: string; zone: string }) {
+  const periods = useQuery(read('/api/v1/subscriptions/{id}/periods', { path: { id }, query: { count: 6 } }));
+  type Period = NonNullable<typeof periods.data>['data'][number];
+  const columns: Column<Period>[] = [
+    { title: 'Cycle', cell: ({ cycle }) => cycle, isNumber: true, isTight: true },
+    { title: 'From', cell: ({ period_start }) => <Time at={period_start} zone={zone} /> },
+    { title: 'To', cell: ({ period_end }) => <Time at={period_end} zone={zone} /> },
+    { title: 'Days', cell: ({ days }) => days ?? 'all' },
+  ];
+  return (
+    <Loaded query={periods}>
+      {({ data }) => (
+        <DataTable
+          label="Periods"
+          columns={columns}
+          rows={data}
+          keyOf={({ cycle }) => String(cycle)}
+          empty="Periods begin when the trial ends."
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function Settle({ id }: { id: string }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const settle = async () => {
+    const settled = await send(client.POST('/api/v1/subscriptions/{id}/settle', { params: { path: { id } } }));
+    // The types of the client leave out what is always null in one of its answers.
+    const { invoice } = settled as { invoice: { id: string } | null };
+    await invalidate(queries, '/api/v1/invoices');
+    if (invoice === null) notify('Nothing came late that comes to an amount.');
+    else await navigate({ to: '/invoices/$invoiceId', params: { invoiceId: invoice.id } });
+  };
+  return (
+    <Confirm label="Bill what came late" title="Bill what came late?" onConfirm={settle}>
+      What was recorded after the end of the subscription goes onto an invoice of its own, which is finalized at once.
+    </Confirm>
+  );
+}

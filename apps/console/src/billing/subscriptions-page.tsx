@@ -1,0 +1,47 @@
+import { Button, Select } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Schema } from '../api/client.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { Page } from '../parts/page.tsx';
+import { useSearchState } from '../parts/search-state.ts';
+import { SubscribeForm } from './subscribe-form.tsx';
+import { SubscriptionList } from './subscription-list.tsx';
+
+const STATUSES = ['TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
+
+export function SubscriptionsPage() {
+  const navigate = useNavigate();
+  const { state, change, page, setPage } = useSearchState<'status'>();
+  const [isNew, setIsNew] = useState(false);
+  const status = state.status as Schema<'Subscription'>['status'] | undefined;
+  return (
+    <Page
+      title="Subscriptions"
+      about="Customers on plans. From its start on, a subscription’s usage is billed."
+      actions={
+        <AdminOnly>
+          <Button onClick={() => setIsNew(true)}>New subscription</Button>
+        </AdminOnly>
+      }
+    >
+      <div className="toolbar">
+        <Select
+          aria-label="Status"
+          placeholder="Any status"
+          data={STATUSES.map((value) => ({ value, label: value.toLowerCase().replace('_', ' ') }))}
+          value={status ?? null}
+          onChange={(value) => change({ status: value })}
+          clearable
+        />
+      </div>
+      <SubscriptionList filter={{ page, ...(status !== undefined && { status }) }} onPage={setPage} />
+      {isNew && (
+        <SubscribeForm
+          onClose={() => setIsNew(false)}
+          onDone={({ id }) => void navigate({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: id } })}
+        />
+      )}
+    </Page>
+  );
+}

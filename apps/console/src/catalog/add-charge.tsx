@@ -1,0 +1,124 @@
+// Adding a charge to a plan, or putting one in another's place: a charge does not change, so its successor begins as its copy.
+
+import { Modal } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { problemOf } from '../api/problem.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormBox, useForm } from '../parts/form.tsx';
+import { ChargeCosts, useCosts } from './charge-costs.tsx';
+import { chargeBodyOf, newChargeDraft, termsOf, type ChargeDraft } from './charge-draft.ts';
+import { ChargeEditor } from './charge-editor.tsx';
+import './charge-editor.css';
+
+type Plan = Schema<'PlanWithFeatures'>;
+type Charge = Schema<'Charge'>;
+
+interface AddChargeProps {
+  plan: Plan;
+  /** The charge whose place the new one takes. */
+  replaced?: Charge | undefined;
+  onClose: () => void;
+}
+
+export function AddCharge({ plan, replaced, onClose }: AddChargeProps) {
+  const queries = useQueryClient();
+  const types: readonly ChargeDraft['type'][] = plan.type === 'HYBRID' ? ['USAGE', 'FIXED'] : [plan.type];
+  const { data: features } = useQuery(read('/api/v1/features'));
+  const form = useForm({
+    ...(replaced === undefined && { name: `charge-${plan.id}` }),
+    initial: { draft: replaced === undefined ? newChargeDraft(types[0] ?? 'USAGE') : draftOf(replaced) },
+    async onSubmit({ draft }) {
+      const path = { id: plan.id };
+      if (replaced !== undefined) {
+        // Only one active charge of a plan prices a meter, so the old one ends first; what is wrong with the new one is found before.
+        const body = { currency: plan.currency, charge: termsOf(draft) as never };
+        await send(client.POST('/api/v1/charges/evaluate', { body }));
+        await send(
+          client.PATCH('/api/v1/plans/{id}/charges/{charge_id}', {
+            params: { path: { ...path, charge_id: replaced.id } },
+            body: { status: 'INACTIVE' },
+          }),
+        );
+      }
+      try {
+        await send(client.POST('/api/v1/plans/{id}/charges', { params: { path }, body: chargeBodyOf(draft) as never }));
+      } finally {
+        await invalidate(queries, '/api/v1/plans/{id}', '/api/v1/plans');
+      }
+      onClose();
+    },
+  });
+  const { draft } = form.values;
+  const meters = (features?.data ?? []).filter(({ meter_id }) => meter_id !== null);
+  const meter = meters.find(({ meter_id }) => meter_id === draft.meter_id);
+  const [tried] = useCosts(draft, plan.currency, ['0']);
+  const errorOf = (path: string): string | undefined =>
+    form.errorAt(path) ?? form.errorAt(`charge.${path}`) ?? liveErrorOf(tried?.error ?? null, path);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={replaced === undefined ? 'Add a charge' : `New price for ${replaced.display_name}`}
+      size="62rem"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <FormBox form={form} submitLabel={replaced === undefined ? 'Add charge' : 'Set the new price'} onCancel={onClose}>
+        <div className="charge-editor">
+          <ChargeEditor
+            draft={draft}
+            onChange={(changed) => form.set('draft', changed)}
+            currency={plan.currency}
+            interval={plan.billing_interval}
+            meters={meters.map(({ meter_id, name, unit }) => ({
+              value: meter_id ?? '',
+              label: unit === null ? name : `${name} (${unit})`,
+            }))}
+            types={replaced === undefined ? types : [replaced.type]}
+            errorOf={errorOf}
+          />
+          <ChargeCosts
+            draft={draft}
+            currency={plan.currency}
+            interval={plan.billing_interval}
+            unit={meter?.unit ?? null}
+          />
+        </div>
+        {replaced !== undefined && (
+          <p className="muted">
+            The price until now ends with the open period of each subscription. Invoices that are made do not change.
+          </p>
+        )}
+      </FormBox>
+    </Modal>
+  );
+}
+
+/** What is wrong with a value that is there; what is missing is only told when it is sent. */
+function liveErrorOf(error: unknown, path: string): string | undefined {
+  if (error === null) return undefined;
+  const found = problemOf(error).errors?.find((each) => each.path === `charge.${path}`);
+  return found?.message === 'is required' ? undefined : found?.message;
+}
+
+function draftOf(charge: Charge): ChargeDraft {
+  const terms = charge as Partial<Record<keyof ChargeDraft, unknown>>;
+  const draft = newChargeDraft(charge.type);
+  const text = (name: keyof ChargeDraft) => (terms[name] as string | null | undefined) ?? '';
+  const tiers = terms.tiers as { up_to: string | null; unit_price: string; flat_fee: string }[] | undefined;
+  return {
+    ...draft,
+    display_name: charge.display_name,
+    meter_id: charge.meter_id,
+    model: (terms.model as ChargeDraft['model'] | undefined) ?? draft.model,
+    timing: (terms.timing as ChargeDraft['timing'] | undefined) ?? draft.timing,
+    unit_price: text('unit_price'),
+    included_units: text('included_units'),
+    package_size: text('package_size'),
+    rate: text('rate'),
+    fixed_amount: text('fixed_amount'),
+    minimum_amount: text('minimum_amount'),
+    maximum_amount: text('maximum_amount'),
+    tiers: tiers?.map((tier) => ({ ...tier, up_to: tier.up_to ?? '' })) ?? draft.tiers,
+  };
+}

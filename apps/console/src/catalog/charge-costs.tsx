@@ -1,0 +1,125 @@
+// What 0, 1, 1,000 and 1,000,000 units cost, and a quantity of one's own, while the price is being typed.
+
+import { TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQueries } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, send } from '../api/client.ts';
+import { formatAmount, formatDecimal } from '../parts/decimals.ts';
+import { plainDecimal } from '../parts/typed-text.ts';
+import { type ChargeDraft, isPriced, termsOf } from './charge-draft.ts';
+
+const QUANTITIES = ['0', '1', '1000', '1000000'];
+
+/** Long enough to let a number be typed, short enough to feel at once. */
+const DEBOUNCE_MS = 150;
+
+interface Cost {
+  quantity: string;
+  amount: string | undefined;
+  exactAmount: string | undefined;
+  error: unknown;
+}
+
+/** What a charge comes to for these quantities; the last good answer stays while the next one is on its way. */
+export function useCosts(draft: ChargeDraft, currency: string, quantities: readonly string[], perEvent = '1'): Cost[] {
+  const [terms] = useDebouncedValue(JSON.stringify(termsOf(draft)), DEBOUNCE_MS);
+  const tried = useQueries({
+    queries: quantities.map((quantity) => ({
+      queryKey: ['charges/evaluate', currency, terms, quantity, perEvent],
+      enabled: isPriced(draft),
+      retry: false,
+      staleTime: Infinity,
+      placeholderData: keepPreviousData,
+      queryFn: () => {
+        const charge = JSON.parse(terms) as never;
+        const body = { currency, charge, quantity, event_count: eventsOf(quantity, perEvent) };
+        return send(client.POST('/api/v1/charges/evaluate', { body }));
+      },
+    })),
+  });
+  return tried.map(({ data, error }, index) => ({
+    quantity: quantities[index] ?? '0',
+    amount: data?.amount,
+    exactAmount: data?.exact_amount,
+    error,
+  }));
+}
+
+interface ChargeCostsProps {
+  draft: ChargeDraft;
+  currency: string;
+  interval: string;
+  unit: string | null;
+}
+
+/** The table beside the form. */
+export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProps) {
+  const [own, setOwn] = useState('');
+  const [perEvent, setPerEvent] = useState('1');
+  const ownQuantity = plainDecimal(own);
+  const isFixed = draft.type === 'FIXED';
+  const quantities = isFixed ? ['0'] : [...QUANTITIES, ...(/^\d+(\.\d+)?$/.test(ownQuantity) ? [ownQuantity] : [])];
+  const costs = useCosts(draft, currency, quantities, perEvent);
+  const isReady = isPriced(draft);
+  return (
+    <section className="costs" aria-label="What it costs">
+      <h3>What it costs</h3>
+      <table className="costs-table">
+        <thead>
+          <tr>
+            <th scope="col">{isFixed ? 'Period' : (unit ?? 'Units')}</th>
+            <th scope="col">Amount</th>
+          </tr>
+        </thead>
+        <tbody aria-live="polite">
+          {costs.map(({ quantity, amount, exactAmount, error }) => {
+            const isKnown = isReady && error === null && amount !== undefined;
+            return (
+              <tr key={quantity}>
+                <td>{isFixed ? `each ${interval}` : formatDecimal(quantity)}</td>
+                <td>
+                  {isKnown ? formatAmount(amount, currency) : '–'}
+                  {isKnown && isRounded(amount, exactAmount) && <small>{exactAmount} before rounding</small>}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {!isFixed && (
+        <TextInput
+          label="Another quantity"
+          value={own}
+          onChange={({ currentTarget: { value } }) => setOwn(value)}
+          inputMode="decimal"
+          autoComplete="off"
+        />
+      )}
+      {draft.type === 'USAGE' && draft.model === 'percentage' && (
+        <TextInput
+          label="Units of an event, on average"
+          value={perEvent}
+          onChange={({ currentTarget: { value } }) => setPerEvent(value)}
+          inputMode="numeric"
+          autoComplete="off"
+        />
+      )}
+      <p className="muted">Computed by the function that bills.</p>
+    </section>
+  );
+}
+
+/** How many events a quantity is of. */
+function eventsOf(quantity: string, unitsPerEvent: string): number {
+  const per = /^[1-9]\d{0,11}$/.test(unitsPerEvent) ? BigInt(unitsPerEvent) : 1n;
+  const events = (BigInt(quantity.split('.')[0] ?? '0') + per - 1n) / per;
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  return Number(events > most ? most : events);
+}
+
+/** Whether an exact amount has digits that the amount has not. */
+function isRounded(amount: string, exact: string | undefined): boolean {
+  const plain = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+  return exact !== undefined && plain(amount) !== plain(exact);
+}

@@ -1,0 +1,211 @@
+// The price of a plan, written while one sees what it comes to. The figures are the API's: the same function bills.
+
+import { ActionIcon, Button, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { Icon } from '../parts/icons.tsx';
+import type { ChargeDraft, ChargeModel, TierDraft } from './charge-draft.ts';
+import { fieldsOf } from './charge-draft.ts';
+import { MODEL_NAMES } from './charge-words.ts';
+
+type PriceField =
+  | 'unit_price'
+  | 'package_size'
+  | 'rate'
+  | 'fixed_amount'
+  | 'included_units'
+  | 'minimum_amount'
+  | 'maximum_amount';
+
+interface MeterChoice {
+  value: string;
+  label: string;
+}
+
+interface ChargeEditorProps {
+  draft: ChargeDraft;
+  onChange: (draft: ChargeDraft) => void;
+  currency: string;
+  interval: string;
+  meters: MeterChoice[];
+  /** Types that the plan takes. */
+  types: readonly ChargeDraft['type'][];
+  /** What the API said of a field, by its path in a charge. */
+  errorOf: (path: string) => string | undefined;
+}
+
+const MODEL_HINTS: Record<ChargeModel, string> = {
+  per_unit: 'Every unit costs the same.',
+  graduated: 'Each tier’s part of the quantity has its own price.',
+  volume: 'The whole quantity has the price of the tier that it falls into.',
+  package: 'Units are sold in packages; one that was begun is paid.',
+  percentage: 'A percentage of the quantity, and an amount for each event.',
+};
+
+const modelChoices = Object.entries(MODEL_NAMES).map(([value, label]) => ({ value, label }));
+
+/** The form of a charge. It keeps what is typed in fields that another model does not have. */
+export function ChargeEditor({ draft, onChange, currency, interval, meters, types, errorOf }: ChargeEditorProps) {
+  const change = (part: Partial<ChargeDraft>) => onChange({ ...draft, ...part });
+  const fields = fieldsOf(draft);
+  const text = (name: PriceField) => ({
+    value: draft[name],
+    onChange: (event: { currentTarget: { value: string } }) => change({ [name]: event.currentTarget.value }),
+    error: errorOf(name),
+    inputMode: 'decimal' as const,
+    autoComplete: 'off',
+  });
+  return (
+    <div className="charge-fields">
+      {types.length > 1 && (
+        <SegmentedControl
+          aria-label="Kind of charge"
+          value={draft.type}
+          onChange={(type) => change({ type: type as ChargeDraft['type'] })}
+          data={[
+            { value: 'USAGE', label: 'For usage' },
+            { value: 'FIXED', label: 'Fixed' },
+          ]}
+        />
+      )}
+      <div className="form-row is-wide">
+        <TextInput
+          label="Name"
+          placeholder="What invoices call it"
+          value={draft.display_name}
+          onChange={({ currentTarget: { value } }) => change({ display_name: value })}
+          error={errorOf('display_name')}
+          required
+          data-autofocus
+        />
+        {draft.type === 'USAGE' ? (
+          <Select
+            label="Meter"
+            placeholder="Whose usage is priced"
+            data={meters}
+            value={draft.meter_id}
+            onChange={(meter_id) => change({ meter_id })}
+            error={errorOf('meter_id')}
+            searchable
+            required
+          />
+        ) : (
+          <Select
+            label="Due"
+            data={[
+              { value: 'in_advance', label: 'In advance' },
+              { value: 'in_arrears', label: 'At the end of the period' },
+            ]}
+            value={draft.timing}
+            onChange={(timing) => change({ timing: (timing ?? 'in_advance') as ChargeDraft['timing'] })}
+            allowDeselect={false}
+          />
+        )}
+        {draft.type === 'USAGE' && (
+          <Select
+            label="Model"
+            value={draft.model}
+            onChange={(model) => change({ model: (model ?? 'per_unit') as ChargeModel })}
+            data={modelChoices}
+            allowDeselect={false}
+          />
+        )}
+      </div>
+      {draft.type === 'USAGE' && <p className="charge-hint">{MODEL_HINTS[draft.model]}</p>}
+      {fields.includes('tiers') && (
+        <Tiers tiers={draft.tiers} onChange={(tiers) => change({ tiers })} currency={currency} errorOf={errorOf} />
+      )}
+      <div className="form-row is-wide">
+        {fields.includes('unit_price') && (
+          <TextInput label={`${priceLabel(draft, interval)}, ${currency}`} required {...text('unit_price')} />
+        )}
+        {fields.includes('package_size') && <TextInput label="Units in a package" required {...text('package_size')} />}
+        {fields.includes('rate') && <TextInput label="Percentage, %" required {...text('rate')} />}
+        {fields.includes('fixed_amount') && (
+          <TextInput label={`For each event, ${currency}`} {...text('fixed_amount')} />
+        )}
+        {fields.includes('included_units') && (
+          <TextInput label="Included units" placeholder="none" {...text('included_units')} />
+        )}
+        {fields.includes('minimum_amount') && (
+          <TextInput label={`At least, ${currency}`} placeholder="no minimum" {...text('minimum_amount')} />
+        )}
+        {fields.includes('maximum_amount') && (
+          <TextInput label={`At most, ${currency}`} placeholder="no maximum" {...text('maximum_amount')} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function priceLabel({ type, model }: ChargeDraft, interval: string): string {
+  if (type === 'FIXED') return `Price of a ${interval}`;
+  return model === 'package' ? 'Price of a package' : 'Price of a unit';
+}
+
+interface TiersProps {
+  tiers: TierDraft[];
+  onChange: (tiers: TierDraft[]) => void;
+  currency: string;
+  errorOf: (path: string) => string | undefined;
+}
+
+const TIER_FIELDS = [
+  ['up_to', 'Up to'],
+  ['unit_price', 'Price of a unit'],
+  ['flat_fee', 'Flat fee'],
+] as const;
+
+function Tiers({ tiers, onChange, currency, errorOf }: TiersProps) {
+  const change = (index: number, part: Partial<TierDraft>) =>
+    onChange(tiers.map((tier, at) => (at === index ? { ...tier, ...part } : tier)));
+  const last = tiers.length - 1;
+  return (
+    <fieldset className="tiers">
+      <legend>Tiers, in {currency}</legend>
+      <div className="tier tier-head" aria-hidden="true">
+        {TIER_FIELDS.map(([name, label]) => (
+          <span key={name}>{label}</span>
+        ))}
+      </div>
+      {tiers.map((tier, index) => (
+        // Tiers have no name of their own: they are where they stand.
+        // oxlint-disable-next-line react/no-array-index-key
+        <div key={index} className="tier">
+          {TIER_FIELDS.map(([name, label]) => {
+            const isEnd = name === 'up_to' && index === last;
+            return (
+              <TextInput
+                key={name}
+                aria-label={`${label}, tier ${index + 1}`}
+                value={isEnd ? 'no end' : tier[name]}
+                disabled={isEnd}
+                placeholder={name === 'flat_fee' ? '0' : undefined}
+                onChange={({ currentTarget: { value } }) => change(index, { [name]: value })}
+                error={errorOf(`tiers[${index}].${name}`)}
+                inputMode="decimal"
+                autoComplete="off"
+              />
+            );
+          })}
+          <ActionIcon
+            aria-label={`Remove tier ${index + 1}`}
+            disabled={tiers.length === 1}
+            onClick={() => onChange(tiers.filter((_, at) => at !== index))}
+          >
+            <Icon name="trash" />
+          </ActionIcon>
+        </div>
+      ))}
+      {errorOf('tiers') !== undefined && <p className="field-error">{errorOf('tiers')}</p>}
+      <Button variant="subtle" leftSection={<Icon name="plus" />} onClick={() => onChange(withTier(tiers))}>
+        Add a tier
+      </Button>
+    </fieldset>
+  );
+}
+
+/** With one more before the last, ten times as far as the one before it. */
+function withTier(tiers: TierDraft[]): TierDraft[] {
+  const before = tiers.at(-2)?.up_to ?? '';
+  const up_to = /^\d+$/.test(before) ? `${before}0` : '';
+  return [...tiers.slice(0, -1), { up_to, unit_price: '', flat_fee: '' }, ...tiers.slice(-1)];
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { describeCharge } from './charge-words.ts';
+
+test.each([
+  [{ type: 'FIXED', timing: 'in_advance', unit_price: '49' }, '49.00 USD each month, in advance'],
+  [{ type: 'USAGE', model: 'per_unit', unit_price: '0.002', included_units: '1000' }, '0.002 USD each, 1,000 included'],
+  [
+    {
+      type: 'USAGE',
+      model: 'graduated',
+      tiers: [
+        { up_to: '1000', unit_price: '0.1', flat_fee: '0' },
+        { up_to: null, unit_price: '0.08', flat_fee: '5' },
+      ],
+    },
+    'By tier: to 1,000 0.10 USD each; beyond 0.08 USD each and 5.00 USD',
+  ],
+  [{ type: 'USAGE', model: 'package', unit_price: '5', package_size: '500' }, '5.00 USD for each 500 begun'],
+  [
+    { type: 'USAGE', model: 'percentage', rate: '2.9', fixed_amount: '0.3', minimum_amount: '10' },
+    '2.9 % and 0.30 USD for each event, at least 10.00 USD',
+  ],
+] as const)('%j is said as on a price list', (charge, words) => {
+  expect(describeCharge(charge, 'USD', 'month')).toBe(words);
+});

@@ -1,0 +1,115 @@
+import { Select, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { slugOf } from '../parts/typed-text.ts';
+
+type Feature = Schema<'Feature'>;
+type Aggregation = NonNullable<Feature['aggregation_type']>;
+
+const TYPES = [
+  { value: 'meter', label: 'Meter: counts usage' },
+  { value: 'switch', label: 'Switch: on or off' },
+  { value: 'custom', label: 'Custom: a value of your own' },
+];
+
+const AGGREGATIONS: { value: Aggregation; label: string }[] = [
+  { value: 'COUNT', label: 'COUNT: how many events' },
+  { value: 'SUM', label: 'SUM: the quantities, added up' },
+  { value: 'UNIQUE_COUNT', label: 'UNIQUE_COUNT: different metadata.user_id' },
+  { value: 'MAX', label: 'MAX: the largest quantity' },
+  { value: 'MIN', label: 'MIN: the smallest quantity' },
+  { value: 'AVG', label: 'AVG: the average quantity' },
+  { value: 'LAST', label: 'LAST: the latest quantity' },
+];
+
+interface FeatureFormProps {
+  feature: Feature | undefined;
+  onClose: () => void;
+}
+
+export function FeatureForm({ feature, onClose }: FeatureFormProps) {
+  const queries = useQueryClient();
+  const [hasOwnKey, setHasOwnKey] = useState(feature !== undefined);
+  const form = useForm({
+    ...(feature === undefined && { name: 'feature' }),
+    initial: {
+      name: feature?.name ?? '',
+      lookup_key: feature?.lookup_key ?? '',
+      type: feature?.type ?? ('meter' as Feature['type']),
+      aggregation_type: feature?.aggregation_type ?? ('SUM' as Aggregation),
+      unit: feature?.unit ?? '',
+    },
+    async onSubmit({ name, lookup_key, type, aggregation_type, unit: typed }) {
+      const unit = typed.trim() || null;
+      const names = { name: name.trim(), lookup_key: lookup_key.trim() };
+      if (feature !== undefined) {
+        const body = { ...names, ...(type === 'meter' && { unit }) };
+        await send(client.PATCH('/api/v1/features/{id}', { params: { path: { id: feature.id } }, body }));
+      } else if (type === 'meter') {
+        await send(client.POST('/api/v1/features', { body: { ...names, type, aggregation_type, unit } }));
+      } else {
+        await send(client.POST('/api/v1/features', { body: { ...names, type } }));
+      }
+      await invalidate(queries, '/api/v1/features', '/api/v1/meters', '/api/v1/meters/{id}');
+      onClose();
+    },
+  });
+  const { values } = form;
+  const isNew = feature === undefined;
+  return (
+    <FormDialog
+      title={isNew ? 'New feature' : `Change ${feature.name}`}
+      submitLabel={isNew ? 'Create feature' : 'Save'}
+      form={form}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        {...form.text('name')}
+        onChange={({ currentTarget: { value } }) => {
+          form.set('name', value);
+          if (!hasOwnKey) form.set('lookup_key', slugOf(value));
+        }}
+        required
+        data-autofocus
+      />
+      <TextInput
+        label="Lookup key"
+        description="By which your services ask for entitlements"
+        {...form.text('lookup_key')}
+        onChange={({ currentTarget: { value } }) => {
+          setHasOwnKey(true);
+          form.set('lookup_key', value);
+        }}
+        required
+      />
+      {isNew && (
+        <Select
+          label="Type"
+          data={TYPES}
+          value={values.type}
+          onChange={(type) => form.set('type', (type ?? 'meter') as Feature['type'])}
+          allowDeselect={false}
+        />
+      )}
+      {values.type === 'meter' && isNew && (
+        <Select
+          label="Aggregation"
+          description="How events become a number; it cannot be changed later"
+          data={AGGREGATIONS}
+          value={values.aggregation_type}
+          onChange={(value) => form.set('aggregation_type', (value ?? 'SUM') as Aggregation)}
+          error={form.errorAt('aggregation_type')}
+          allowDeselect={false}
+        />
+      )}
+      {values.type === 'meter' && (
+        <TextInput label="Unit" description="What a quantity counts, such as tokens" {...form.text('unit')} />
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,67 @@
+// The keys of the metadata by which the usage of a meter can be grouped and filtered.
+
+import { Button, TagsInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { Section } from '../parts/page.tsx';
+
+const KEYS_MAX = 5;
+
+export function MeterKeys({ meter }: { meter: Schema<'Meter'> }) {
+  const [isEdited, setIsEdited] = useState(false);
+  const keys = keysOf(meter);
+  return (
+    <Section
+      title="Grouped by metadata"
+      actions={
+        <AdminOnly>
+          <Button variant="default" onClick={() => setIsEdited(true)}>
+            Choose keys
+          </Button>
+        </AdminOnly>
+      }
+    >
+      <p className="muted">
+        {keys.length === 0
+          ? 'By no key: events are counted as they come.'
+          : keys.map((key) => `metadata.${key}`).join(', ')}
+      </p>
+      {isEdited && <KeysForm meter={meter} keys={keys} onClose={() => setIsEdited(false)} />}
+    </Section>
+  );
+}
+
+function keysOf(meter: Schema<'Meter'>): string[] {
+  return 'metadata_keys' in meter && Array.isArray(meter.metadata_keys) ? (meter.metadata_keys as string[]) : [];
+}
+
+function KeysForm({ meter, keys, onClose }: { meter: Schema<'Meter'>; keys: string[]; onClose: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { keys },
+    async onSubmit({ keys: chosen }) {
+      const body = { metadata_keys: chosen } as never;
+      await send(client.PATCH('/api/v1/meters/{id}', { params: { path: { id: meter.id } }, body }));
+      await invalidate(queries, '/api/v1/meters', '/api/v1/meters/{id}');
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title="Group usage by metadata" submitLabel="Save" form={form} onClose={onClose}>
+      <TagsInput
+        label="Keys of the metadata"
+        description="Such as model or region; up to five. They hold for events that come from now on"
+        value={form.values.keys}
+        onChange={(chosen) => form.set('keys', chosen)}
+        maxTags={KEYS_MAX}
+        error={form.errorAt('metadata_keys')}
+        acceptValueOnBlur
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,122 @@
+import { Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { Facts } from '../parts/facts.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Page, Section } from '../parts/page.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import { MeterKeys } from './meter-keys.tsx';
+
+type Meter = Schema<'Meter'>;
+
+export function MeterPage() {
+  const { meterId } = useParams({ strict: false }) as { meterId: string };
+  const meter = useQuery(read('/api/v1/meters/{id}', { path: { id: meterId } }));
+  return (
+    <Loaded query={meter} rows={8}>
+      {(data) => <MeterView meter={data} />}
+    </Loaded>
+  );
+}
+
+function MeterView({ meter }: { meter: Meter }) {
+  const queries = useQueryClient();
+  const { id, name, status, meter_token: token, unit } = meter;
+  const isActive = status === 'ACTIVE';
+  const setStatus = async () => {
+    const body = { status: isActive ? ('ARCHIVED' as const) : ('ACTIVE' as const) };
+    await send(client.PATCH('/api/v1/meters/{id}', { params: { path: { id } }, body }));
+    await invalidate(queries, '/api/v1/meters', '/api/v1/meters/{id}');
+  };
+  return (
+    <Page
+      title={name}
+      above={<Link to="/features">Features and meters</Link>}
+      actions={
+        <>
+          <Link to={'/usage' as never} search={{ meter: id } as never} className="link-button">
+            Usage
+          </Link>
+          <AdminOnly>
+            {isActive ? (
+              <Confirm label="Archive" title={`Archive ${name}?`} onConfirm={setStatus} isDangerous>
+                It takes no more events then. What it has counted stays, and it can be taken into use again.
+              </Confirm>
+            ) : (
+              <Button onClick={() => void setStatus()}>Take into use again</Button>
+            )}
+          </AdminOnly>
+        </>
+      }
+    >
+      <Facts
+        of={[
+          ['Status', <Status key="status" of={status} />],
+          [
+            'Meter token',
+            <span key="token" className="with-button">
+              <code>{token}</code> <CopyButton value={token} label="Copy the meter token" />
+            </span>,
+          ],
+          ['Aggregation', meter.aggregation_type],
+          ['Unit', unit ?? 'none'],
+          ['Since', <Time key="since" at={meter.created_at} as="date" />],
+        ]}
+      />
+      <MeterKeys meter={meter} />
+      <TopCustomers meter={meter} />
+    </Page>
+  );
+}
+
+function TopCustomers({ meter: { id, unit } }: { meter: Meter }) {
+  const customers = useQuery({
+    ...read('/api/v1/meters/{id}/customers', { path: { id } }),
+    refetchInterval: 10_000,
+  });
+  type Row = NonNullable<typeof customers.data>['data'][number];
+  const columns: Column<Row>[] = [
+    {
+      title: 'Customer',
+      cell: ({ customer_id, customer_external_id }) =>
+        customer_id === null ? (
+          <>
+            {customer_external_id} <span className="muted">without a record</span>
+          </>
+        ) : (
+          <Link to="/customers/$customerId" params={{ customerId: customer_id }}>
+            {customer_external_id}
+          </Link>
+        ),
+    },
+    {
+      title: 'Usage',
+      cell: ({ total_usage }) => `${formatDecimal(total_usage)}${unit === null ? '' : ` ${unit}`}`,
+      isNumber: true,
+    },
+    { title: 'Events', cell: ({ event_count }) => formatDecimal(event_count), isNumber: true },
+  ];
+  return (
+    <Section title="Customers" about="Of the last 30 days, the largest first.">
+      <Loaded query={customers}>
+        {({ data }) => (
+          <DataTable
+            label="Customers by usage"
+            columns={columns}
+            rows={data}
+            keyOf={({ customer_external_id }) => customer_external_id}
+            empty="No usage yet: send an event with the meter token."
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,207 @@
+// What a plan includes: the limits of metered features, and switches and values of the others.
+
+import { Button, Select, Switch, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Section } from '../parts/page.tsx';
+import { plainDecimal } from '../parts/typed-text.ts';
+
+type Plan = Schema<'PlanWithFeatures'>;
+type PlanFeature = Plan['features'][number];
+type Feature = Schema<'Feature'>;
+
+const RESETS = ['hour', 'day', 'week', 'month', 'year'] as const;
+
+export function PlanFeatures({ plan }: { plan: Plan }) {
+  const queries = useQueryClient();
+  const [dialog, setDialog] = useState<'new' | PlanFeature>();
+  const catalog = useQuery(read('/api/v1/features'));
+  const features = catalog.data?.data ?? [];
+  const nameOf = (id: string) => features.find((feature) => feature.id === id)?.name ?? 'Feature';
+  const takeOut = async ({ feature_id }: PlanFeature) => {
+    const path = { id: plan.id, feature_id };
+    await send(client.DELETE('/api/v1/plans/{id}/features/{feature_id}', { params: { path } }));
+    await invalidate(queries, '/api/v1/plans/{id}', '/api/v1/features');
+  };
+  const columns: Column<PlanFeature>[] = [
+    { title: 'Feature', cell: ({ feature_id }) => nameOf(feature_id) },
+    { title: 'What the plan gives', cell: describeLimit },
+    {
+      title: 'Changes',
+      isTitleHidden: true,
+      isTight: true,
+      cell: (each) => (
+        <AdminOnly>
+          <span className="row-actions">
+            <Button variant="subtle" aria-label={`Change ${nameOf(each.feature_id)}`} onClick={() => setDialog(each)}>
+              Change
+            </Button>
+            <Confirm
+              label="Take out"
+              title={`Take ${nameOf(each.feature_id)} out of ${plan.name}?`}
+              onConfirm={() => takeOut(each)}
+              isDangerous
+              trigger={(open) => (
+                <Button variant="subtle" color="red" aria-label={`Take out ${nameOf(each.feature_id)}`} onClick={open}>
+                  Take out
+                </Button>
+              )}
+            >
+              Customers of the plan lose it at once.
+            </Confirm>
+          </span>
+        </AdminOnly>
+      ),
+    },
+  ];
+  const left = features.filter(({ id }) => plan.features.every(({ feature_id }) => feature_id !== id));
+  return (
+    <Section
+      title="Features and limits"
+      actions={
+        <AdminOnly>
+          <Button variant="default" onClick={() => setDialog('new')} disabled={left.length === 0}>
+            Include a feature
+          </Button>
+        </AdminOnly>
+      }
+    >
+      <Loaded query={catalog} rows={3}>
+        {() => (
+          <DataTable
+            label="Features and limits"
+            columns={columns}
+            rows={plan.features}
+            keyOf={({ feature_id }) => feature_id}
+            empty="The plan includes no feature: whoever asks for entitlements is told that its customers may use none."
+          />
+        )}
+      </Loaded>
+      {dialog !== undefined && (
+        <LimitForm
+          plan={plan}
+          features={dialog === 'new' ? left : features}
+          included={dialog === 'new' ? undefined : dialog}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
+    </Section>
+  );
+}
+
+function describeLimit(feature: PlanFeature): string {
+  const { is_enabled, usage_limit, usage_reset_period, is_soft_limit, static_value } = feature;
+  if (!is_enabled) return 'off';
+  if (static_value !== null) return static_value;
+  if (usage_limit === null) return 'unlimited';
+  const reset = usage_reset_period === null ? 'in all' : `each ${usage_reset_period}`;
+  return `${formatDecimal(usage_limit)} ${reset}${is_soft_limit ? ', may go past it' : ''}`;
+}
+
+interface LimitFormProps {
+  plan: Plan;
+  features: readonly Feature[];
+  included: PlanFeature | undefined;
+  onClose: () => void;
+}
+
+function LimitForm({ plan, features, included, onClose }: LimitFormProps) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: {
+      feature_id: included?.feature_id ?? null,
+      is_enabled: included?.is_enabled ?? true,
+      usage_limit: included?.usage_limit ?? '',
+      usage_reset_period: included?.usage_reset_period ?? null,
+      is_soft_limit: included?.is_soft_limit ?? false,
+      static_value: included?.static_value ?? '',
+    },
+    async onSubmit({ feature_id, is_enabled, usage_limit, usage_reset_period, is_soft_limit, static_value }) {
+      const body = {
+        is_enabled,
+        usage_limit: type === 'meter' && usage_limit.trim() !== '' ? limitOf(plainDecimal(usage_limit)) : null,
+        usage_reset_period: type === 'meter' ? usage_reset_period : null,
+        is_soft_limit: type === 'meter' && is_soft_limit,
+        static_value: type === 'custom' ? static_value.trim() || null : null,
+      };
+      const id = plan.id;
+      await (included === undefined
+        ? send(
+            client.POST('/api/v1/plans/{id}/features', {
+              params: { path: { id } },
+              body: { ...body, feature_id: feature_id as string },
+            }),
+          )
+        : send(
+            client.PATCH('/api/v1/plans/{id}/features/{feature_id}', {
+              params: { path: { id, feature_id: included.feature_id } },
+              body,
+            }),
+          ));
+      await invalidate(queries, '/api/v1/plans/{id}', '/api/v1/features');
+      onClose();
+    },
+  });
+  const { values } = form;
+  const type = features.find(({ id }) => id === values.feature_id)?.type;
+  return (
+    <FormDialog
+      title={included === undefined ? 'Include a feature' : 'Change what the plan gives'}
+      submitLabel="Save"
+      form={form}
+      onClose={onClose}
+    >
+      <Select
+        label="Feature"
+        data={features.map(({ id, name }) => ({ value: id, label: name }))}
+        value={values.feature_id}
+        onChange={(id) => form.set('feature_id', id)}
+        error={form.errorAt('feature_id')}
+        disabled={included !== undefined}
+        searchable
+        required
+      />
+      {type === 'meter' && (
+        <div className="form-row">
+          <TextInput label="Limit" placeholder="unlimited" inputMode="decimal" {...form.text('usage_limit')} />
+          <Select
+            label="Begins anew each"
+            placeholder="never"
+            data={RESETS}
+            value={values.usage_reset_period}
+            onChange={(period) => form.set('usage_reset_period', period as (typeof RESETS)[number] | null)}
+            clearable
+          />
+        </div>
+      )}
+      {type === 'meter' && (
+        <Switch
+          label="Usage may go past the limit"
+          checked={values.is_soft_limit}
+          onChange={({ currentTarget: { checked } }) => form.set('is_soft_limit', checked)}
+        />
+      )}
+      {type === 'custom' && <TextInput label="Value" {...form.text('static_value')} />}
+      <Switch
+        label="On"
+        checked={values.is_enabled}
+        onChange={({ currentTarget: { checked } }) => form.set('is_enabled', checked)}
+      />
+    </FormDialog>
+  );
+}
+
+/** The API takes limits as JSON numbers. What a number would change is sent as text: it is refused, and not changed. */
+function limitOf(text: string): number {
+  const number = Number(text);
+  return (String(number) === text ? number : text) as number;
+}

@@ -1,0 +1,127 @@
+import { Select, Switch, Textarea, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { slugOf, wholeNumber } from '../parts/typed-text.ts';
+
+type Plan = Schema<'Plan'>;
+
+interface PlanFormProps {
+  /** The plan to change; without it, a new one is made. */
+  plan?: Plan;
+  /** Its type, interval and currency are fixed once it has a charge or a subscription. */
+  isPriced?: boolean;
+  onDone?: (plan: Plan) => void;
+  onClose: () => void;
+}
+
+const CURRENCIES = ['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'INR', 'BRL', 'SEK', 'NOK', 'DKK', 'PLN', 'SGD'];
+
+const TYPES = [
+  { value: 'HYBRID', label: 'Fixed and usage' },
+  { value: 'USAGE', label: 'Usage only' },
+  { value: 'FIXED', label: 'Fixed only' },
+];
+
+export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormProps) {
+  const queries = useQueryClient();
+  const [hasOwnId, setHasOwnId] = useState(plan !== undefined);
+  const form = useForm({
+    ...(plan === undefined && { name: 'plan' }),
+    initial: {
+      name: plan?.name ?? '',
+      lookup_id: plan?.lookup_id ?? '',
+      type: plan?.type ?? ('HYBRID' as Plan['type']),
+      billing_interval: plan?.billing_interval ?? ('month' as Plan['billing_interval']),
+      currency: plan?.currency ?? 'USD',
+      trial_days: String(plan?.trial_days ?? 0),
+      description: plan?.description ?? '',
+      is_active: plan?.is_active ?? true,
+    },
+    async onSubmit({ type, billing_interval, currency, ...values }) {
+      const body = {
+        ...values,
+        trial_days: wholeNumber(values.trial_days),
+        description: values.description.trim() || null,
+      };
+      const terms = { type, billing_interval, currency: currency.trim().toUpperCase() };
+      const saved = await (plan === undefined
+        ? send(client.POST('/api/v1/plans', { body: { ...body, ...terms } }))
+        : send(
+            client.PATCH('/api/v1/plans/{id}', {
+              params: { path: { id: plan.id } },
+              body: isPriced ? body : { ...body, ...terms },
+            }),
+          ));
+      await invalidate(queries, '/api/v1/plans', '/api/v1/plans/{id}');
+      onClose();
+      onDone?.(saved);
+    },
+  });
+  const { values } = form;
+  return (
+    <FormDialog
+      title={plan === undefined ? 'New plan' : `Change ${plan.name}`}
+      submitLabel={plan === undefined ? 'Create plan' : 'Save'}
+      size="lg"
+      form={form}
+      onClose={onClose}
+    >
+      <div className="form-row is-wide">
+        <TextInput
+          label="Name"
+          {...form.text('name')}
+          onChange={({ currentTarget: { value } }) => {
+            form.set('name', value);
+            if (!hasOwnId) form.set('lookup_id', slugOf(value));
+          }}
+          required
+          data-autofocus
+        />
+        <TextInput
+          label="Lookup id"
+          {...form.text('lookup_id')}
+          onChange={({ currentTarget: { value } }) => {
+            setHasOwnId(true);
+            form.set('lookup_id', value);
+          }}
+          required
+        />
+        <Select
+          label="Charges"
+          data={TYPES}
+          value={values.type}
+          onChange={(type) => form.set('type', (type ?? 'HYBRID') as Plan['type'])}
+          error={form.errorAt('type')}
+          disabled={isPriced}
+          allowDeselect={false}
+        />
+        <Select
+          label="Billed every"
+          data={['day', 'week', 'month', 'year']}
+          value={values.billing_interval}
+          onChange={(interval) => form.set('billing_interval', (interval ?? 'month') as Plan['billing_interval'])}
+          error={form.errorAt('billing_interval')}
+          disabled={isPriced}
+          allowDeselect={false}
+        />
+        <TextInput label="Currency" list="currencies" disabled={isPriced} required {...form.text('currency')} />
+        <TextInput label="Days of trial" inputMode="numeric" {...form.text('trial_days')} />
+      </div>
+      <datalist id="currencies">
+        {CURRENCIES.map((code) => (
+          <option key={code} value={code} />
+        ))}
+      </datalist>
+      <Textarea label="Description" {...form.text('description')} />
+      <Switch
+        label="Takes new subscriptions"
+        checked={values.is_active}
+        onChange={({ currentTarget: { checked } }) => form.set('is_active', checked)}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,87 @@
+import { Button, Select } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { read, type Schema } from '../api/client.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
+import { Page } from '../parts/page.tsx';
+import { PlanForm } from './plan-form.tsx';
+
+type Plan = Schema<'Plan'>;
+
+const columns: Column<Plan>[] = [
+  {
+    title: 'Name',
+    cell: ({ id, name }) => (
+      <Link to="/plans/$planId" params={{ planId: id }} className="row-link">
+        {name}
+      </Link>
+    ),
+  },
+  { title: 'Lookup id', cell: ({ lookup_id }) => <code>{lookup_id}</code>, isExtra: true },
+  { title: 'Charges', cell: ({ type }) => TYPES.find(({ value }) => value === type)?.label },
+  { title: 'Billed', cell: ({ billing_interval, currency }) => `every ${billing_interval}, ${currency}` },
+  { title: 'Trial', cell: ({ trial_days }) => (trial_days === 0 ? '–' : `${trial_days} days`), isExtra: true },
+  { title: 'New subscriptions', cell: ({ is_active }) => (is_active ? 'yes' : 'no'), isExtra: true },
+];
+
+const TYPES = [
+  { value: 'HYBRID', label: 'Fixed and usage' },
+  { value: 'USAGE', label: 'Usage' },
+  { value: 'FIXED', label: 'Fixed' },
+];
+
+export function PlansPage() {
+  const navigate = useNavigate();
+  const [page, setPage] = useState(1);
+  const [type, setType] = useState<Plan['type'] | null>(null);
+  const [isNew, setIsNew] = useState(false);
+  const plans = useQuery({
+    ...read('/api/v1/plans', { query: { page, ...(type !== null && { type }) } }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page
+      title="Plans"
+      about="What customers pay, and what they may use."
+      actions={
+        <AdminOnly>
+          <Button onClick={() => setIsNew(true)}>New plan</Button>
+        </AdminOnly>
+      }
+    >
+      <div className="toolbar">
+        <Select
+          aria-label="Charges"
+          placeholder="Any charges"
+          data={TYPES}
+          value={type}
+          onChange={(value) => {
+            setType(value as Plan['type'] | null);
+            setPage(1);
+          }}
+          clearable
+        />
+      </div>
+      <PagedList
+        query={plans}
+        onPage={setPage}
+        label="Plans"
+        columns={columns}
+        empty={
+          type === null
+            ? 'No plan yet. Make one, give it a price, and subscribe customers to it.'
+            : 'No plan of this kind.'
+        }
+      />
+      {isNew && (
+        <PlanForm
+          onClose={() => setIsNew(false)}
+          onDone={({ id }) => void navigate({ to: '/plans/$planId', params: { planId: id } })}
+        />
+      )}
+    </Page>
+  );
+}

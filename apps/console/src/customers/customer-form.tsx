@@ -1,0 +1,87 @@
+import { Select, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { timeZones } from '../parts/instants.ts';
+
+type Customer = Schema<'Customer'>;
+
+interface CustomerFormProps {
+  /** The customer to change; without it, a new one is made. */
+  customer?: Customer;
+  onDone?: (customer: Customer) => void;
+  onClose: () => void;
+}
+
+const FIELDS = {
+  name: 'Name',
+  external_id: 'External id',
+  email: 'Email',
+  phone: 'Phone',
+  billing_address_line1: 'Street',
+  billing_address_postal_code: 'Postal code',
+  billing_address_city: 'City',
+  billing_address_state: 'State',
+  billing_address_country: 'Country',
+} as const;
+
+type Field = keyof typeof FIELDS;
+
+const fields = Object.entries(FIELDS) as [Field, string][];
+
+export function CustomerForm({ customer, onDone, onClose }: CustomerFormProps) {
+  const queries = useQueryClient();
+  const texts = Object.fromEntries(fields.map(([field]) => [field, customer?.[field] ?? ''])) as Record<Field, string>;
+  const form = useForm({
+    ...(customer === undefined && { name: 'customer' }),
+    initial: { ...texts, time_zone: customer?.time_zone ?? null },
+    async onSubmit({ external_id, time_zone, ...others }) {
+      const body = {
+        ...Object.fromEntries(Object.entries(others).map(([field, value]) => [field, value.trim() || null])),
+        ...(external_id.trim() !== '' && { external_id: external_id.trim() }),
+        time_zone,
+      };
+      const saved = await (customer === undefined
+        ? send(client.POST('/api/v1/customers', { body }))
+        : send(client.PATCH('/api/v1/customers/{id}', { params: { path: { id: customer.id } }, body })));
+      await invalidate(queries, '/api/v1/customers', '/api/v1/customers/{id}');
+      onClose();
+      onDone?.(saved);
+    },
+  });
+  return (
+    <FormDialog
+      title={customer === undefined ? 'New customer' : 'Change the customer'}
+      submitLabel={customer === undefined ? 'Create customer' : 'Save'}
+      size="lg"
+      form={form}
+      onClose={onClose}
+    >
+      <div className="form-row is-wide">
+        {fields.map(([field, label]) => (
+          <TextInput
+            key={field}
+            label={label}
+            {...(field === 'name' && { 'data-autofocus': true })}
+            {...(field === 'external_id' && { placeholder: 'What your services call it' })}
+            autoComplete="off"
+            {...form.text(field)}
+          />
+        ))}
+        <Select
+          label="Time zone of billing"
+          placeholder="That of the organization"
+          data={timeZones()}
+          value={form.values.time_zone}
+          onChange={(zone) => form.set('time_zone', zone)}
+          error={form.errorAt('time_zone')}
+          limit={50}
+          searchable
+          clearable
+        />
+      </div>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,175 @@
+import { Button, Tabs } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { CustomerCredits } from '../billing/customer-credits.tsx';
+import { InvoiceList } from '../billing/invoice-list.tsx';
+import { SubscribeForm } from '../billing/subscribe-form.tsx';
+import { SubscriptionList } from '../billing/subscription-list.tsx';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { Facts } from '../parts/facts.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Page } from '../parts/page.tsx';
+import { useSearchState } from '../parts/search-state.ts';
+import { Time } from '../parts/time.tsx';
+import { CustomerForm } from './customer-form.tsx';
+import { EntitlementTable } from './entitlement-table.tsx';
+
+type Customer = Schema<'Customer'>;
+
+export function CustomerPage() {
+  const { customerId } = useParams({ strict: false }) as { customerId: string };
+  const customer = useQuery(read('/api/v1/customers/{id}', { path: { id: customerId } }));
+  return (
+    <Loaded query={customer} rows={12}>
+      {(data) => <CustomerView customer={data} />}
+    </Loaded>
+  );
+}
+
+function CustomerView({ customer }: { customer: Customer }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const { state, change } = useSearchState<'tab'>();
+  const [dialog, setDialog] = useState<'edit' | 'subscribe'>();
+  const { id, name, external_id: externalId } = customer;
+  const close = () => setDialog(undefined);
+  const remove = async () => {
+    await send(client.DELETE('/api/v1/customers/{id}', { params: { path: { id } } }));
+    await navigate({ to: '/customers' });
+    await invalidate(queries, '/api/v1/customers');
+  };
+  return (
+    <Page
+      title={name ?? externalId}
+      above={<Link to="/customers">Customers</Link>}
+      actions={
+        <AdminOnly>
+          <Button onClick={() => setDialog('subscribe')}>Subscribe to a plan</Button>
+          <Button variant="default" onClick={() => setDialog('edit')}>
+            Change
+          </Button>
+          <Confirm label="Delete" title={`Delete ${name ?? externalId}?`} onConfirm={remove} isDangerous>
+            The record only: usage stays, under the external id. A customer with a subscription, an invoice or a credit
+            cannot be deleted.
+          </Confirm>
+        </AdminOnly>
+      }
+    >
+      <Facts
+        of={[
+          ['External id', <code key="external">{externalId}</code>],
+          ['Email', customer.email],
+          ['Phone', customer.phone],
+          ['Address', addressOf(customer)],
+          ['Time zone', customer.time_zone ?? 'that of the organization'],
+          ['Since', <Time key="since" at={customer.created_at} as="date" />],
+        ]}
+      />
+      <Tabs value={state.tab ?? 'usage'} onChange={(tab) => change({ tab })} keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="usage">Usage</Tabs.Tab>
+          <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>
+          <Tabs.Tab value="invoices">Invoices</Tabs.Tab>
+          <Tabs.Tab value="credits">Credits</Tabs.Tab>
+          <Tabs.Tab value="entitlements">Entitlements</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="usage" pt="md">
+          <Usage customer={customer} />
+        </Tabs.Panel>
+        <Tabs.Panel value="subscriptions" pt="md">
+          <Subscriptions id={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="invoices" pt="md">
+          <Invoices id={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="credits" pt="md">
+          <CustomerCredits customerId={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="entitlements" pt="md">
+          <Entitlements id={id} />
+        </Tabs.Panel>
+      </Tabs>
+      {dialog === 'edit' && <CustomerForm customer={customer} onClose={close} />}
+      {dialog === 'subscribe' && (
+        <SubscribeForm
+          customerId={id}
+          onClose={close}
+          onDone={(made) =>
+            void navigate({ to: '/subscriptions/$subscriptionId', params: { subscriptionId: made.id } })
+          }
+        />
+      )}
+    </Page>
+  );
+}
+
+function addressOf(customer: Customer): string {
+  const { billing_address_line1: street, billing_address_city: city, billing_address_country: country } = customer;
+  const place = [customer.billing_address_postal_code, city].filter(Boolean).join(' ');
+  return [street, place, customer.billing_address_state, country].filter(Boolean).join(', ');
+}
+
+function Usage({ customer }: { customer: Customer }) {
+  const usage = useQuery({
+    ...read('/api/v1/customers/{id}/usage', { path: { id: customer.id } }),
+    refetchInterval: 5_000,
+  });
+  type Row = NonNullable<typeof usage.data>['data'][number];
+  const columns: Column<Row>[] = [
+    {
+      title: 'Meter',
+      cell: ({ meter_id, name }) => (
+        <Link to="/usage" search={{ meter: meter_id, customer: customer.external_id }} className="row-link">
+          {name}
+        </Link>
+      ),
+    },
+    {
+      title: 'Usage',
+      cell: ({ total_usage, unit }) => `${formatDecimal(total_usage)}${unit === null ? '' : ` ${unit}`}`,
+      isNumber: true,
+    },
+    { title: 'Events', cell: ({ event_count }) => formatDecimal(event_count), isNumber: true },
+  ];
+  return (
+    <Loaded query={usage}>
+      {({ data }) => (
+        <DataTable
+          label="Usage of the last 30 days"
+          columns={columns}
+          rows={data}
+          keyOf={({ meter_id }) => meter_id}
+          empty="No usage in the last 30 days."
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function Subscriptions({ id }: { id: string }) {
+  const [page, setPage] = useState(1);
+  return <SubscriptionList filter={{ page, customer_id: id }} onPage={setPage} />;
+}
+
+function Invoices({ id }: { id: string }) {
+  const [page, setPage] = useState(1);
+  return <InvoiceList filter={{ page, customer_id: id }} onPage={setPage} />;
+}
+
+function Entitlements({ id }: { id: string }) {
+  const entitlements = useQuery({
+    ...read('/api/v1/customers/{id}/entitlements', { path: { id } }),
+    refetchInterval: 10_000,
+  });
+  return (
+    <Loaded query={entitlements}>
+      {(answer) => <EntitlementTable entitlements={'data' in answer ? answer.data : [answer]} />}
+    </Loaded>
+  );
+}

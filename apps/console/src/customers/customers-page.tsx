@@ -1,0 +1,82 @@
+import { Button, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { read, type Schema } from '../api/client.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
+import { Page } from '../parts/page.tsx';
+import { useSearchState } from '../parts/search-state.ts';
+import { Time } from '../parts/time.tsx';
+import { CustomerForm } from './customer-form.tsx';
+
+/** Long enough to type a word without asking for each letter of it. */
+const SEARCH_MS = 200;
+
+const columns: Column<Schema<'Customer'>>[] = [
+  {
+    title: 'Name',
+    cell: ({ id, name, external_id }) => (
+      <Link to="/customers/$customerId" params={{ customerId: id }} className="row-link">
+        {name ?? external_id}
+      </Link>
+    ),
+  },
+  { title: 'External id', cell: ({ external_id }) => <code>{external_id}</code> },
+  { title: 'Email', cell: ({ email }) => email, isExtra: true },
+  { title: 'Since', cell: ({ created_at }) => <Time at={created_at} as="date" />, isExtra: true, isTight: true },
+];
+
+export function CustomersPage() {
+  const navigate = useNavigate();
+  const { state, change, page, setPage } = useSearchState<'search'>();
+  const [typed, setTyped] = useState(state.search ?? '');
+  const search = useDebouncedCallback((text: string) => change({ search: text.trim() }), SEARCH_MS);
+  const [isNew, setIsNew] = useState(false);
+  const customers = useQuery({
+    ...read('/api/v1/customers', { query: { page, ...(state.search !== undefined && { search: state.search }) } }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page
+      title="Customers"
+      actions={
+        <AdminOnly>
+          <Button onClick={() => setIsNew(true)}>New customer</Button>
+        </AdminOnly>
+      }
+    >
+      <div className="toolbar">
+        <TextInput
+          type="search"
+          aria-label="Search customers"
+          placeholder="Name, id or email"
+          value={typed}
+          onChange={({ currentTarget: { value } }) => {
+            setTyped(value);
+            search(value);
+          }}
+        />
+      </div>
+      <PagedList
+        query={customers}
+        onPage={setPage}
+        label="Customers"
+        columns={columns}
+        empty={
+          state.search === undefined
+            ? 'No customer yet. Usage needs none: it is kept under the external id that services track it with.'
+            : `No customer has “${state.search}” in its name, id or email.`
+        }
+      />
+      {isNew && (
+        <CustomerForm
+          onClose={() => setIsNew(false)}
+          onDone={({ id }) => void navigate({ to: '/customers/$customerId', params: { customerId: id } })}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,51 @@
+import type { Schema } from '../api/client.ts';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { Time } from '../parts/time.tsx';
+
+type Entitlement = Schema<'Entitlement'>;
+
+const REASONS: Record<Entitlement['reason'], string> = {
+  ok: 'yes',
+  no_subscription: 'no subscription',
+  not_in_plan: 'not in the plan',
+  disabled: 'off in the plan',
+  limit_reached: 'limit reached',
+};
+
+const columns: Column<Entitlement>[] = [
+  { title: 'Feature', cell: ({ feature }) => <code>{feature}</code> },
+  {
+    title: 'May use it',
+    cell: ({ has_access, reason }) => (
+      <span className={`status ${has_access ? 'status-good' : 'status-bad'}`}>{REASONS[reason]}</span>
+    ),
+  },
+  { title: 'Used', cell: ({ usage }) => (usage === null ? '' : formatDecimal(usage)), isNumber: true },
+  { title: 'Limit', cell: limitOf, isNumber: true },
+  {
+    title: 'Begins anew',
+    cell: ({ resets_at, type }) => (resets_at === null ? type === 'meter' && 'never' : <Time at={resets_at} />),
+    isExtra: true,
+  },
+];
+
+/** What a customer may use, and how much of it is left. */
+export function EntitlementTable({ entitlements }: { entitlements: readonly Entitlement[] }) {
+  return (
+    <DataTable
+      label="Entitlements"
+      columns={columns}
+      rows={entitlements}
+      keyOf={({ feature }) => feature}
+      empty="No feature: they come with the plan of a subscription."
+    />
+  );
+}
+
+function limitOf({ type, limit, is_soft_limit, static_value }: Entitlement): string {
+  if (static_value !== null) return static_value;
+  if (type !== 'meter') return '';
+  if (limit === null) return 'unlimited';
+  return `${formatDecimal(limit)}${is_soft_limit ? ' (soft)' : ''}`;
+}

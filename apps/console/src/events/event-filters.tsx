@@ -1,0 +1,78 @@
+import { SegmentedControl, Select, TextInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { SearchTexts } from '../routes.ts';
+import { CustomerField } from '../usage/customer-field.tsx';
+import { useMeters } from '../usage/meters.ts';
+
+const STATUSES = [
+  { value: '', label: 'All' },
+  { value: 'recorded', label: 'Recorded' },
+  { value: 'rejected', label: 'Rejected' },
+  { value: 'duplicate', label: 'Duplicate' },
+];
+
+/** All of it stands in the address. Dates are days in UTC, as the API takes them. */
+export function EventFilters() {
+  const search = useSearch({ from: '/shell/events' });
+  const navigate = useNavigate({ from: '/events' });
+  const set = (changed: Partial<typeof search>): void =>
+    void navigate({ search: (before: SearchTexts) => ({ ...before, ...changed }), replace: true });
+  const meters = useMeters();
+  return (
+    <div className="toolbar">
+      <div className="is-row">
+        <SegmentedControl
+          aria-label="Status"
+          data={STATUSES}
+          value={search.status ?? ''}
+          // A reason is one of rejected events only.
+          onChange={(status) => set({ status: status === '' ? undefined : status, reason: undefined })}
+        />
+      </div>
+      <Select
+        label="Meter"
+        placeholder="All"
+        data={(meters.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        value={search.meter ?? null}
+        onChange={(meter) => set({ meter: meter ?? undefined })}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'All meters' }}
+        w={170}
+      />
+      <CustomerField value={search.customer} onChange={(customer) => set({ customer })} />
+      <TextInput
+        label="From (UTC)"
+        type="date"
+        value={search.from ?? ''}
+        onChange={({ currentTarget: { value } }) => set({ from: value === '' ? undefined : value })}
+      />
+      <TextInput
+        label="To (UTC)"
+        type="date"
+        value={search.to ?? ''}
+        onChange={({ currentTarget: { value } }) => set({ to: value === '' ? undefined : value })}
+      />
+      <KeyField key={search.key ?? ''} value={search.key ?? ''} onChange={(key) => set({ key })} />
+    </div>
+  );
+}
+
+/** A key is found as a whole, so it is looked for when it was typed or pasted to its end. */
+function KeyField({ value, onChange }: { value: string; onChange: (key: string | undefined) => void }) {
+  const [typed, setTyped] = useState(value);
+  const apply = (): void => {
+    if (typed.trim() !== value) onChange(typed.trim() === '' ? undefined : typed.trim());
+  };
+  return (
+    <TextInput
+      label="Idempotency key"
+      placeholder="Any"
+      value={typed}
+      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      onBlur={apply}
+      onKeyDown={({ key }) => key === 'Enter' && apply()}
+    />
+  );
+}

@@ -1,0 +1,126 @@
+// The log of events, live while one looks at its newest; what an event became (receipt.tsx); and what was rejected, by reason.
+
+import { Button, Switch } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, send, type Schema } from '../api/client.ts';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { Page } from '../parts/page.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import type { SearchTexts } from '../routes.ts';
+import { useMeters } from '../usage/meters.ts';
+import { EventFilters } from './event-filters.tsx';
+import { Receipt } from './receipt.tsx';
+import { Rejections } from './rejections.tsx';
+
+export type EventReceipt = Schema<'EventReceipt'>;
+
+/** How often new events are asked for. */
+const LIVE_MS = 1_500;
+
+const LIMIT = 50;
+
+export function EventsPage() {
+  const search = useSearch({ from: '/shell/events' });
+  const [isLive, setLive] = useState(true);
+  return (
+    <Page
+      title="Events"
+      actions={
+        <Switch label="Live" checked={isLive} onChange={({ currentTarget }) => setLive(currentTarget.checked)} />
+      }
+    >
+      <EventFilters />
+      {search.status === 'rejected' && <Rejections />}
+      <div className={search.event === undefined ? undefined : 'beside'}>
+        <EventLog isLive={isLive} />
+        {search.event !== undefined && <Receipt key={search.event} id={search.event} />}
+      </div>
+    </Page>
+  );
+}
+
+function useEvents(isLive: boolean) {
+  const { status, meter, customer, from, to, key, reason } = useSearch({ from: '/shell/events' });
+  const query = {
+    limit: LIMIT,
+    ...(status !== undefined && { status: status as 'recorded' | 'rejected' | 'duplicate' }),
+    ...(meter !== undefined && { meter_id: meter }),
+    ...(customer !== undefined && { customer_external_id: customer }),
+    ...(from !== undefined && { start_date: from }),
+    ...(to !== undefined && { end_date: to }),
+    ...(key !== undefined && { idempotency_key: key }),
+    ...(reason !== undefined && { reason }),
+  };
+  return useInfiniteQuery({
+    queryKey: ['/api/v1/events', query],
+    queryFn: ({ pageParam, signal }) =>
+      send(
+        client.GET('/api/v1/events', {
+          params: { query: { ...query, ...(pageParam !== undefined && { cursor: pageParam }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    // Who has gone back further reads, and would not want the lines to move.
+    refetchInterval: ({ state }) => (isLive && (state.data?.pages.length ?? 1) === 1 ? LIVE_MS : false),
+  });
+}
+
+function EventLog({ isLive }: { isLive: boolean }) {
+  const events = useEvents(isLive);
+  const { event: shown } = useSearch({ from: '/shell/events' });
+  const meters = useMeters();
+  const names = new Map(meters.data?.data.map(({ id, name }) => [id, name]));
+  const columns: Column<EventReceipt>[] = [
+    {
+      title: 'Received',
+      isTight: true,
+      cell: ({ id, received_at: at }) => (
+        <Link className="row-link" from="/events" to="/events" search={(all: SearchTexts) => ({ ...all, event: id })}>
+          <Time at={at} />
+        </Link>
+      ),
+    },
+    { title: 'Status', isTight: true, cell: ({ status }) => <Status of={status} /> },
+    { title: 'Meter', cell: ({ meter_id: id }) => names.get(id) ?? <code>{id.slice(0, 8)}</code> },
+    { title: 'Customer', cell: ({ customer_external_id: id }) => id },
+    { title: 'Quantity', isNumber: true, cell: ({ quantity }) => formatDecimal(quantity) },
+    { title: 'Metadata', isExtra: true, cell: ({ metadata }) => <Metadata of={metadata} /> },
+  ];
+  return (
+    <div className="log">
+      <Loaded query={events} rows={12}>
+        {({ pages }) => (
+          <DataTable
+            label="Events, newest first"
+            columns={columns}
+            rows={pages.flatMap(({ data }) => data)}
+            keyOf={({ id }) => id}
+            isSelected={({ id }) => id === shown}
+            empty={
+              <p>{isLive ? 'No events like this yet. New ones show here as they come.' : 'No events like this.'}</p>
+            }
+          />
+        )}
+      </Loaded>
+      {events.hasNextPage && (
+        <div className="more">
+          <Button variant="default" loading={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+            Older events
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Metadata({ of: metadata }: { of: EventReceipt['metadata'] }) {
+  if (metadata === null) return <span className="muted">–</span>;
+  return <code className="one-line">{JSON.stringify(metadata)}</code>;
+}

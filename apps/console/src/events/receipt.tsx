@@ -1,0 +1,177 @@
+import { ActionIcon, Button, Textarea } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client, read, send } from '../api/client.ts';
+import { ApiError } from '../api/problem.ts';
+import { invalidate } from '../api/queries.ts';
+import { useSession } from '../api/session.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { Facts } from '../parts/facts.tsx';
+import { FormBox, useForm } from '../parts/form.tsx';
+import { Icon } from '../parts/icons.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { notify } from '../parts/notices.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import type { SearchTexts } from '../routes.ts';
+import { useMeters } from '../usage/meters.ts';
+import type { EventReceipt } from './events-page.tsx';
+
+/** While an event waits in the queue, its receipt is asked for this often. */
+const WAITING_MS = 500;
+
+/** What became of one event, beside the log; a rejected one can be corrected and sent again. */
+export function Receipt({ id }: { id: string }) {
+  const navigate = useNavigate({ from: '/events' });
+  const { isAdmin } = useSession();
+  const [isReplayed, setReplayed] = useState(false);
+  const receipt = useQuery({
+    ...read('/api/v1/events/{id}', { path: { id } }),
+    // Its receipt says rejected until a worker has taken it.
+    refetchInterval: ({ state }) =>
+      state.data?.status === 'queued' || (isReplayed && state.data?.status === 'rejected') ? WAITING_MS : false,
+  });
+  return (
+    <aside className="receipt" aria-label="Receipt of the event">
+      <header className="section-head">
+        <h2>Receipt</h2>
+        <ActionIcon
+          aria-label="Close the receipt"
+          onClick={() => void navigate({ search: (all: SearchTexts) => ({ ...all, event: undefined }) })}
+        >
+          <Icon name="close" />
+        </ActionIcon>
+      </header>
+      <Loaded query={receipt} rows={8}>
+        {(event) => (
+          <>
+            <ReceiptFacts event={event} />
+            {event.status === 'rejected' && isAdmin && (
+              <Correction event={event} onReplayed={() => setReplayed(true)} isWaiting={isReplayed} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </aside>
+  );
+}
+
+function ReceiptFacts({ event }: { event: EventReceipt }) {
+  const meters = useMeters();
+  const meter = meters.data?.data.find(({ id }) => id === event.meter_id);
+  return (
+    <>
+      {event.reason !== undefined && <p className="receipt-reason">{event.reason}</p>}
+      <Facts
+        of={[
+          ['Status', <Status key="status" of={event.status} />],
+          ['Quantity', `${formatDecimal(event.quantity)} ${meter?.unit ?? ''}`],
+          ['Meter', meter?.name ?? event.meter_id],
+          ['Customer', event.customer_external_id],
+          ['Time', <Time key="time" at={event.timestamp} />],
+          ['Received', <Time key="received" at={event.received_at} />],
+          ['Idempotency key', event.idempotency_key],
+          [
+            'Duplicate of',
+            event.duplicate_of !== undefined && (
+              <Link
+                key="of"
+                from="/events"
+                to="/events"
+                search={(all: SearchTexts) => ({ ...all, event: event.duplicate_of })}
+              >
+                the first event with this key
+              </Link>
+            ),
+          ],
+          [
+            'Id',
+            <span key="id" className="mono">
+              {event.id} <CopyButton value={event.id} label="Copy the id" />
+            </span>,
+          ],
+        ]}
+      />
+      {event.metadata !== null && <pre className="metadata">{JSON.stringify(event.metadata, null, 2)}</pre>}
+    </>
+  );
+}
+
+interface CorrectionProps {
+  event: EventReceipt;
+  onReplayed: () => void;
+  isWaiting: boolean;
+}
+
+function Correction({ event, onReplayed, isWaiting }: CorrectionProps) {
+  const queries = useQueryClient();
+  const form = useForm({
+    name: `replay-${event.id}`,
+    initial: { metadata: JSON.stringify(event.metadata ?? {}, null, 2) },
+    onSubmit: async ({ metadata }) => {
+      await replay(event.id, parseMetadata(metadata));
+      onReplayed();
+      notify('The event was sent again.');
+      await invalidate(queries, '/api/v1/events', '/api/v1/events/{id}', '/api/v1/events/rejections');
+    },
+  });
+  return (
+    <FormBox form={form} submitLabel="Correct and replay">
+      <Textarea
+        label="Metadata"
+        description="As it should have been sent. The event keeps its id and its time, and counts at most once."
+        classNames={{ input: 'mono' }}
+        spellCheck={false}
+        minRows={3}
+        {...form.text('metadata')}
+      />
+      {isWaiting && (
+        <p className="muted" role="status">
+          Sent again; waiting for what becomes of it …
+        </p>
+      )}
+      {event.reason?.includes('idempotency_key') === true && (
+        <Button
+          variant="default"
+          onClick={() => {
+            void replay(event.id, undefined, null).then(onReplayed, (error: unknown) =>
+              notify(error instanceof ApiError ? error.problem.detail : String(error), 'bad'),
+            );
+          }}
+        >
+          Replay without its idempotency key
+        </Button>
+      )}
+    </FormBox>
+  );
+}
+
+/** Throws what a refusal of the API looks like, so that it stands at the field. */
+function parseMetadata(text: string): Record<string, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    parsed = error;
+  }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) && !(parsed instanceof Error))
+    return parsed as Record<string, unknown>;
+  const message = parsed instanceof Error ? `is not JSON: ${parsed.message}` : 'must be an object: { … }';
+  throw new ApiError({
+    code: 'invalid_request',
+    detail: `metadata ${message}`,
+    errors: [{ path: 'metadata', message }],
+  });
+}
+
+/** Sends a rejected event again; null takes its idempotency key away. */
+export async function replay(id: string, metadata?: Record<string, unknown>, key?: null): Promise<unknown> {
+  return await send(
+    client.POST('/api/v1/events/{id}/replay', {
+      params: { path: { id } },
+      body: { ...(metadata !== undefined && { metadata }), ...(key === null && { idempotency_key: null }) },
+    }),
+  );
+}

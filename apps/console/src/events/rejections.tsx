@@ -1,0 +1,72 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { read, type Answer } from '../api/client.ts';
+import { useSession } from '../api/session.ts';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { Section } from '../parts/page.tsx';
+import { Time } from '../parts/time.tsx';
+import { useMeters } from '../usage/meters.ts';
+import { ReplayAll } from './replay-all.tsx';
+
+export type Rejection = Answer<'/api/v1/events/rejections'>['data'][number];
+
+const REFRESH_MS = 3_000;
+
+/** What was rejected and not replayed yet, by reason: mostly one mistake of one service. */
+export function Rejections() {
+  const { isAdmin } = useSession();
+  const rejections = useQuery({ ...read('/api/v1/events/rejections'), refetchInterval: REFRESH_MS });
+  const meters = useMeters();
+  const names = new Map(meters.data?.data.map(({ id, name }) => [id, name]));
+  const [replaying, setReplaying] = useState<Rejection | undefined>();
+  const columns: Column<Rejection>[] = [
+    {
+      title: 'Reason',
+      cell: ({ reason, meter_id: meter }) => (
+        <Link className="row-link" from="/events" to="/events" search={{ status: 'rejected', reason, meter }}>
+          {reason}
+        </Link>
+      ),
+    },
+    { title: 'Meter', cell: ({ meter_id: id }) => names.get(id) ?? id },
+    { title: 'Events', isNumber: true, cell: ({ count }) => formatDecimal(count) },
+    { title: 'Last', isExtra: true, isTight: true, cell: ({ last_at: at }) => <Time at={at} as="ago" /> },
+    ...(isAdmin
+      ? [
+          {
+            title: 'Replay',
+            isTitleHidden: true,
+            isTight: true,
+            cell: (rejection: Rejection) => (
+              <Button variant="default" size="compact-xs" onClick={() => setReplaying(rejection)}>
+                Replay all
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Section
+      title="By reason"
+      about="Rejected events were accepted and are kept. They do not count until they are replayed."
+    >
+      <Loaded query={rejections} rows={2}>
+        {({ data }) => (
+          <DataTable
+            label="Rejected events by reason"
+            columns={columns}
+            rows={data}
+            keyOf={({ reason, meter_id: meter }) => `${meter} ${reason}`}
+            empty={<p>Nothing waits to be replayed.</p>}
+          />
+        )}
+      </Loaded>
+      {replaying !== undefined && <ReplayAll rejection={replaying} onClose={() => setReplaying(undefined)} />}
+    </Section>
+  );
+}

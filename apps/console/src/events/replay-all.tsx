@@ -1,0 +1,134 @@
+import { Button, Modal, Select, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { client, send } from '../api/client.ts';
+import { problemOf } from '../api/problem.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormBox, useForm } from '../parts/form.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { correct, type Correction } from './correction.ts';
+import type { EventReceipt } from './events-page.tsx';
+import { replay } from './receipt.tsx';
+import type { Rejection } from './rejections.tsx';
+
+const SOURCES = [
+  { value: 'none', label: 'Send them as they are' },
+  { value: 'field', label: 'Set a key from another key of the metadata' },
+  { value: 'customer', label: 'Set a key to the customer’s external id' },
+  { value: 'text', label: 'Set a key to one value for all' },
+];
+
+interface Progress {
+  sent: number;
+  /** Without the value that was to be set: left as they are. */
+  skipped: number;
+  failed: number;
+  /** What the API said of the first that it refused. */
+  firstProblem: string | undefined;
+  isOver: boolean;
+}
+
+const NOTHING: Progress = { sent: 0, skipped: 0, failed: 0, firstProblem: undefined, isOver: false };
+
+/** Corrects and replays all rejected events of one reason, one after another. It can be stopped, and done again for the rest. */
+export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClose: () => void }) {
+  const queries = useQueryClient();
+  const [progress, setProgress] = useState<Progress | undefined>();
+  const stopping = useRef(new AbortController());
+  const form = useForm<Correction>({
+    initial: { source: 'none', key: /metadata\.(\w+)/.exec(rejection.reason)?.[1] ?? '', value: '' },
+    onSubmit: async (correction) => {
+      stopping.current = new AbortController();
+      const { signal } = stopping.current;
+      let state = NOTHING;
+      setProgress(state);
+      for await (const event of rejectedBy(rejection)) {
+        if (signal.aborted) break;
+        state = await replayOne(event, correction, state);
+        setProgress(state);
+      }
+      setProgress({ ...state, isOver: true });
+      await invalidate(queries, '/api/v1/events', '/api/v1/events/rejections', '/api/v1/overview');
+    },
+  });
+  const { source } = form.values;
+  const close = (): void => {
+    stopping.current.abort();
+    onClose();
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={`Replay ${formatDecimal(rejection.count)} events`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <FormBox form={form} submitLabel="Replay all" onCancel={close}>
+        <p className="receipt-reason">{rejection.reason}</p>
+        <Select
+          label="Correction"
+          data={SOURCES}
+          allowDeselect={false}
+          value={source}
+          onChange={(value) => form.set('source', (value ?? 'none') as Correction['source'])}
+        />
+        {source !== 'none' && (
+          <div className="form-row">
+            <TextInput label="Key to set" {...form.text('key')} />
+            {source === 'field' && (
+              <TextInput label="Key that has the value" placeholder="userId" {...form.text('value')} />
+            )}
+            {source === 'text' && <TextInput label="Value" {...form.text('value')} />}
+          </div>
+        )}
+        {progress !== undefined && <ProgressWords {...progress} />}
+        {form.isBusy && (
+          <Button variant="default" onClick={() => stopping.current.abort()}>
+            Stop
+          </Button>
+        )}
+      </FormBox>
+    </Modal>
+  );
+}
+
+function ProgressWords({ sent, skipped, failed, firstProblem, isOver }: Progress) {
+  return (
+    <div role="status">
+      <p className="dialog-lead">
+        {isOver ? 'Done: ' : ''}
+        {formatDecimal(sent)} sent again
+        {skipped > 0 && `, ${formatDecimal(skipped)} left as they are, since they have no such value`}
+        {failed > 0 && `, ${formatDecimal(failed)} refused`}.
+      </p>
+      {firstProblem !== undefined && <p className="muted">The first refusal: {firstProblem}</p>}
+    </div>
+  );
+}
+
+async function replayOne(event: EventReceipt, correction: Correction, state: Progress): Promise<Progress> {
+  const metadata = correct(correction, event);
+  if (metadata === 'missing') return { ...state, skipped: state.skipped + 1 };
+  try {
+    await replay(event.id, metadata);
+    return { ...state, sent: state.sent + 1 };
+  } catch (error) {
+    const { code, detail } = problemOf(error);
+    // Somebody else has replayed it meanwhile.
+    if (code === 'not_replayable') return state;
+    return { ...state, failed: state.failed + 1, firstProblem: state.firstProblem ?? detail };
+  }
+}
+
+/** Pages back from the newest: those that are replayed meanwhile leave the list, and move nothing that comes after. */
+async function* rejectedBy({ reason, meter_id: meter }: Rejection): AsyncGenerator<EventReceipt, void, undefined> {
+  for (let cursor: string | undefined; ;) {
+    const query = { status: 'rejected' as const, reason, meter_id: meter, limit: 100 };
+    const page = await send(
+      client.GET('/api/v1/events', { params: { query: { ...query, ...(cursor !== undefined && { cursor }) } } }),
+    );
+    yield* page.data;
+    if (page.meta.next_cursor === null) return;
+    cursor = page.meta.next_cursor;
+  }
+}

@@ -1,0 +1,72 @@
+import { useQuery } from '@tanstack/react-query';
+import { read, type Schema } from '../api/client.ts';
+import { formatDecimal } from '../parts/decimals.ts';
+import { Facts } from '../parts/facts.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Page, Section } from '../parts/page.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+
+type System = Schema<'System'>;
+
+export function HealthPage() {
+  const system = useQuery({ ...read('/api/v1/system'), refetchInterval: 5_000 });
+  return (
+    <Page title="Health" about="How this Weir is. It looks again every few seconds.">
+      <Loaded query={system} rows={10}>
+        {(data) => <State system={data} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function State({ system: { postgres, redis, worker, waiting, reconcile, version } }: { system: System }) {
+  return (
+    <>
+      <Section title="Services">
+        <Facts
+          of={[
+            ['Postgres', <Status key="postgres" of={postgres} />],
+            ['Redis', <Status key="redis" of={redis} />],
+            ['Worker last seen', worker.last_seen_at === null ? 'never' : <Time at={worker.last_seen_at} as="ago" />],
+            ['Version', version],
+          ]}
+        />
+      </Section>
+      <Section title="Queue" about="Events that were accepted, and wait to be recorded.">
+        {waiting === null ? (
+          <p className="muted">Not known while Redis is away.</p>
+        ) : (
+          <Facts
+            of={[
+              ['Waiting', `${formatDecimal(waiting.events)} events`],
+              ['The oldest since', waiting.oldest_seconds === null ? 'none waits' : `${waiting.oldest_seconds} s`],
+            ]}
+          />
+        )}
+      </Section>
+      <Section
+        title="Reconcile"
+        about="It proves that every accepted event is counted, and every counted one was accepted."
+      >
+        {reconcile === null ? (
+          <p className="muted">
+            It has not run yet: <code>npm run reconcile</code>
+          </p>
+        ) : (
+          <Facts
+            of={[
+              [
+                'Its last word',
+                <span key="word" className={`status ${reconcile.is_equal ? 'status-good' : 'status-bad'}`}>
+                  {reconcile.is_equal ? 'everything adds up' : `${formatDecimal(reconcile.problems)} problems`}
+                </span>,
+              ],
+              ['Finished', <Time key="finished" at={reconcile.finished_at} />],
+            ]}
+          />
+        )}
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,220 @@
+// How the organization stands in this month; or, while it has no events at all, what to do first.
+
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { read, type Answer } from '../api/client.ts';
+import { DataTable, type Column } from '../parts/data-table.tsx';
+import { formatAmount, formatDecimal, percentChange } from '../parts/decimals.ts';
+import { formatDate } from '../parts/instants.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Page, Section } from '../parts/page.tsx';
+
+/** Its forms are more than the whole rest of the page, which most see without them. */
+const FirstSteps = lazy(() => import('./first-steps.tsx').then((loaded) => ({ default: loaded.FirstSteps })));
+
+type Overview = Answer<'/api/v1/overview'>;
+type TopMeter = NonNullable<Overview['top_meters']>[number];
+type TopCustomer = NonNullable<Overview['top_customers']>[number];
+type Invoices = Overview['invoices'][number];
+
+const REFRESH_MS = 5_000;
+
+export function HomePage() {
+  const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval: REFRESH_MS });
+  const log = useQuery(read('/api/v1/events', { query: { limit: 1 } }));
+  // Who has begun with the first steps sees them tick off to the end, also when the first event has come.
+  const [isFollowing, setFollowing] = useState(false);
+  const isEmpty = log.data?.data.length === 0 && overview.data?.waiting?.events === 0;
+  if (isEmpty && !isFollowing) setFollowing(true);
+  return (
+    <Page title="Home">
+      {isFollowing && (
+        <Suspense fallback={<Loading rows={8} />}>
+          <FirstSteps />
+        </Suspense>
+      )}
+      {/* Which of the two it is has to be known first, so that neither gives way to the other. */}
+      <Loaded query={log} rows={12}>
+        {() => (
+          <Loaded query={overview} rows={12}>
+            {(data) => (isEmpty ? null : <OverviewOf overview={data} />)}
+          </Loaded>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function OverviewOf({ overview }: { overview: Overview }) {
+  const { events, invoices, rejected, waiting, top_meters: meters, top_customers: customers } = overview;
+  const recorded = events.recorded === null ? null : String(events.recorded);
+  return (
+    <>
+      <p className="home-period muted">
+        {formatDate(overview.period_start)} to now. What is compared is the month before, up to the same time of it.
+      </p>
+      <dl className="figures">
+        <div>
+          <dt>Events recorded</dt>
+          <dd>
+            <span className="figure">{formatDecimal(recorded)}</span>
+            {events.previous !== null && recorded !== null && (
+              <div className="figure-note">
+                {percentChange(recorded, String(events.previous)) ?? 'New'} · {formatDecimal(events.previous)} before
+              </div>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Rejected</dt>
+          <dd>
+            <span className={rejected.count > 0 ? 'figure figure-bad' : 'figure'}>{formatDecimal(rejected.count)}</span>
+            <div className="figure-note">
+              {rejected.count > 0 ? (
+                <Link to="/events" search={{ status: 'rejected' }}>
+                  Correct and replay
+                </Link>
+              ) : (
+                'Nothing to correct'
+              )}
+            </div>
+          </dd>
+        </div>
+        <div>
+          <dt>Waiting in the queue</dt>
+          <dd>
+            <span className="figure">{formatDecimal(waiting?.events)}</span>
+            <div className="figure-note">{waitingNote(waiting)}</div>
+          </dd>
+        </div>
+        {invoices.map((each) => (
+          <Revenue key={each.currency} invoices={each} />
+        ))}
+      </dl>
+      <div className="columns home-columns">
+        <Section title="Top meters">{meters === null ? <LeftOut /> : <TopMeters meters={meters} />}</Section>
+        <Section title="Top customers">
+          {customers === null ? <LeftOut /> : <TopCustomers customers={customers} />}
+        </Section>
+      </div>
+      {invoices.length > 0 && (
+        <Section title="Invoices">
+          <DataTable
+            label="Invoices by currency"
+            columns={INVOICE_COLUMNS}
+            rows={invoices}
+            keyOf={({ currency }) => currency}
+            empty={null}
+          />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function waitingNote(waiting: Overview['waiting']): string {
+  if (waiting === null) return 'The queue cannot be asked now';
+  const { events, oldest_seconds: seconds } = waiting;
+  if (events === 0 || seconds === null) return 'Everything is recorded';
+  return `The oldest for ${formatDecimal(Math.round(seconds))} s`;
+}
+
+function LeftOut() {
+  return <p className="muted">There is too much of it to count at a glance: see Usage.</p>;
+}
+
+function Revenue({ invoices: { currency, finalized_total: total, past_due_count: late } }: { invoices: Invoices }) {
+  return (
+    <div>
+      <dt>Invoiced</dt>
+      <dd>
+        <span className="figure">{formatAmount(total, currency)}</span>
+        <div className="figure-note">
+          {late > 0 ? <span className="is-bad">{formatDecimal(late)} past due</span> : 'Nothing past due'}
+        </div>
+      </dd>
+    </div>
+  );
+}
+
+const METER_COLUMNS: Column<TopMeter>[] = [
+  {
+    title: 'Meter',
+    cell: ({ meter_id: meter, name }) => (
+      <Link className="row-link" to="/usage" search={{ meter }}>
+        {name}
+      </Link>
+    ),
+  },
+  {
+    title: 'Usage',
+    isNumber: true,
+    cell: ({ usage, unit }) => (
+      <>
+        {formatDecimal(usage)} <span className="muted">{unit}</span>
+      </>
+    ),
+  },
+  { title: 'Events', isNumber: true, cell: ({ event_count: events }) => formatDecimal(events) },
+];
+
+function TopMeters({ meters }: { meters: readonly TopMeter[] }) {
+  return (
+    <DataTable
+      label="Top meters"
+      columns={METER_COLUMNS}
+      rows={meters}
+      keyOf={({ meter_id: id }) => id}
+      empty={<p>No usage in this month yet.</p>}
+    />
+  );
+}
+
+const CUSTOMER_COLUMNS: Column<TopCustomer>[] = [
+  {
+    title: 'Customer',
+    cell: ({ customer_external_id: customer, name }) => (
+      <Link className="row-link" to="/events" search={{ customer }}>
+        {name ?? customer}
+      </Link>
+    ),
+  },
+  { title: 'External id', isExtra: true, cell: ({ customer_external_id: id }) => <span className="muted">{id}</span> },
+  { title: 'Events', isNumber: true, cell: ({ event_count: events }) => formatDecimal(events) },
+];
+
+function TopCustomers({ customers }: { customers: readonly TopCustomer[] }) {
+  return (
+    <DataTable
+      label="Top customers"
+      columns={CUSTOMER_COLUMNS}
+      rows={customers}
+      keyOf={({ customer_external_id: id }) => id}
+      empty={<p>No customer has used anything in this month yet.</p>}
+    />
+  );
+}
+
+const INVOICE_COLUMNS: Column<Invoices>[] = [
+  { title: 'Currency', cell: ({ currency }) => currency },
+  { title: 'Drafts', isNumber: true, cell: ({ draft_count: count }) => formatDecimal(count) },
+  { title: 'Open', isNumber: true, cell: ({ open_count: count }) => formatDecimal(count) },
+  {
+    title: 'To be paid',
+    isNumber: true,
+    cell: ({ open_amount: amount, currency }) => formatAmount(amount, currency),
+  },
+  {
+    title: 'Past due',
+    isNumber: true,
+    cell: ({ past_due_amount: amount, currency }) => formatAmount(amount, currency),
+  },
+  {
+    title: 'Finalized this month',
+    isNumber: true,
+    isExtra: true,
+    cell: ({ finalized_total: total, currency }) => formatAmount(total, currency),
+  },
+];

@@ -1,0 +1,67 @@
+import { Select, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { client, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { FormBox, useForm } from '../parts/form.tsx';
+
+type Aggregation = Schema<'Meter'>['aggregation_type'];
+
+const AGGREGATIONS: { value: Aggregation; label: string }[] = [
+  { value: 'COUNT', label: 'How many events' },
+  { value: 'SUM', label: 'Their quantities added up' },
+  { value: 'UNIQUE_COUNT', label: 'How many different users' },
+  { value: 'MAX', label: 'The highest quantity' },
+  { value: 'MIN', label: 'The lowest quantity' },
+  { value: 'AVG', label: 'The average quantity' },
+  { value: 'LAST', label: 'The last quantity' },
+];
+
+const FIRST: Aggregation = 'SUM';
+
+/** A meter is made with the feature that it belongs to; here both have one name. */
+export function NewMeterForm() {
+  const queries = useQueryClient();
+  const form = useForm({
+    name: 'first-meter',
+    initial: { name: '', aggregation_type: FIRST, unit: '' },
+    onSubmit: async ({ name, aggregation_type: aggregation, unit }) => {
+      await send(
+        client.POST('/api/v1/features', {
+          body: {
+            name,
+            lookup_key: slugOf(name),
+            type: 'meter',
+            aggregation_type: aggregation,
+            ...(unit.trim() !== '' && { unit: unit.trim() }),
+          },
+        }),
+      );
+      await invalidate(queries, '/api/v1/meters', '/api/v1/features');
+    },
+  });
+  return (
+    <FormBox form={form} submitLabel="Make the meter">
+      <div className="form-row">
+        <TextInput label="Name" placeholder="Tokens" {...form.text('name')} />
+        <Select
+          label="It counts"
+          data={AGGREGATIONS}
+          allowDeselect={false}
+          value={form.values.aggregation_type}
+          onChange={(value) => form.set('aggregation_type', value ?? FIRST)}
+        />
+        <TextInput label="Unit" placeholder="token" {...form.text('unit')} />
+      </div>
+    </FormBox>
+  );
+}
+
+/** A slug as the API takes it: small letters, digits and hyphens. */
+function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 64);
+}

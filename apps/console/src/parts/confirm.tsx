@@ -1,0 +1,63 @@
+import { Button, Modal } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import { ProblemBox } from './problem-box.tsx';
+
+interface ConfirmProps {
+  /** The words on the button that asks, and on the one that does it. */
+  label: string;
+  /** The question. */
+  title: string;
+  /** What will be different afterwards, and whether it can be taken back. */
+  children: ReactNode;
+  /** Does it. When it throws, the dialog stays and says why. */
+  onConfirm: () => Promise<unknown>;
+  isDangerous?: boolean;
+  /** Draws the button that asks; by default a plain one. */
+  trigger?: (open: () => void) => ReactNode;
+}
+
+/** A button that asks before it does something that cannot be taken back easily. */
+export function Confirm({ label, title, children, onConfirm, isDangerous = false, trigger }: ConfirmProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const open = (): void => {
+    setError(null);
+    setOpen(true);
+  };
+  const confirm = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await onConfirm();
+      setOpen(false);
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      {trigger === undefined ? (
+        <Button variant={isDangerous ? 'light' : 'default'} color={isDangerous ? 'red' : undefined} onClick={open}>
+          {label}
+        </Button>
+      ) : (
+        trigger(open)
+      )}
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+        <div className="dialog-text">{children}</div>
+        <ProblemBox error={error} />
+        <div className="dialog-actions">
+          <Button variant="default" onClick={() => setOpen(false)} data-autofocus>
+            Cancel
+          </Button>
+          <Button color={isDangerous ? 'red' : undefined} loading={isBusy} onClick={() => void confirm()}>
+            {label}
+          </Button>
+        </div>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+/** What a spreadsheet would take for a formula: https://owasp.org/www-community/attacks/CSV_Injection. A minus before a digit is a number. */
+const FORMULA = /^(?:[=+@\t\r]|-(?!\d))/;
+
+function field(value: string | number | null): string {
+  const text = value === null ? '' : String(value);
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/** Returns rows as CSV by RFC 4180. Numbers stay as they are, with a point and without grouping. */
+export function toCsv(rows: readonly (readonly (string | number | null)[])[]): string {
+  return rows.map((row) => `${row.map(field).join(',')}\r\n`).join('');
+}

@@ -1,0 +1,106 @@
+import { Button } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { formatDecimal } from './decimals.ts';
+import { Icon } from './icons.tsx';
+
+export interface Column<Row> {
+  /** What stands above it; unique in its table. */
+  title: string;
+  cell: (row: Row) => ReactNode;
+  /** Numbers stand at the right, so that their digits are below each other. */
+  isNumber?: boolean;
+  /** Left out on a phone. */
+  isExtra?: boolean;
+  /** As narrow as its content. */
+  isTight?: boolean;
+  /** For a column of buttons: the title is only read out. */
+  isTitleHidden?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** What the table shows, for screen readers. */
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  /** What is said instead of a table without rows: what this would be, and how one gets one. */
+  empty: ReactNode;
+  /** The row that is looked at beside. */
+  isSelected?: (row: Row) => boolean;
+}
+
+/** Rows lead somewhere by a Link in their first cell, which then covers the whole row. */
+export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected }: DataTableProps<Row>) {
+  if (rows.length === 0) return <div className="empty">{empty}</div>;
+  return (
+    // It scrolls by itself where it is too wide, and can be reached by the keyboard for that.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <section className="table-frame" aria-label={label} tabIndex={0}>
+      <table className="table">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className={classOf(column)}>
+                {column.isTitleHidden === true ? <span className="only-read-out">{column.title}</span> : column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} aria-current={isSelected?.(row) === true ? 'true' : undefined}>
+              {columns.map((column) => (
+                <td key={column.title} className={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function classOf<Row>({ isNumber, isExtra, isTight }: Column<Row>): string {
+  return [isNumber === true && 'is-number', isExtra === true && 'is-extra', isTight === true && 'is-tight']
+    .filter((name) => name !== false)
+    .join(' ');
+}
+
+interface Meta {
+  page: number;
+  page_size: number;
+  total: number;
+  total_pages: number;
+}
+
+/** Leads through a list by pages; nothing where there is only one. */
+export function Paging({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
+  const { page, page_size: size, total, total_pages: pages } = meta;
+  if (total <= size && page === 1) return null;
+  const first = Math.min((page - 1) * size + 1, total);
+  return (
+    <nav className="paging" aria-label="Pages">
+      <span>
+        {formatDecimal(first)}–{formatDecimal(Math.min(page * size, total))} of {formatDecimal(total)}
+      </span>
+      <Button
+        variant="default"
+        leftSection={<Icon name="left" />}
+        disabled={page <= 1}
+        onClick={() => onPage(Math.min(page - 1, Math.max(pages, 1)))}
+      >
+        Previous
+      </Button>
+      <Button
+        variant="default"
+        rightSection={<Icon name="right" />}
+        disabled={page >= pages}
+        onClick={() => onPage(page + 1)}
+      >
+        Next
+      </Button>
+    </nav>
+  );
+}

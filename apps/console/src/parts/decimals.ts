@@ -1,0 +1,83 @@
+// Quantities and amounts are decimal text, of any length, and are shown and compared as such: as a float 0.1 + 0.2 would not
+// be 0.3, and an invoice of nine digits would lose its cents.
+
+interface Decimal {
+  /** The value times 10^scale. */
+  digits: bigint;
+  scale: number;
+}
+
+function parse(text: string): Decimal {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return { digits: BigInt(whole + fraction), scale: fraction.length };
+}
+
+function align(left: Decimal, right: Decimal): [bigint, bigint, number] {
+  const scale = Math.max(left.scale, right.scale);
+  const raise = ({ digits, scale: own }: Decimal): bigint => digits * 10n ** BigInt(scale - own);
+  return [raise(left), raise(right), scale];
+}
+
+function write(digits: bigint, scale: number): string {
+  const text = (digits < 0n ? -digits : digits).toString().padStart(scale + 1, '0');
+  const whole = text.slice(0, text.length - scale);
+  const fraction = text.slice(text.length - scale).replace(/0+$/, '');
+  return (digits < 0n ? '-' : '') + (fraction === '' ? whole : `${whole}.${fraction}`);
+}
+
+/** Returns a decimal as people read it, every digit of it: `1234567.891` is `1,234,567.891`. Null, which is no value, is a dash. */
+export function formatDecimal(text: string | number | null | undefined): string {
+  if (text === null || text === undefined) return '–';
+  const [whole = '', fraction] = String(text).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',').replace('-', '−');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** Returns an amount of money with its currency: `1234.5` of `EUR` is `1,234.50 EUR`. No digit is rounded away. */
+export function formatAmount(text: string | null | undefined, currency: string): string {
+  if (text === null || text === undefined) return '–';
+  const minor =
+    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().minimumFractionDigits ?? 2;
+  const [whole = '0', fraction = ''] = text.split('.');
+  const cents = fraction.replace(/0+$/, '').padEnd(minor, '0');
+  return `${formatDecimal(cents === '' ? whole : `${whole}.${cents}`)} ${currency}`;
+}
+
+/** Returns a decimal in few characters, for where there is no room: `11.8 M`. The whole number stands elsewhere. */
+export function formatCompact(value: number | string): string {
+  const number = Number(value);
+  return new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(number);
+}
+
+export function addDecimals(left: string, right: string): string {
+  const [a, b, scale] = align(parse(left), parse(right));
+  return write(a + b, scale);
+}
+
+export function subtractDecimals(left: string, right: string): string {
+  const [a, b, scale] = align(parse(left), parse(right));
+  return write(a - b, scale);
+}
+
+/** Negative, zero or positive, for sorting. */
+export function compareDecimals(left: string, right: string): number {
+  const [a, b] = align(parse(left), parse(right));
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Returns by how much `now` differs from `before`, as `+12.5 %`; undefined when there was nothing to compare with. */
+export function percentChange(now: string, before: string): string | undefined {
+  const [a, b] = align(parse(now), parse(before));
+  if (b === 0n) return undefined;
+  const size = b < 0n ? -b : b;
+  const difference = a - b;
+  // In tenths of a per cent, rounded half away from zero.
+  const tenths = ((difference < 0n ? -difference : difference) * 2000n + size) / (2n * size);
+  const sign = tenths === 0n ? '±' : difference < 0n ? '−' : '+';
+  return `${sign}${formatDecimal(write(tenths, 1))} %`;
+}
+
+/** What a chart draws: there a pixel is coarser than the digits that are lost. */
+export function forDrawing(text: string | null): number | null {
+  return text === null ? null : Number(text);
+}

@@ -1,0 +1,25 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Loading } from './loading.tsx';
+import { ProblemBox } from './problem-box.tsx';
+
+interface LoadedProps<Data> {
+  query: UseQueryResult<Data, unknown>;
+  /** How many lines of loading: about as high as what will stand there, so that nothing jumps. */
+  rows?: number;
+  children: (data: Data) => ReactNode;
+}
+
+/** What was read, or the sign that it is being read, or why it cannot be. A refresh that fails leaves what was there. */
+export function Loaded<Data>({ query, rows, children }: LoadedProps<Data>) {
+  const { data, error, isPending } = query;
+  if (isPending) return <Loading rows={rows} />;
+  const problem = error !== null && <ProblemBox error={error} onRetry={() => void query.refetch()} />;
+  if (data === undefined) return problem;
+  return (
+    <>
+      {problem}
+      {children(data)}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { type Column, DataTable, Paging } from './data-table.tsx';
+import { Loaded } from './loaded.tsx';
+
+interface Answer<Row> {
+  data: readonly Row[];
+  meta: { page: number; page_size: number; total: number; total_pages: number };
+}
+
+interface PagedListProps<Row> {
+  query: UseQueryResult<Answer<Row>, unknown>;
+  onPage: (page: number) => void;
+  label: string;
+  columns: readonly Column<Row>[];
+  empty: ReactNode;
+}
+
+/** A list of the API that comes by pages. */
+export function PagedList<Row extends { id: string }>({ query, onPage, label, columns, empty }: PagedListProps<Row>) {
+  return (
+    <Loaded query={query} rows={8}>
+      {({ data, meta }) => (
+        <>
+          <DataTable label={label} columns={columns} rows={data} keyOf={({ id }) => id} empty={empty} />
+          <Paging meta={meta} onPage={onPage} />
+        </>
+      )}
+    </Loaded>
+  );
+}

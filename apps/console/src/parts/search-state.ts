@@ -1,0 +1,22 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+
+/**
+ * What a list shows, kept in the address: it is there again after a look at one of its rows, and can be sent to somebody.
+ * A change of anything but the page leads to the first page.
+ */
+export function useSearchState<Name extends string>() {
+  type State = { [Key in Name | 'page']?: string };
+  const search: Record<string, unknown> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const state = Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)])) as State;
+  const change = (part: { [Key in Name]?: string | null }): void => {
+    const next = Object.entries({ ...state, page: undefined, ...part }).filter(
+      ([, value]) => value != null && value !== '',
+    );
+    void navigate({ to: '.', search: Object.fromEntries(next) as never, replace: true });
+  };
+  const page = Number(state.page ?? 1) || 1;
+  const setPage = (to: number): void =>
+    void navigate({ to: '.', search: { ...state, page: to === 1 ? undefined : to } as never });
+  return { state, change, page, setPage };
+}

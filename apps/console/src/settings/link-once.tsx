@@ -1,0 +1,36 @@
+import { Button } from '@mantine/core';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Section } from '../parts/page.tsx';
+import { Time } from '../parts/time.tsx';
+
+export interface ShownLink {
+  title: string;
+  link: string;
+  expires_at: string;
+  mailed?: boolean | undefined;
+}
+
+/** A link that is shown once. It stays until it is put away, so that nobody loses it by a wrong click. */
+export function LinkOnce({ link, onClose }: { link: ShownLink; onClose: () => void }) {
+  return (
+    <Section
+      title={link.title}
+      about={
+        <>
+          {link.mailed === true ? 'It was mailed, too. ' : 'Give this link to that person. '}
+          It works once, until <Time at={link.expires_at} />, and is not shown again.
+        </>
+      }
+      actions={
+        <Button variant="default" onClick={onClose}>
+          Put away
+        </Button>
+      }
+    >
+      <div className="snippet" role="status">
+        <pre>{link.link}</pre>
+        <CopyButton value={link.link} label="Copy the link" />
+      </div>
+    </Section>
+  );
+}

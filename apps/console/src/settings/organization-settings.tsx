@@ -1,0 +1,121 @@
+import { Select, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { useSession } from '../api/session.ts';
+import { Facts } from '../parts/facts.tsx';
+import { FormBox, useForm } from '../parts/form.tsx';
+import { timeZones } from '../parts/instants.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { notify } from '../parts/notices.tsx';
+import { Section } from '../parts/page.tsx';
+import { wholeNumber } from '../parts/typed-text.ts';
+
+type Billing = Schema<'BillingSettings'>;
+
+export function OrganizationSettings() {
+  const { isAdmin } = useSession();
+  const organization = useQuery(read('/api/v1/organization'));
+  const billing = useQuery(read('/api/v1/billing/settings'));
+  return (
+    <div className="columns">
+      <Section title="Organization">
+        <Loaded query={organization} rows={2}>
+          {(data) => (isAdmin ? <NameForm name={data.name} /> : <Facts of={[['Name', data.name]]} />)}
+        </Loaded>
+      </Section>
+      <Section
+        title="Billing"
+        about="For subscriptions, drafts and invoices that are made from now on. What is made keeps its own."
+      >
+        <Loaded query={billing} rows={6}>
+          {(data) => (isAdmin ? <BillingForm settings={data} /> : <BillingFacts settings={data} />)}
+        </Loaded>
+      </Section>
+    </div>
+  );
+}
+
+function NameForm({ name }: { name: string }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { name },
+    async onSubmit(body) {
+      await send(client.PATCH('/api/v1/organization', { body }));
+      await invalidate(queries, '/api/v1/organization', '/api/v1/auth/me');
+      notify('The name is changed.');
+    },
+  });
+  return (
+    <FormBox form={form} submitLabel="Save name">
+      <TextInput label="Name" description="It stands on invoices" required {...form.text('name')} />
+    </FormBox>
+  );
+}
+
+function BillingForm({ settings }: { settings: Billing }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: {
+      time_zone: settings.time_zone,
+      invoice_grace_hours: String(settings.invoice_grace_hours),
+      payment_terms_days: String(settings.payment_terms_days),
+      invoice_prefix: settings.invoice_prefix,
+    },
+    async onSubmit({ time_zone, invoice_grace_hours, payment_terms_days, invoice_prefix }) {
+      const body = {
+        time_zone,
+        invoice_grace_hours: wholeNumber(invoice_grace_hours),
+        payment_terms_days: wholeNumber(payment_terms_days),
+        invoice_prefix: invoice_prefix.trim(),
+      };
+      await send(client.PATCH('/api/v1/billing/settings', { body }));
+      await invalidate(queries, '/api/v1/billing/settings');
+      notify('The settings of billing are saved.');
+    },
+  });
+  return (
+    <FormBox form={form} submitLabel="Save billing settings">
+      <Select
+        label="Time zone"
+        description="Of periods, where the customer has none of its own"
+        data={timeZones()}
+        value={form.values.time_zone}
+        onChange={(zone) => zone !== null && form.set('time_zone', zone)}
+        error={form.errorAt('time_zone')}
+        limit={50}
+        searchable
+      />
+      <TextInput
+        label="Hours of grace"
+        description="How long an invoice stays a draft after its period, for events that come late"
+        inputMode="numeric"
+        {...form.text('invoice_grace_hours')}
+      />
+      <TextInput
+        label="Days to pay"
+        description="From the issue of an invoice until it is due"
+        inputMode="numeric"
+        {...form.text('payment_terms_days')}
+      />
+      <TextInput
+        label="Prefix of invoice numbers"
+        description={`Such as ${form.values.invoice_prefix || 'INV'}-${new Date().getFullYear()}-000042`}
+        {...form.text('invoice_prefix')}
+      />
+    </FormBox>
+  );
+}
+
+function BillingFacts({ settings }: { settings: Billing }) {
+  return (
+    <Facts
+      of={[
+        ['Time zone', settings.time_zone],
+        ['Hours of grace', String(settings.invoice_grace_hours)],
+        ['Days to pay', String(settings.payment_terms_days)],
+        ['Prefix of invoice numbers', settings.invoice_prefix],
+      ]}
+    />
+  );
+}

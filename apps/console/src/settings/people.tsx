@@ -1,0 +1,207 @@
+// Who belongs to the organization, and who is invited. Links are shown once: whoever has one can use it.
+
+import { Button, Select, TextInput } from '@mantine/core';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { useSession } from '../api/session.ts';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useForm } from '../parts/form.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
+import { Section } from '../parts/page.tsx';
+import { Time } from '../parts/time.tsx';
+import { LinkOnce, type ShownLink } from './link-once.tsx';
+import { RoleSelect } from './role-select.tsx';
+
+type User = Schema<'User'>;
+type Invitation = Schema<'Invitation'>;
+
+export function People() {
+  const [link, setLink] = useState<ShownLink>();
+  const [page, setPage] = useState(1);
+  const users = useUsers(page);
+  return (
+    <>
+      {link !== undefined && <LinkOnce link={link} onClose={() => setLink(undefined)} />}
+      <Users onLink={setLink} page={page} onPage={setPage} />
+      {/* Below a list whose height is known, so that nothing moves. */}
+      {!users.isPending && (
+        <AdminOnly>
+          <Invitations onLink={setLink} />
+        </AdminOnly>
+      )}
+    </>
+  );
+}
+
+interface LinkProps {
+  onLink: (link: ShownLink) => void;
+}
+
+function useUsers(page: number) {
+  return useQuery({ ...read('/api/v1/users', { query: { page } }), placeholderData: keepPreviousData });
+}
+
+interface UsersProps extends LinkProps {
+  page: number;
+  onPage: (page: number) => void;
+}
+
+function Users({ onLink, page, onPage }: UsersProps) {
+  const queries = useQueryClient();
+  const { user: self, isAdmin } = useSession();
+  const users = useUsers(page);
+  const remove = async ({ id }: User) => {
+    await send(client.DELETE('/api/v1/users/{id}', { params: { path: { id } } }));
+    await invalidate(queries, '/api/v1/users');
+  };
+  const reset = async ({ id, email }: User) => {
+    const made = await send(client.POST('/api/v1/users/{id}/password-reset', { params: { path: { id } } }));
+    onLink({ ...made, title: `A new password for ${email}` });
+  };
+  const columns: Column<User>[] = [
+    {
+      title: 'Email',
+      cell: ({ id, email }) => (
+        <>
+          {email} {id === self.id && <span className="muted">you</span>}
+        </>
+      ),
+    },
+    { title: 'Role', cell: (user) => (isAdmin ? <RoleSelect user={user} /> : user.role), isTight: true },
+    {
+      title: 'Last seen',
+      cell: ({ last_seen_at: at }) => (at === null ? 'never' : <Time at={at} as="ago" />),
+      isExtra: true,
+    },
+    { title: 'Since', cell: ({ created_at }) => <Time at={created_at} as="date" />, isExtra: true },
+    {
+      title: 'Changes',
+      isTitleHidden: true,
+      isTight: true,
+      cell: (user) => (
+        <AdminOnly>
+          <span className="row-actions">
+            <Confirm
+              label="Make the link"
+              title={`Make a link for ${user.email} to set a new password?`}
+              onConfirm={() => reset(user)}
+              trigger={(open) => (
+                <Button variant="subtle" aria-label={`New password for ${user.email}`} onClick={open}>
+                  New password
+                </Button>
+              )}
+            >
+              Give it to that person. It works once, for 24 hours. The password until now works as long.
+            </Confirm>
+            {user.id !== self.id && (
+              <Confirm
+                label="Remove"
+                title={`Remove ${user.email}?`}
+                onConfirm={() => remove(user)}
+                isDangerous
+                trigger={(open) => (
+                  <Button variant="subtle" color="red" aria-label={`Remove ${user.email}`} onClick={open}>
+                    Remove
+                  </Button>
+                )}
+              >
+                Their sessions end at once. What they did stays in the audit log.
+              </Confirm>
+            )}
+          </span>
+        </AdminOnly>
+      ),
+    },
+  ];
+  return (
+    <Section title="People" about="An admin does everything; a viewer reads everything and changes nothing.">
+      <PagedList query={users} onPage={onPage} label="People" columns={columns} empty="Nobody." />
+    </Section>
+  );
+}
+
+function Invitations({ onLink }: LinkProps) {
+  const queries = useQueryClient();
+  const [page, setPage] = useState(1);
+  const [isInviting, setIsInviting] = useState(false);
+  const invitations = useQuery({
+    ...read('/api/v1/invitations', { query: { page } }),
+    placeholderData: keepPreviousData,
+  });
+  const takeBack = async ({ id }: Invitation) => {
+    await send(client.DELETE('/api/v1/invitations/{id}', { params: { path: { id } } }));
+    await invalidate(queries, '/api/v1/invitations');
+  };
+  const columns: Column<Invitation>[] = [
+    { title: 'Email', cell: ({ email }) => email },
+    { title: 'Role', cell: ({ role }) => role },
+    { title: 'Open until', cell: ({ expires_at }) => <Time at={expires_at} />, isExtra: true },
+    {
+      title: 'Changes',
+      isTitleHidden: true,
+      isTight: true,
+      cell: (invitation) => (
+        <Confirm
+          label="Take back"
+          title={`Take the invitation of ${invitation.email} back?`}
+          onConfirm={() => takeBack(invitation)}
+          isDangerous
+          trigger={(open) => (
+            <Button variant="subtle" color="red" aria-label={`Take back ${invitation.email}`} onClick={open}>
+              Take back
+            </Button>
+          )}
+        >
+          Its link works no more.
+        </Confirm>
+      ),
+    },
+  ];
+  return (
+    <Section title="Invitations" actions={<Button onClick={() => setIsInviting(true)}>Invite somebody</Button>}>
+      <PagedList
+        query={invitations}
+        onPage={setPage}
+        label="Invitations"
+        columns={columns}
+        empty="Nobody is invited. An invitation is a link that works once, for 7 days; no mail server is needed."
+      />
+      {isInviting && <InviteForm onLink={onLink} onClose={() => setIsInviting(false)} />}
+    </Section>
+  );
+}
+
+function InviteForm({ onLink, onClose }: LinkProps & { onClose: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    name: 'invitation',
+    initial: { email: '', role: 'viewer' as User['role'] },
+    async onSubmit({ email, role }) {
+      const made = await send(client.POST('/api/v1/invitations', { body: { email: email.trim(), role } }));
+      onClose();
+      onLink({ ...made, title: `The invitation of ${made.email}` });
+      await invalidate(queries, '/api/v1/invitations');
+    },
+  });
+  return (
+    <FormDialog title="Invite somebody" submitLabel="Make the invitation" form={form} onClose={onClose}>
+      <TextInput type="email" label="Email" required data-autofocus {...form.text('email')} />
+      <Select
+        label="Role"
+        data={[
+          { value: 'viewer', label: 'Viewer: reads everything, changes nothing' },
+          { value: 'admin', label: 'Admin: does everything' },
+        ]}
+        value={form.values.role}
+        onChange={(role) => form.set('role', (role ?? 'viewer') as User['role'])}
+        error={form.errorAt('role')}
+        allowDeselect={false}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,41 @@
+import { Select } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, send, type Schema } from '../api/client.ts';
+import { problemOf } from '../api/problem.ts';
+import { invalidate } from '../api/queries.ts';
+
+type User = Schema<'User'>;
+
+/** The role of a person, changed where it stands. A refusal, such as for the last admin, stands below it. */
+export function RoleSelect({ user }: { user: User }) {
+  const queries = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const change = async (role: User['role']): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await send(client.PATCH('/api/v1/users/{id}', { params: { path: { id: user.id } }, body: { role } }));
+    } catch (problem) {
+      setError(problem);
+    }
+    await invalidate(queries, '/api/v1/users', '/api/v1/auth/me');
+    setBusy(false);
+  };
+  const problem = error === null ? undefined : problemOf(error);
+  return (
+    <Select
+      aria-label={`Role of ${user.email}`}
+      data={['admin', 'viewer']}
+      value={user.role}
+      onChange={(role) => role !== null && void change(role as User['role'])}
+      disabled={isBusy}
+      error={
+        problem && `${problem.detail}${problem.request_id === undefined ? '' : ` (request ${problem.request_id})`}`
+      }
+      allowDeselect={false}
+      w={110}
+    />
+  );
+}

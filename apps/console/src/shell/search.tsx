@@ -1,0 +1,116 @@
+import { Modal, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type KeyboardEvent } from 'react';
+import { read } from '../api/client.ts';
+import { Icon } from '../parts/icons.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { DESTINATIONS } from './navigation.ts';
+
+interface Found {
+  id: string;
+  label: string;
+  kind: string;
+  to: string;
+}
+
+/** As many of each kind as one takes in at a glance. */
+const FOUND_MAX = 6;
+
+/** While one types, the API is not asked for each letter. */
+const PAUSE_MS = 150;
+
+export function Search({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      withCloseButton={false}
+      padding={0}
+      attributes={{ content: { 'aria-label': 'Search' } }}
+    >
+      {isOpen && <SearchBox onClose={onClose} />}
+    </Modal>
+  );
+}
+
+function SearchBox({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState('');
+  const [active, setActive] = useState(0);
+  const [search] = useDebouncedValue(typed.trim(), PAUSE_MS);
+  const customers = useQuery({
+    ...read('/api/v1/customers', { query: { search, page_size: FOUND_MAX } }),
+    enabled: search !== '',
+  });
+  const pages = DESTINATIONS.flatMap((group) => group.pages)
+    .filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()))
+    .map(({ to, label }): Found => ({ id: to, label, kind: 'Page', to }));
+  const named = (search === '' ? [] : (customers.data?.data ?? [])).map((customer): Found => ({
+    id: customer.id,
+    label: customer.name ?? customer.external_id,
+    kind: 'Customer',
+    to: `/customers/${customer.id}`,
+  }));
+  // What looks like an id of an event is offered as one.
+  const events: Found[] = /^[0-9a-f-]{36}$/.test(typed.trim())
+    ? [{ id: 'event', label: typed.trim(), kind: 'Event', to: `/events?event=${typed.trim()}` }]
+    : [];
+  const found = [...events, ...named, ...pages];
+  const at = Math.min(active, Math.max(found.length - 1, 0));
+
+  const open = (item: Found | undefined): void => {
+    if (item === undefined) return;
+    onClose();
+    void navigate({ href: item.to });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') setActive(Math.min(at + 1, found.length - 1));
+    else if (event.key === 'ArrowUp') setActive(Math.max(at - 1, 0));
+    else if (event.key === 'Enter') open(found[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div className="search">
+      <TextInput
+        variant="unstyled"
+        size="md"
+        data-autofocus
+        leftSection={<Icon name="search" />}
+        placeholder="Customers, pages, the id of an event"
+        aria-label="Search"
+        role="combobox"
+        aria-expanded
+        aria-controls="search-found"
+        aria-activedescendant={found[at] === undefined ? undefined : `search-${at}`}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ProblemBox error={customers.error} />
+      <ul id="search-found" role="listbox" aria-label="Found">
+        {found.map((item, index) => (
+          // The field has the focus and the keys; the pointer may choose too.
+          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
+          <li
+            key={item.id}
+            id={`search-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onMouseMove={() => setActive(index)}
+            onClick={() => open(item)}
+          >
+            <span>{item.label}</span>
+            <span className="search-kind">{item.kind}</span>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="search-none">{customers.isFetching ? 'Searching …' : 'Nothing found.'}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+// What stands around every page of one who is signed in: the navigation, the search, and who one is.
+
+import { ActionIcon } from '@mantine/core';
+import { Link, Outlet } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useSession } from '../api/session.ts';
+import { Icon } from '../parts/icons.tsx';
+import { DESTINATIONS } from './navigation.ts';
+import { Search } from './search.tsx';
+import { ShortcutHelp } from './shortcut-help.tsx';
+import { useShortcuts } from './shortcuts.ts';
+import { UserMenu } from './user-menu.tsx';
+
+export function Shell() {
+  const { organization } = useSession();
+  const [isNavigationOpen, setNavigationOpen] = useState(false);
+  const [dialog, setDialog] = useState<'search' | 'help' | undefined>();
+  useShortcuts({ onSearch: () => setDialog('search'), onHelp: () => setDialog('help') });
+
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <aside className={isNavigationOpen ? 'side is-open' : 'side'}>
+        <div className="side-head">
+          <Link to="/" className="side-organization" title={organization.name}>
+            <span className="side-mark" aria-hidden="true">
+              {organization.name.trim().charAt(0).toUpperCase()}
+            </span>
+            <span className="side-name">{organization.name}</span>
+          </Link>
+          <ActionIcon
+            className="side-toggle"
+            size={36}
+            aria-label={isNavigationOpen ? 'Close the navigation' : 'Open the navigation'}
+            aria-expanded={isNavigationOpen}
+            onClick={() => setNavigationOpen(!isNavigationOpen)}
+          >
+            <Icon name={isNavigationOpen ? 'close' : 'menu'} />
+          </ActionIcon>
+        </div>
+        <div className="side-body">
+          <button type="button" className="side-search" onClick={() => setDialog('search')}>
+            <Icon name="search" />
+            <span>Search</span>
+            <kbd aria-hidden="true">/</kbd>
+          </button>
+          <nav aria-label="Main">
+            {DESTINATIONS.map(({ group, pages }) => (
+              <div key={group ?? ''} className="side-group">
+                {group !== undefined && <p className="side-title">{group}</p>}
+                {pages.map(({ to, label, icon }) => (
+                  <Link
+                    key={to}
+                    to={to}
+                    className="side-link"
+                    activeOptions={{ exact: to === '/', includeSearch: false }}
+                    activeProps={{ 'aria-current': 'page' }}
+                    // On a phone the navigation lies over the page that one has just chosen.
+                    onClick={() => setNavigationOpen(false)}
+                  >
+                    <Icon name={icon} />
+                    {label}
+                  </Link>
+                ))}
+              </div>
+            ))}
+          </nav>
+          <UserMenu onHelp={() => setDialog('help')} />
+        </div>
+      </aside>
+      <main id="main" className="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Search isOpen={dialog === 'search'} onClose={() => setDialog(undefined)} />
+      <ShortcutHelp isOpen={dialog === 'help'} onClose={() => setDialog(undefined)} />
+    </div>
+  );
+}

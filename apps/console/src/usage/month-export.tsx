@@ -1,0 +1,139 @@
+import { Button, Modal, Select, TextInput } from '@mantine/core';
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { read } from '../api/client.ts';
+import { ApiError } from '../api/problem.ts';
+import { FormBox, useForm } from '../parts/form.tsx';
+import { toCsv } from '../parts/csv.ts';
+import { formatDecimal } from '../parts/decimals.ts';
+import { download } from '../parts/download.ts';
+import { Icon } from '../parts/icons.tsx';
+import { addDays, dateIn, LOCAL_ZONE, timeZones } from '../parts/instants.ts';
+import { firstOfMonth, lastOfMonth } from './window.ts';
+
+/** Usage of all meters and customers of a month, as one file: a row for each meter and customer that used it. */
+export function MonthExport() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<Icon name="download" />} onClick={() => setOpen(true)}>
+        Export a month
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={() => setOpen(false)}
+        title="Export a month"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {isOpen && <ExportForm onDone={() => setOpen(false)} />}
+      </Modal>
+    </>
+  );
+}
+
+function ExportForm({ onDone }: { onDone: () => void }) {
+  const queries = useQueryClient();
+  const [initial] = useState(() => ({ month: lastMonth(), zone: LOCAL_ZONE }));
+  const [rowsRead, setRowsRead] = useState<number | undefined>();
+  const form = useForm({
+    initial,
+    onSubmit: async ({ month, zone }) => {
+      const rows = await readMonth(queries, month, zone, setRowsRead);
+      download(`usage-${month}.csv`, toCsv([HEADER, ...rows]));
+      onDone();
+    },
+  });
+  return (
+    <FormBox form={form} submitLabel="Export" onCancel={onDone}>
+      <p className="dialog-lead">A CSV file with the usage of each meter by each customer.</p>
+      <TextInput label="Month" type="month" {...form.text('month')} />
+      <Select
+        label="Time zone"
+        description="In which the month begins and ends"
+        data={timeZones()}
+        searchable
+        allowDeselect={false}
+        value={form.values.zone}
+        onChange={(zone) => form.set('zone', zone ?? 'UTC')}
+      />
+      <p className="muted" role="status">
+        {rowsRead !== undefined && form.isBusy && `${formatDecimal(rowsRead)} rows read …`}
+      </p>
+    </FormBox>
+  );
+}
+
+/** Whose usage is whole, but for what comes late. */
+function lastMonth(): string {
+  return addDays(firstOfMonth(dateIn(LOCAL_ZONE, new Date())), -1).slice(0, 7);
+}
+
+const HEADER = [
+  'meter',
+  'meter_token',
+  'aggregation_type',
+  'unit',
+  'customer_external_id',
+  'customer_name',
+  'usage',
+  'event_count',
+];
+
+type Row = (string | number | null)[];
+
+async function readMonth(
+  queries: QueryClient,
+  month: string,
+  zone: string,
+  onProgress: (rows: number) => void,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const window = { start_date: `${month}-01`, end_date: lastOfMonth(month), timezone: zone };
+  const meters = await readPages((page) =>
+    queries.fetchQuery({ ...read('/api/v1/meters', { query: { page, page_size: 100 } }), staleTime: 0 }),
+  );
+  for (const meter of meters) {
+    const { id, name, meter_token: token, aggregation_type: aggregation, unit } = meter;
+    const customers = await readPages((page) =>
+      queries.fetchQuery({
+        ...read('/api/v1/meters/{id}/customers', { path: { id }, query: { ...window, page, page_size: 100 } }),
+        staleTime: 0,
+        gcTime: 0,
+      }),
+    );
+    for (const each of customers) {
+      const { customer_external_id: externalId, name: customer, total_usage: usage, event_count: events } = each;
+      rows.push([name, token, aggregation, unit, externalId, customer, usage, events]);
+    }
+    onProgress(rows.length);
+  }
+  return rows;
+}
+
+interface PageOf<Item> {
+  data: Item[];
+  meta: { total_pages: number };
+}
+
+async function readPages<Item>(readPage: (page: number) => Promise<PageOf<Item>>): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let page = 1, pages = 1; page <= pages; page += 1) {
+    const { data, meta } = await whenAllowed(() => readPage(page));
+    items.push(...data);
+    pages = meta.total_pages;
+  }
+  return items;
+}
+
+/** A large export reads faster than one caller may: then it waits as long as the API says, and goes on. */
+async function whenAllowed<Result>(action: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.problem.code !== 'rate_limited') throw error;
+      const { retry_after_seconds: seconds = 0 } = error.problem;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(seconds, 1) * 1_000));
+    }
+  }
+}

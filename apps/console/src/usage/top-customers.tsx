@@ -1,0 +1,60 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { read, type Answer } from '../api/client.ts';
+import { DataTable, Paging, type Column } from '../parts/data-table.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { Section } from '../parts/page.tsx';
+import type { SearchTexts } from '../routes.ts';
+import type { Meter } from './meters.ts';
+import type { UsageWindow } from './window.ts';
+
+type Row = Answer<'/api/v1/meters/{id}/customers'>['data'][number];
+
+const PAGE_SIZE = 10;
+
+export function TopCustomers({ meter, window }: { meter: Meter; window: UsageWindow }) {
+  const [page, setPage] = useState(1);
+  const query = { start_date: window.from, end_date: window.to, timezone: window.zone, page, page_size: PAGE_SIZE };
+  const customers = useQuery({
+    ...read('/api/v1/meters/{id}/customers', { path: { id: meter.id }, query }),
+    placeholderData: keepPreviousData,
+  });
+  const columns: Column<Row>[] = [
+    {
+      title: 'Customer',
+      cell: ({ customer_external_id: externalId }) => (
+        <Link
+          className="row-link"
+          from="/usage"
+          to="/usage"
+          search={(all: SearchTexts) => ({ ...all, meter: meter.id, customer: externalId })}
+        >
+          {externalId}
+        </Link>
+      ),
+    },
+    { title: 'Name', cell: ({ name }) => name ?? <span className="muted">–</span>, isExtra: true },
+    { title: 'Usage', isNumber: true, cell: ({ total_usage: total }) => formatDecimal(total) },
+    { title: 'Events', isNumber: true, cell: ({ event_count: events }) => formatDecimal(events) },
+  ];
+  return (
+    <Section title="Top customers">
+      <Loaded query={customers} rows={6}>
+        {({ data, meta }) => (
+          <>
+            <DataTable
+              label="Top customers"
+              columns={columns}
+              rows={data}
+              keyOf={({ customer_external_id: id }) => id}
+              empty={<p>No customer used {meter.name} in these days.</p>}
+            />
+            <Paging meta={meta} onPage={setPage} />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}

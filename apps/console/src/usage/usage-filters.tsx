@@ -1,0 +1,69 @@
+import { Select, TextInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { dateIn, timeZones } from '../parts/instants.ts';
+import type { SearchTexts } from '../routes.ts';
+import { CustomerField } from './customer-field.tsx';
+import type { Meter } from './meters.ts';
+import { PRESETS, presetOf, type UsageWindow } from './window.ts';
+
+interface UsageFiltersProps {
+  meters: readonly Meter[];
+  meter: Meter;
+  window: UsageWindow;
+}
+
+/** What is looked at. All of it stands in the address. */
+export function UsageFilters({ meters, meter, window }: UsageFiltersProps) {
+  const search = useSearch({ from: '/shell/usage' });
+  const navigate = useNavigate({ from: '/usage' });
+  const set = (changed: Partial<typeof search>): void =>
+    void navigate({ search: (before: SearchTexts) => ({ ...before, ...changed }), replace: true });
+  return (
+    <div className="toolbar">
+      <Select
+        label="Meter"
+        data={meters.map(({ id, name }) => ({ value: id, label: name }))}
+        value={meter.id}
+        onChange={(id) => set({ meter: id ?? undefined, group: undefined })}
+        searchable
+        allowDeselect={false}
+        w={190}
+      />
+      <CustomerField value={search.customer} onChange={(customer) => set({ customer })} />
+      <Select
+        label="Window"
+        data={[...PRESETS.map(({ value, label }) => ({ value, label })), { value: 'own', label: 'Own dates' }]}
+        value={presetOf(window) ?? 'own'}
+        onChange={(value) => {
+          const dates = PRESETS.find((preset) => preset.value === value)?.dates(dateIn(window.zone, new Date()));
+          if (dates !== undefined) set({ ...dates, by: undefined });
+        }}
+        allowDeselect={false}
+        w={130}
+      />
+      <TextInput
+        label="From"
+        type="date"
+        max={window.to}
+        value={window.from}
+        onChange={({ currentTarget: { value } }) => value !== '' && set({ from: value, to: window.to })}
+      />
+      <TextInput
+        label="To"
+        type="date"
+        min={window.from}
+        value={window.to}
+        onChange={({ currentTarget: { value } }) => value !== '' && set({ to: value, from: window.from })}
+      />
+      <Select
+        label="Time zone"
+        data={timeZones()}
+        value={window.zone}
+        onChange={(zone) => set({ zone: zone ?? undefined })}
+        searchable
+        allowDeselect={false}
+        w={150}
+      />
+    </div>
+  );
+}

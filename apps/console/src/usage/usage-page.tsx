@@ -1,0 +1,216 @@
+import { Button, SegmentedControl, Switch } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { read } from '../api/client.ts';
+import { useSession } from '../api/session.ts';
+import { formatDecimal, percentChange } from '../parts/decimals.ts';
+import { toCsv } from '../parts/csv.ts';
+import { download } from '../parts/download.ts';
+import { Icon } from '../parts/icons.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Page } from '../parts/page.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import type { SearchTexts } from '../routes.ts';
+import { MetadataGroups } from './metadata-groups.tsx';
+import { totalOf, useMeters, type Meter } from './meters.ts';
+import { MonthExport } from './month-export.tsx';
+import { TopCustomers } from './top-customers.tsx';
+import { UsageChart, type MeterUsage } from './usage-chart.tsx';
+import { UsageFilters } from './usage-filters.tsx';
+import { BUCKET_WORDS, BUCKETS, windowBefore, windowOf, type UsageWindow } from './window.ts';
+
+/** Usage is read anew this often while one looks at it. */
+const REFRESH_MS = 1_500;
+
+export function UsagePage() {
+  const meters = useMeters();
+  const search = useSearch({ from: '/shell/usage' });
+  return (
+    <Page title="Usage" actions={<MonthExport />}>
+      <Loaded query={meters} rows={12}>
+        {({ data }) => {
+          const meter = data.find(({ id }) => id === search.meter) ?? data[0];
+          if (meter === undefined) return <NoMeters />;
+          return (
+            <>
+              <UsageFilters meters={data} meter={meter} window={windowOf(search)} />
+              <UsageOfMeter key={meter.id} meter={meter} window={windowOf(search)} customer={search.customer} />
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function NoMeters() {
+  const { isAdmin } = useSession();
+  return (
+    <div className="empty">
+      <p>No meters yet. A meter is what is counted: API calls, tokens, active users.</p>
+      {isAdmin && (
+        <p>
+          <Link to="/">Make the first one</Link>
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface Scope {
+  customer: string | undefined;
+  /** A key of the metadata and its value. */
+  only: Record<string, string> | undefined;
+}
+
+function useUsage(meter: Meter, window: UsageWindow, { customer, only }: Scope, isOn = true) {
+  return useQuery({
+    ...read('/api/v1/meters/{id}/usage', {
+      path: { id: meter.id },
+      query: {
+        start_date: window.from,
+        end_date: window.to,
+        timezone: window.zone,
+        group_by: window.by,
+        ...(customer !== undefined && { customer_external_id: customer }),
+        ...(only !== undefined && { filter: only }),
+      },
+    }),
+    enabled: isOn,
+    refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
+  });
+}
+
+interface UsageOfMeterProps {
+  meter: Meter;
+  window: UsageWindow;
+  customer: string | undefined;
+}
+
+function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
+  const { compare, group, value } = useSearch({ from: '/shell/usage' });
+  const navigate = useNavigate({ from: '/usage' });
+  const isComparing = compare === '1';
+  const only = group === undefined || value === undefined ? undefined : { [group]: value };
+  const usage = useUsage(meter, window, { customer, only });
+  const before = useUsage(meter, windowBefore(window), { customer, only }, isComparing);
+  const earlier = isComparing ? before.data : undefined;
+  return (
+    <>
+      <Loaded query={usage} rows={14}>
+        {(data) => (
+          <>
+            <Figures meter={meter} usage={data} before={earlier} />
+            <div className="toolbar usage-bar">
+              <SegmentedControl
+                aria-label="Bucket"
+                data={BUCKETS.map((value) => ({ value, label: BUCKET_WORDS[value] }))}
+                value={window.by}
+                onChange={(by) => void navigate({ search: (all: SearchTexts) => ({ ...all, by }), replace: true })}
+              />
+              <Switch
+                label="Compare with the period before"
+                checked={isComparing}
+                onChange={({ currentTarget: { checked } }) =>
+                  void navigate({
+                    search: (all: SearchTexts) => ({ ...all, compare: checked ? '1' : undefined }),
+                    replace: true,
+                  })
+                }
+              />
+              {only !== undefined && (
+                <Button
+                  variant="light"
+                  rightSection={<Icon name="close" />}
+                  aria-label={`Only ${group} ${value}: show all`}
+                  onClick={() =>
+                    void navigate({ search: (all: SearchTexts) => ({ ...all, value: undefined }), replace: true })
+                  }
+                >
+                  {group}: {value}
+                </Button>
+              )}
+              <Button
+                className="is-end"
+                variant="default"
+                leftSection={<Icon name="download" />}
+                onClick={() => download(fileName(meter, window), usageCsv(data, earlier))}
+              >
+                CSV
+              </Button>
+            </div>
+            {isComparing && <ProblemBox error={before.error} />}
+            {isComparing && before.isPending ? (
+              <Loading rows={10} />
+            ) : (
+              <UsageChart meter={meter} usage={data} before={earlier} zone={window.zone} by={window.by} />
+            )}
+          </>
+        )}
+      </Loaded>
+      {usage.data !== undefined && meter.metadata_keys !== undefined && meter.metadata_keys.length > 0 && (
+        <MetadataGroups meter={meter} window={window} customer={customer} />
+      )}
+      {/* What stands below the chart comes after it, so that nothing moves. */}
+      {usage.data !== undefined && customer === undefined && <TopCustomers meter={meter} window={window} />}
+    </>
+  );
+}
+
+function Figures({ meter, usage, before }: { meter: Meter; usage: MeterUsage; before: MeterUsage | undefined }) {
+  return (
+    <dl className="figures">
+      <Figure
+        title={totalOf(meter.aggregation_type)}
+        value={usage.total_usage}
+        before={before?.total_usage}
+        unit={meter.unit}
+      />
+      <Figure title="Events" value={String(usage.event_count)} before={count(before?.event_count)} />
+      <Figure title="Customers" value={String(usage.unique_customers)} before={count(before?.unique_customers)} />
+    </dl>
+  );
+}
+
+const count = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value));
+
+interface FigureProps {
+  title: string;
+  value: string | null;
+  before: string | null | undefined;
+  unit?: string | null;
+}
+
+function Figure({ title, value, before, unit }: FigureProps) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>
+        <span className="figure">{formatDecimal(value)}</span>{' '}
+        {typeof unit === 'string' && value !== null && <span className="muted">{unit}</span>}
+        {before !== undefined && (
+          <div className="figure-note">
+            {before === null || value === null ? 'No value' : (percentChange(value, before) ?? 'New')} ·{' '}
+            {formatDecimal(before)} before
+          </div>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+function fileName(meter: Meter, { from, to, by }: UsageWindow): string {
+  const name = meter.name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return `usage-${name}-${from}-${to}-by-${by}.csv`;
+}
+
+function usageCsv(usage: MeterUsage, before: MeterUsage | undefined): string {
+  const rows = usage.grouped_data.map(({ period, period_start: start, usage: used, event_count: events }, index) => {
+    const earlier = before?.grouped_data[index];
+    return [period, start, used, events, ...(before === undefined ? [] : [earlier?.usage ?? null])];
+  });
+  const header = ['period', 'period_start', 'usage', 'event_count', ...(before === undefined ? [] : ['usage_before'])];
+  return toCsv([header, ...rows]);
+}

@@ -1,0 +1,127 @@
+// Every page of the console in a real browser: nobody is kept out by how it is drawn, nothing moves by itself, nothing is asked
+// of anybody else, and the first load is small. With SCREENSHOTS=<folder> each page is also drawn into that folder.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  countBytes,
+  findBarriers,
+  layoutShift,
+  openBrowser,
+  type Browser,
+  type Visit,
+} from '../support/browser/browser.ts';
+import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { startWeir, type Weir } from '../support/harness.ts';
+
+/** Of the first load, compressed. */
+const BYTES_MAX = 250_000;
+
+const screenshots = process.env['SCREENSHOTS'];
+
+let weir: Weir;
+let organization: Furnished;
+let browser: Browser;
+let visit: Visit;
+
+beforeAll(async () => {
+  weir = await startWeir();
+  [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
+  visit = await signedIn();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await weir.close();
+});
+
+async function signedIn(): Promise<Visit> {
+  const made = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 860 } });
+  const cookie = { name: 'access_token', value: organization.session, url: weir.baseUrl };
+  await made.context.addCookies([cookie]);
+  return made;
+}
+
+/** Waits until a page has all that it shows at first. */
+async function settled(page: Page): Promise<void> {
+  await page.locator('h1').waitFor();
+  await expect.poll(() => page.locator('.loading').count(), { timeout: 10_000 }).toBe(0);
+  await page.evaluate('document.fonts.ready.then(() => undefined)');
+}
+
+async function draw(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return;
+  await mkdir(screenshots, { recursive: true });
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true, animations: 'disabled' });
+}
+
+test('a first load stays below 250 kB, with the fonts', async () => {
+  const { page, close } = await signedIn();
+  const bytes = await countBytes(page, async () => {
+    await page.goto('/');
+    await settled(page);
+  });
+  await close();
+  const sum = bytes.reduce((before, [, each]) => before + each, 0);
+  expect(bytes.some(([address]) => address.endsWith('.woff2'))).toBe(true);
+  expect(sum, JSON.stringify(bytes)).toBeLessThan(BYTES_MAX);
+});
+
+test('every page is open to everybody in light and in dark, and nothing on it moves by itself', async () => {
+  const { page, faults } = visit;
+  const found: string[] = [];
+  for (const [name, address] of Object.entries(organization.addresses)) {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(address);
+    await settled(page);
+    const shift = await layoutShift(page);
+    if (shift > 0) found.push(`${name} moved by ${shift}`);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      found.push(...(await findBarriers(page)).map((barrier) => `${name} in ${colorScheme}: ${barrier}`));
+      await draw(page, `${name}-${colorScheme}`);
+    }
+  }
+  expect(found).toEqual([]);
+  expect(faults).toEqual([]);
+}, 180_000);
+
+test('so are the dialogs in which prices are written, customers subscribed and lines opened', async () => {
+  const { page, faults } = visit;
+  await page.emulateMedia({ colorScheme: 'light' });
+  const { addresses } = organization;
+  const dialogs: [name: string, address: string | undefined, button: string][] = [
+    ['charge-editor', addresses['plan'], 'Add a charge'],
+    ['new-plan', addresses['plans'], 'New plan'],
+    ['subscribe', addresses['customer'], 'Subscribe to a plan'],
+    ['line', addresses['invoice-open'], 'Tokens'],
+    ['cancel', addresses['subscription'], 'Cancel subscription'],
+    ['new-feature', addresses['features'], 'New feature'],
+  ];
+  const found: string[] = [];
+  for (const [name, address = '', button] of dialogs) {
+    await page.goto(address);
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await page.getByRole('dialog').waitFor();
+    await settled(page);
+    found.push(...(await findBarriers(page)).map((barrier) => `${name}: ${barrier}`));
+    await draw(page, `${name}-light`);
+  }
+  expect(found).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+test('on a phone no page is wider than the phone', async () => {
+  const { page } = visit;
+  await page.setViewportSize({ width: 390, height: 844 });
+  const wide: string[] = [];
+  for (const [name, address] of Object.entries(organization.addresses)) {
+    await page.goto(address);
+    await settled(page);
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    if (width > 390) wide.push(`${name} is ${width} wide`);
+    await draw(page, `${name}-phone`);
+  }
+  expect(wide).toEqual([]);
+}, 120_000);

@@ -1,0 +1,132 @@
+// An organization with something on every page of the console, made through the API.
+
+import { signUp, until, type Organization, type Weir } from '../harness.ts';
+
+export interface Furnished extends Organization {
+  apiKey: string;
+  /** Where each page is, by a name for it. */
+  addresses: Record<string, string>;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Makes it. The invoices of the three days before today are there: one paid, one open, one a draft. */
+export async function furnish(weir: Weir): Promise<Furnished> {
+  const organization = await signUp(weir);
+  const { session } = organization;
+  const apiKey = await organization.createKey();
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) });
+    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  await call('PATCH', '/billing/settings', { invoice_grace_hours: 72 });
+  const feature = (name: string, key: string, aggregation: string, unit: string) =>
+    call('POST', '/features', {
+      name,
+      lookup_key: key,
+      type: 'meter',
+      aggregation_type: aggregation,
+      unit,
+    });
+  const tokens = await feature('Tokens', 'tokens', 'SUM', 'tokens');
+  const requests = await feature('API requests', 'requests', 'COUNT', 'requests');
+  const users = await feature('Active users', 'users', 'UNIQUE_COUNT', 'users');
+  await call('POST', '/features', { name: 'Single sign-on', lookup_key: 'sso', type: 'switch' });
+  const plan = await call('POST', '/plans', {
+    name: 'Scale',
+    lookup_id: 'scale',
+    type: 'HYBRID',
+    billing_interval: 'day',
+    currency: 'USD',
+    description: 'For teams that are past the first million.',
+  });
+  await call('POST', `/plans/${plan.id}/charges`, { type: 'FIXED', display_name: 'Base fee', unit_price: '49' });
+  await call('POST', `/plans/${plan.id}/charges`, {
+    type: 'USAGE',
+    display_name: 'Tokens',
+    meter_id: tokens.meter_id,
+    model: 'graduated',
+    tiers: [
+      { up_to: '1000', unit_price: '0.10' },
+      { up_to: null, unit_price: '0.08', flat_fee: '5' },
+    ],
+  });
+  await call('POST', `/plans/${plan.id}/charges`, {
+    type: 'USAGE',
+    display_name: 'API requests',
+    meter_id: requests.meter_id,
+    unit_price: '0.002',
+    included_units: '1000',
+  });
+  await call('POST', `/plans/${plan.id}/features`, {
+    feature_id: tokens.id,
+    usage_limit: 100_000,
+    usage_reset_period: 'month',
+  });
+  const customer = await call('POST', '/customers', {
+    external_id: 'acme',
+    name: 'Acme Corporation',
+    email: 'billing@acme.example',
+    billing_address_line1: '1 Main Street',
+    billing_address_city: 'Springfield',
+    billing_address_postal_code: '12345',
+    billing_address_country: 'US',
+  });
+  await call('POST', '/customers', { external_id: 'globex', name: 'Globex' });
+  const start = new Date(Date.now() - 3 * DAY_MS).toISOString().slice(0, 10);
+  const subscription = await call('POST', '/subscriptions', {
+    customer_id: customer.id,
+    plan_id: plan.id,
+    start_date: start,
+  });
+  const events = Array.from({ length: 60 }, (_, index) => ({
+    meter_token: [tokens, requests, tokens][index % 3].meter_token,
+    customer_external_id: index % 7 === 0 ? 'globex' : 'acme',
+    quantity: 100 + index * 3,
+    timestamp: new Date(Date.parse(start) + (index / 60) * 3 * DAY_MS).toISOString(),
+  }));
+  const unfit = { meter_token: users.meter_token, customer_external_id: 'acme', quantity: 1, metadata: {} };
+  await weir.request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events: [...events, unfit] } });
+  await weir.drained();
+  const invoices = async () => (await call('GET', `/invoices?subscription_id=${subscription.id}`)).data;
+  await until(async () => (await invoices()).length === 4, 'there is an invoice of each boundary');
+  // The first is of the start, and the last of today: the day that ended in between has usage.
+  const [draft, open, paid, first] = await invoices();
+  await call('POST', `/invoices/${first.id}/finalize`);
+  await call('POST', `/invoices/${paid.id}/finalize`);
+  await call('POST', `/invoices/${paid.id}/pay`, { reference: 'ch_3PqX' });
+  await call('POST', `/customers/${customer.id}/credits`, { amount: '25.00', currency: 'USD', note: 'Welcome' });
+  await call('POST', `/invoices/${open.id}/finalize`);
+  await call('POST', '/invitations', { email: 'ada@example.com', role: 'viewer' });
+  return {
+    ...organization,
+    apiKey,
+    addresses: {
+      home: '/',
+      usage: `/usage?meter=${tokens.meter_id}`,
+      events: '/events',
+      customers: '/customers',
+      customer: `/customers/${customer.id}`,
+      'customer-credits': `/customers/${customer.id}?tab=credits`,
+      'customer-entitlements': `/customers/${customer.id}?tab=entitlements`,
+      features: '/features',
+      meter: `/meters/${tokens.meter_id}`,
+      plans: '/plans',
+      plan: `/plans/${plan.id}`,
+      subscriptions: '/subscriptions',
+      subscription: `/subscriptions/${subscription.id}`,
+      invoices: '/invoices',
+      'invoice-draft': `/invoices/${draft.id}`,
+      'invoice-open': `/invoices/${open.id}`,
+      'invoice-print': `/invoices/${paid.id}/print`,
+      credits: `/credits?customer=${customer.id}`,
+      'api-keys': '/api-keys',
+      settings: '/settings',
+      people: '/settings?tab=people',
+      account: '/settings?tab=account',
+      'audit-log': '/settings?tab=audit-log',
+      health: '/health',
+    },
+  };
+}
