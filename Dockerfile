@@ -9,7 +9,7 @@ COPY packages packages
 COPY apps apps
 COPY services services
 RUN npm ci --no-audit --no-fund
-RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile apps/admin
+RUN npx tsc -b apps/api apps/worker apps/import apps/reconcile apps/admin && node services/build-console.mjs
 # What is left in src is read from there when a process starts: what the page /embed is made of.
 RUN find apps/api/src -name '*.ts' -delete
 

@@ -170,6 +170,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
+  const consolePage = await useConsole(app, deps.consoleFolder);
   const guards = buildGuards(app, { database, apiKeys, keyUse: deps.keyUse, publicUrl: settings.PUBLIC_URL });
   useAudit(app, database);
   const turns = new Turns();
@@ -183,12 +184,6 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: deps.isDraining,
   });
-  sessionRoutes(app, { database, guards, throttle, attemptPassword, settings });
-  ownSessionRoutes(app, { database, guards });
-  passwordRoutes(app, { ...people, attemptPassword });
-  invitationRoutes(app, people);
-  userRoutes(app, { database, guards });
-  auditLogRoutes(app, { database, guards });
   systemRoute(app, {
     guards,
     database,
