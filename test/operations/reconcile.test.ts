@@ -39,6 +39,9 @@ describe('the events', () => {
     await weir.drained();
     await worker.close();
   };
+  /** What the people of an organization are told of the last reconciliation. */
+  const lastWord = async ({ session }: Tenant) =>
+    (await weir.request('GET', '/api/v1/system', { session })).body.reconcile;
   const replay = async (tenant: Tenant, id: string, body?: unknown) => {
     const answer = await weir.request('POST', `/api/v1/events/${id}/replay`, { session: tenant.session, body });
     expect(answer.status).toBe(202);
@@ -113,6 +116,7 @@ describe('the events', () => {
     expect(out).toContain('85 = 82 + 2 + 1 + 0  (2 organizations, equal)');
     expect(out).toMatch(/All is equal\.\n$/);
     expect(code).toBe(0);
+    for (const each of [tenant, other]) expect(await lastWord(each)).toMatchObject({ is_equal: true, problems: 0 });
   });
 
   test('an event that is in Postgres and still staged, because its worker died in between, is counted once', async () => {
@@ -166,6 +170,11 @@ describe('the events', () => {
     const found = await runReconcile(weir, '--organization', tenant.id);
     expect(found.out).toContain(`organization ${tenant.id}, ${new Date().toISOString().slice(0, 7)}: 1 event MISSING`);
     expect(found.code).toBe(1);
+    const word = await lastWord(tenant);
+    expect(word.is_equal).toBe(false);
+    expect(word.problems).toBeGreaterThan(0);
+    await runReconcile(weir, '--organization', tenant.id, '--month', '2020-01');
+    expect(await lastWord(tenant)).toEqual(word);
 
     const repaired = await runReconcile(weir, '--organization', tenant.id, '--repair');
     expect(repaired.out).toContain('1 event MISSING');
