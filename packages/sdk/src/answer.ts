@@ -1,4 +1,4 @@
-import { WeirError } from './error.ts';
+import { WeirError, type FieldProblem } from './error.ts';
 import { parseRetryAfter } from './retry.ts';
 
 /** What the service said, about a request or about one event of a batch. */
@@ -17,6 +17,9 @@ export interface Tracked {
   duplicate: boolean;
 }
 
+/** What became of one event of a batch: Weir keeps it, or `error` says why not. */
+export type BatchOutcome = Tracked | { error: WeirError };
+
 /** Reads an answer whole. Rejects like `response.text()` when the connection breaks before the end of the body. */
 export async function readAnswer(response: Response): Promise<Answer> {
   const body = parseObject(await response.text());
@@ -26,6 +29,13 @@ export async function readAnswer(response: Response): Promise<Answer> {
     requestId: text(body.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
   };
+}
+
+/** Returns what was asked for. Throws a WeirError when the answer is no success, or none that can be read. */
+export function readOrThrow(answer: Answer): object {
+  const isRead = answer.status >= 200 && answer.status < 300 && Object.keys(answer.body).length > 0;
+  if (!isRead) throw refusal(answer, []);
+  return answer.body;
 }
 
 /** Returns the answers to the single events of a batch, in the order sent. Throws a WeirError unless there is one for each. */
@@ -44,6 +54,16 @@ export function settle(answer: Answer, idempotencyKey: string): Tracked {
   throw refusal(answer, [idempotencyKey]);
 }
 
+/** The same as a value. */
+export function settleOrError(answer: Answer, idempotencyKey: string): BatchOutcome {
+  try {
+    return settle(answer, idempotencyKey);
+  } catch (error) {
+    if (error instanceof WeirError) return { error };
+    throw error;
+  }
+}
+
 /** A success that cannot be read counts as no answer. To send the events again finds out whether they were kept. */
 function refusal(answer: Answer, idempotencyKeys: readonly string[]): WeirError {
   const { status, body, requestId, retryAfterMs } = answer;
@@ -54,8 +74,14 @@ function refusal(answer: Answer, idempotencyKeys: readonly string[]): WeirError 
     detail: text(body.detail) ?? `The service answered ${status} with a body that this client does not understand`,
     requestId,
     retryAfterMs,
+    outcome: body.outcome === 'not_accepted' || body.outcome === 'unknown' ? body.outcome : undefined,
+    errors: Array.isArray(body.errors) ? body.errors.filter(isFieldProblem) : undefined,
     idempotencyKeys,
   });
+}
+
+function isFieldProblem(value: unknown): value is FieldProblem {
+  return isObject(value) && text(value.path) !== undefined && text(value.message) !== undefined;
 }
 
 function parseObject(json: string): Record<string, unknown> {

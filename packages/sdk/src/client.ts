@@ -1,50 +1,109 @@
 // The client for services that report usage. Every attempt has a time limit, and is retried while that can help. It carries
 // a key for each event, so that a retry never counts twice.
 
-import { readAnswer, settle, splitAnswer, type Answer, type Tracked } from './answer.ts';
+import { readOrThrow, settle, type BatchOutcome, type Tracked } from './answer.ts';
+import { deliver } from './deliver.ts';
 import { WeirError } from './error.ts';
-import { encodeEvent, type UsageEvent } from './event.ts';
+import { keyAndEncode, type UsageEvent } from './event.ts';
+import { EventQueue, readLimits, type CloseResult, type QueueCallOptions, type QueueOptions } from './queue.ts';
+import {
+  queryString,
+  type Customer,
+  type CustomersQuery,
+  type CustomerUsage,
+  type Entitlement,
+  type EntitlementQuery,
+  type EventReceipt,
+  type EventsPage,
+  type EventsQuery,
+  type MeterCustomer,
+  type MeterUsage,
+  type Page,
+  type PageQuery,
+  type UsageQuery,
+  type WidgetToken,
+  type WindowQuery,
+} from './reads.ts';
 import { withRetries } from './retry.ts';
+import { Transport, type Message } from './transport.ts';
+
+export type { BatchOutcome, Tracked } from './answer.ts';
+export { WeirError, type FieldProblem } from './error.ts';
+export { encodeEvent, type JsonValue, type KeyedEvent, type UsageEvent } from './event.ts';
+export type { OutboxOptions } from './outbox.ts';
+export type { CloseResult, QueueCallOptions, QueueOptions } from './queue.ts';
+export type {
+  AggregationType,
+  Customer,
+  CustomersQuery,
+  CustomerUsage,
+  Decimal,
+  Entitlement,
+  EntitlementQuery,
+  EventReceipt,
+  EventsPage,
+  EventsQuery,
+  MeterCustomer,
+  MeterUsage,
+  Page,
+  PageQuery,
+  UsageGroup,
+  UsagePeriod,
+  UsageQuery,
+  WidgetToken,
+  WindowQuery,
+} from './reads.ts';
 
 export interface WeirClientOptions {
   /** Where the service listens, without `/api/v1`: `https://usage.example.com`. */
   baseUrl: string;
-  /** A key with the scope `usage.write`. */
+  /** A key with the scope `usage.write` to send events, and `usage.read` to read. */
   apiKey: string;
   /** The limit of one attempt, in milliseconds; default 5000. */
   timeoutMs?: number;
   /** Retries after the first attempt; default 4, which is less than 4 s of waiting unless the service asks for more. */
   retries?: number;
-  /** Called with each failure that will be retried, before the wait. */
+  /** Called with each failure that will be retried, before the wait; also with those of the queue. */
   onRetry?: (error: WeirError, delayMs: number) => void;
   /** Used instead of the global `fetch`. */
   fetch?: typeof fetch;
+  /** For what `queue` sends in the background. */
+  queue?: QueueOptions;
 }
 
 export interface CallOptions {
   /** Ends the call at once with the signal's reason; whether its events were accepted is then unknown. */
   signal?: AbortSignal | undefined;
+  /** In place of the client's own. */
+  timeoutMs?: number | undefined;
+  /** In place of the client's own. */
+  retries?: number | undefined;
 }
 
-/** What became of one event of a batch: Weir keeps it, or `error` says why not. */
-export type BatchOutcome = Tracked | { error: WeirError };
-
 export class WeirClient {
-  readonly #baseUrl: string;
-  readonly #apiKey: string;
-  readonly #timeoutMs: number;
+  readonly #transport: Transport;
   readonly #retries: number;
   readonly #onRetry: WeirClientOptions['onRetry'];
-  readonly #fetch: typeof fetch;
+  readonly #queueOptions: QueueOptions;
+  #queue: EventQueue | undefined;
+  #isClosed = false;
 
-  /** Throws a TypeError when `baseUrl` is no URL. Opens no connection. */
+  /**
+   * Throws a TypeError when `baseUrl` is no URL, and a RangeError when an option of the queue is out of range. Opens no connection,
+   * unless there is an outbox, of which what is left is sent.
+   */
   constructor(options: WeirClientOptions) {
-    this.#baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, '');
-    this.#apiKey = options.apiKey;
-    this.#timeoutMs = options.timeoutMs ?? 5000;
+    this.#transport = new Transport({
+      baseUrl: options.baseUrl,
+      apiKey: options.apiKey,
+      timeoutMs: options.timeoutMs ?? 5000,
+      fetch: options.fetch ?? fetch,
+    });
     this.#retries = options.retries ?? 4;
     this.#onRetry = options.onRetry;
-    this.#fetch = options.fetch ?? fetch;
+    this.#queueOptions = options.queue ?? {};
+    readLimits(this.#queueOptions);
+    if (this.#queueOptions.outbox !== undefined) this.#openQueue();
   }
 
   /**
@@ -52,8 +111,9 @@ export class WeirClient {
    * out of reach through all retries. Rejects with a RangeError when the quantity is no number.
    */
   async track(event: UsageEvent, options: CallOptions = {}): Promise<Tracked> {
-    const { key, json } = prepare(event);
-    return await this.#retry(options, async () => settle(await this.#post('/sdk/track', json, [key], options), key));
+    const { key, json } = keyAndEncode(event);
+    const message: Message = { method: 'POST', path: '/sdk/track', body: json, idempotencyKeys: [key] };
+    return await this.#call(message, options, (answer) => settle(answer, key));
   }
 
   /**
@@ -62,95 +122,137 @@ export class WeirClient {
    * its own.
    */
   async trackBatch(events: readonly UsageEvent[], options: CallOptions = {}): Promise<BatchOutcome[]> {
-    const outcomes: BatchOutcome[] = [];
-    let pending = events.map((event, index) => ({ ...prepare(event), index }));
-
-    const attempt = async () => {
-      const keys = pending.map((item) => item.key);
-      const body = `{"events":[${pending.map((item) => item.json).join(',')}]}`;
-      const answers = splitAnswer(await this.#post('/sdk/track/batch', body, keys, options), keys);
-      const unsettled = [];
-      let failure: WeirError | undefined;
-      for (const [position, item] of pending.entries()) {
-        const outcome = settleOrError(answers[position]!, item.key);
-        outcomes[item.index] = outcome;
-        if ('error' in outcome && outcome.error.transient) {
-          unsettled.push(item);
-          failure = outcome.error;
-        }
-      }
-      pending = unsettled;
-      if (failure) throw failure;
-    };
-
-    try {
-      await this.#retry(options, attempt);
-    } catch (error) {
-      // Once the events have answers of their own, the unsettled ones keep the error of their last one.
-      if (!(error instanceof WeirError) || outcomes.length === 0) throw error;
-    }
-    return outcomes;
+    const { signal, retries = this.#retries } = options;
+    const { outcomes, failure } = await deliver(
+      events.map(keyAndEncode),
+      (body, idempotencyKeys) => this.#sendBatch(body, idempotencyKeys, options),
+      { retries, onRetry: this.#onRetry, signal },
+    );
+    const isAnswered = outcomes.some((outcome) => outcome !== undefined);
+    if (failure !== undefined && !(failure instanceof WeirError && isAnswered)) throw failure;
+    return outcomes.map((outcome) => outcome ?? { error: failure as WeirError });
   }
 
-  async #retry<T>(options: CallOptions, attempt: () => Promise<T>): Promise<T> {
-    return await withRetries(attempt, {
-      retries: this.#retries,
-      onRetry: this.#onRetry,
-      signal: options.signal,
-    });
+  /**
+   * Hands an event to the background, which sends it in a batch, again and again until Weir has it. Resolves to its idempotency key
+   * as soon as it is held: in memory, or with an outbox on disk. Rejects with a WeirError: `queue_full` if so set, `queue_closed`,
+   * or `outbox_failed`. Rejects with a RangeError when the quantity is no number.
+   *
+   * An event without a timestamp gets the present one, since it may be sent much later.
+   */
+  async queue(event: UsageEvent, { signal, onSettled }: QueueCallOptions = {}): Promise<string> {
+    const encoded = keyAndEncode({ ...event, timestamp: event.timestamp ?? new Date() });
+    const held = { ...encoded, bytes: Buffer.byteLength(encoded.json), onSettled };
+    await (this.#queue ?? this.#openQueue()).add(held, signal);
+    return encoded.key;
   }
 
-  /** Makes one attempt. Returns any answer; throws a WeirError of status 0 when none comes. */
-  async #post(path: string, body: string, idempotencyKeys: string[], { signal }: CallOptions): Promise<Answer> {
-    // A listener that is taken off again, since the caller's signal may outlive millions of requests.
-    const limit = new AbortController();
-    const stop = () => limit.abort();
-    const timer = setTimeout(stop, this.#timeoutMs);
-    signal?.addEventListener('abort', stop);
-    try {
-      const response = await this.#fetch(`${this.#baseUrl}/api/v1${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': this.#apiKey },
-        body,
-        // The key must not follow a redirect to another host.
-        redirect: 'manual',
-        signal: limit.signal,
-      });
-      return await readAnswer(response);
-    } catch (cause) {
-      signal?.throwIfAborted();
-      const late = limit.signal.aborted;
-      throw new WeirError({
-        status: 0,
-        code: late ? 'timeout' : 'network_error',
-        detail: late ? `No answer within ${this.#timeoutMs} ms` : `Cannot reach ${this.#baseUrl}: ${reason(cause)}`,
-        idempotencyKeys,
-        cause,
-      });
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
-    }
+  /** Bytes of JSON that were queued and are not settled, in memory or in the outbox: what to put on a chart and an alert. */
+  get queuedBytes(): number {
+    return this.#queue?.bytes ?? 0;
   }
-}
 
-function prepare(event: UsageEvent): { key: string; json: string } {
-  const key = event.idempotency_key ?? crypto.randomUUID();
-  return { key, json: encodeEvent({ ...event, idempotency_key: key }) };
-}
-
-function settleOrError(answer: Answer, idempotencyKey: string): BatchOutcome {
-  try {
-    return settle(answer, idempotencyKey);
-  } catch (error) {
-    if (error instanceof WeirError) return { error };
-    throw error;
+  /** Sends what is queued now. Resolves when all of it is settled, or rejects with the signal's reason. */
+  async flush({ signal }: Pick<CallOptions, 'signal'> = {}): Promise<void> {
+    await this.#queue?.flush(signal);
   }
-}
 
-/** Fetch says only "fetch failed"; what failed is in the cause. */
-function reason(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(cause instanceof Error)) return String(cause);
-  return cause.message || ('code' in cause ? String(cause.code) : cause.name);
+  /**
+   * Sends what is queued, for at most so many milliseconds (default 10,000), and takes no more. Never rejects because of the
+   * service: the result says what is left. With an outbox that stays on disk.
+   */
+  async close({ timeout = 10_000 }: { timeout?: number } = {}): Promise<CloseResult> {
+    this.#isClosed = true;
+    return (await this.#queue?.close(timeout)) ?? { isDone: true, unsent: [] };
+  }
+
+  /** The usage of a meter over a window, in all and by calendar period; of all customers or of one. */
+  async usage(query: UsageQuery, options: CallOptions = {}): Promise<MeterUsage> {
+    if ('meter_token' in query) return await this.#get('/usage', { ...query }, options);
+    const { meter_id: meterId, ...rest } = query;
+    return await this.#get(`/meters/${encodeURIComponent(meterId)}/usage`, rest, options);
+  }
+
+  /** The usage of one customer over a window, on every meter. `id` is that of its record. */
+  async customerUsage(id: string, window: WindowQuery = {}, options: CallOptions = {}): Promise<CustomerUsage> {
+    return await this.#get(`/customers/${encodeURIComponent(id)}/usage`, { ...window }, options);
+  }
+
+  /** The customers of a meter by their usage over a window, largest first. */
+  async meterCustomers(
+    meterId: string,
+    query: WindowQuery & PageQuery = {},
+    options: CallOptions = {},
+  ): Promise<Page<MeterCustomer>> {
+    return await this.#get(`/meters/${encodeURIComponent(meterId)}/customers`, { ...query }, options);
+  }
+
+  /** The receipt of an event: what became of it. */
+  async event(id: string, options: CallOptions = {}): Promise<EventReceipt> {
+    return await this.#get(`/events/${encodeURIComponent(id)}`, {}, options);
+  }
+
+  /** A page of events, newest first. One that still waits in Weir's queue is not listed yet. */
+  async events(query: EventsQuery = {}, options: CallOptions = {}): Promise<EventsPage> {
+    return await this.#get('/events', { ...query }, options);
+  }
+
+  /** Whether a customer may use a feature, and how much of it is left. */
+  async entitlement(query: EntitlementQuery, options: CallOptions = {}): Promise<Entitlement> {
+    return await this.#get('/entitlements', { ...query }, options);
+  }
+
+  /** Everything that the subscriptions of a customer give it. */
+  async entitlements(customerExternalId: string, options: CallOptions = {}): Promise<Entitlement[]> {
+    const query = { customer_external_id: customerExternalId };
+    return (await this.#get<{ data: Entitlement[] }>('/entitlements', query, options)).data;
+  }
+
+  async customer(id: string, options: CallOptions = {}): Promise<Customer> {
+    return await this.#get(`/customers/${encodeURIComponent(id)}`, {}, options);
+  }
+
+  /** A page of customers, newest first. */
+  async customers(query: CustomersQuery = {}, options: CallOptions = {}): Promise<Page<Customer>> {
+    return await this.#get('/customers', { ...query }, options);
+  }
+
+  /** Makes a token that shows one customer its usage, for `/embed#token=` or for reads of your own. It ends after an hour. */
+  async widgetToken(customerExternalId: string, options: CallOptions = {}): Promise<WidgetToken> {
+    const body = JSON.stringify({ customer_external_id: customerExternalId });
+    return await this.#call(
+      { method: 'POST', path: '/widget/token', body },
+      options,
+      (answer) => readOrThrow(answer) as WidgetToken,
+    );
+  }
+
+  async #get<T>(path: string, query: Parameters<typeof queryString>[0], options: CallOptions): Promise<T> {
+    return await this.#call(
+      { method: 'GET', path: path + queryString(query) },
+      options,
+      (answer) => readOrThrow(answer) as T,
+    );
+  }
+
+  async #call<T>(
+    message: Message,
+    { signal, timeoutMs, retries = this.#retries }: CallOptions,
+    read: (answer: Awaited<ReturnType<Transport['send']>>) => T,
+  ): Promise<T> {
+    const attempt = async () => read(await this.#transport.send({ ...message, signal, timeoutMs }));
+    return await withRetries(attempt, { retries, onRetry: this.#onRetry, signal });
+  }
+
+  #sendBatch(body: string, idempotencyKeys: readonly string[], { signal, timeoutMs }: CallOptions) {
+    return this.#transport.send({ method: 'POST', path: '/sdk/track/batch', body, idempotencyKeys, signal, timeoutMs });
+  }
+
+  #openQueue(): EventQueue {
+    const send = (body: string, keys: readonly string[], signal: AbortSignal) =>
+      this.#sendBatch(body, keys, { signal });
+    this.#queue = new EventQueue(send, this.#onRetry, this.#queueOptions);
+    if (this.#isClosed) void this.#queue.close(0);
+    return this.#queue;
+  }
 }

@@ -1,12 +1,38 @@
+/** Found on every WeirError, also on one of another copy of this package: a process may have loaded both of its builds. */
+const mark = Symbol.for('@weir/sdk/WeirError');
+
+/** One field that the service refused. */
+export interface FieldProblem {
+  path: string;
+  message: string;
+}
+
+export interface WeirErrorFields {
+  status: number;
+  code: string;
+  detail: string;
+  requestId?: string | undefined;
+  retryAfterMs?: number | undefined;
+  outcome?: 'not_accepted' | 'unknown' | undefined;
+  errors?: readonly FieldProblem[] | undefined;
+  /** Default: what the status says. */
+  transient?: boolean;
+  idempotencyKeys?: readonly string[];
+  cause?: unknown;
+}
+
 /**
- * A call that did not succeed. `transient` says whether the same call may succeed later. To send it again is safe with the same
- * keys: put `idempotencyKeys[i]` into the i-th event of the call.
+ * A call that did not succeed. `transient` says whether the same call may succeed later. To send events again is safe with the
+ * same keys: put `idempotencyKeys[i]` into the i-th event of the call.
  */
 export class WeirError extends Error {
   override readonly name = 'WeirError';
   /** The HTTP status, or 0 when no answer came. */
   readonly status: number;
-  /** A stable word: the service's own `code`, else `network_error`, `timeout`, `bad_response` or `http_<status>`. */
+  /**
+   * A stable word: the service's own `code`, else `network_error`, `timeout`, `bad_response` or `http_<status>`; of the queue
+   * `queue_full`, `queue_closed` or `outbox_failed`.
+   */
   readonly code: string;
   /** A sentence a person can act on. */
   readonly detail: string;
@@ -15,26 +41,34 @@ export class WeirError extends Error {
   readonly transient: boolean;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** What the service says of a 503: `not_accepted` left no trace, `unknown` is settled by the same keys. */
+  readonly outcome: 'not_accepted' | 'unknown' | undefined;
+  /** The fields that the service refused, where it says which. */
+  readonly errors: readonly FieldProblem[];
   /** The keys that went with the events of this call, in the order of the events, generated ones included. */
   readonly idempotencyKeys: readonly string[];
 
-  constructor(fields: {
-    status: number;
-    code: string;
-    detail: string;
-    requestId?: string | undefined;
-    retryAfterMs?: number | undefined;
-    idempotencyKeys: readonly string[];
-    cause?: unknown;
-  }) {
+  constructor(fields: WeirErrorFields) {
     super(`${fields.code}: ${fields.detail}`, { cause: fields.cause });
     this.status = fields.status;
     this.code = fields.code;
     this.detail = fields.detail;
     this.requestId = fields.requestId;
-    this.transient = isTransient(fields.status);
+    this.transient = fields.transient ?? isTransient(fields.status);
     this.retryAfterMs = fields.retryAfterMs;
-    this.idempotencyKeys = fields.idempotencyKeys;
+    this.outcome = fields.outcome;
+    this.errors = fields.errors ?? [];
+    this.idempotencyKeys = fields.idempotencyKeys ?? [];
+  }
+
+  /** True for the errors of both builds of this package, ES module and CommonJS. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== WeirError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === 'object' && value !== null && mark in value;
+  }
+
+  get [mark](): true {
+    return true;
   }
 }
 

@@ -10,7 +10,10 @@ export interface UsageEvent {
    * arrives as JavaScript prints it.
    */
   quantity: number | string;
-  /** When it happened; the time of receipt when left out. A string is ISO 8601 with an offset. */
+  /**
+   * When it happened. A string is ISO 8601 with an offset. Left out: the time of receipt, or, in `queue`, the time when it was
+   * queued.
+   */
   timestamp?: string | Date | undefined;
   /** Counts the event once however often it is sent. A UUID is made when left out. */
   idempotency_key?: string | undefined;
@@ -20,13 +23,37 @@ export interface UsageEvent {
 
 export type KeyedEvent = UsageEvent & { idempotency_key: string };
 
+/** An event as it is sent. */
+export interface EncodedEvent {
+  key: string;
+  /** One line of JSON. */
+  json: string;
+}
+
+/** Gives the event a key unless it has one, and writes it as JSON. Throws like `encodeEvent`. */
+export function keyAndEncode(event: UsageEvent): EncodedEvent {
+  const key = event.idempotency_key ?? crypto.randomUUID();
+  return { key, json: encodeEvent({ ...event, idempotency_key: key }) };
+}
+
+const BEFORE_QUANTITY = ',"quantity":';
+
 /**
  * Returns the event as JSON text. It is put together here, since `JSON.stringify` cannot write a number that a double does not
  * hold. Throws a RangeError when the quantity is no JSON number.
  */
 export function encodeEvent(event: KeyedEvent): string {
   const { quantity, ...rest } = event;
-  return `${JSON.stringify(rest).slice(0, -1)},"quantity":${encodeQuantity(quantity)}}`;
+  return `${JSON.stringify(rest).slice(0, -1)}${BEFORE_QUANTITY}${encodeQuantity(quantity)}}`;
+}
+
+/** Returns the event that `encodeEvent` wrote, its quantity as a literal with all its digits. Throws when it wrote no such text. */
+export function decodeEvent(json: string): KeyedEvent {
+  const at = json.lastIndexOf(BEFORE_QUANTITY);
+  const event = JSON.parse(`${json.slice(0, at)}}`) as KeyedEvent;
+  event.quantity = encodeQuantity(json.slice(at + BEFORE_QUANTITY.length, -1));
+  if (typeof event.idempotency_key !== 'string') throw new SyntaxError('the event has no idempotency_key');
+  return event;
 }
 
 function encodeQuantity(quantity: number | string): string {

@@ -7,14 +7,18 @@ const delayMaxMs = 10_000;
 const retryAfterMaxMs = 60_000;
 
 export interface RetryPolicy {
+  /** Retries after the first attempt; Infinity: the caller has decided to wait, however long the service asks for. */
   retries: number;
   onRetry?: ((error: WeirError, delayMs: number) => void) | undefined;
   signal?: AbortSignal | undefined;
+  /** A wait does not keep the process alive. */
+  isBackground?: boolean | undefined;
 }
 
 /**
  * Runs `attempt` until it succeeds, and waits between tries. Throws what `attempt` threw when that is not transient, when the
- * retries are used up, or when the service asks for more than a minute. Throws the signal's reason once aborted.
+ * retries are used up, or when they are numbered and the service asks for more than a minute. Throws the signal's reason once
+ * aborted.
  */
 export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
   for (let tries = 0; ; tries++) {
@@ -24,10 +28,10 @@ export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPol
     } catch (error) {
       if (!(error instanceof WeirError) || !error.transient || tries >= policy.retries) throw error;
       const askedMs = error.retryAfterMs ?? 0;
-      if (askedMs > retryAfterMaxMs) throw error;
-      const delayMs = Math.max(askedMs, backoffMs(tries));
+      if (askedMs > retryAfterMaxMs && Number.isFinite(policy.retries)) throw error;
+      const delayMs = Math.max(Math.min(askedMs, retryAfterMaxMs), backoffMs(tries));
       policy.onRetry?.(error, delayMs);
-      await pause(delayMs, policy.signal);
+      await pause(delayMs, policy);
     }
   }
 }
@@ -45,9 +49,9 @@ export function parseRetryAfter(header: string | null, now = Date.now()): number
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-async function pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+async function pause(delayMs: number, { signal, isBackground = false }: RetryPolicy): Promise<void> {
   try {
-    await sleep(delayMs, undefined, { signal });
+    await sleep(delayMs, undefined, { signal, ref: !isBackground });
   } catch {
     // Sleep fails only by abort, but with a reason of its own: the loop throws the caller's.
   }

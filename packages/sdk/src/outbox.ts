@@ -1,0 +1,334 @@
+// Queued events on disk. An event is in a file, and the file on disk, before its `queue` resolves. Files are only appended to, and
+// deleted when each of their events is settled. So a process that dies loses nothing, and the next one may send some again, which
+// are counted once by their keys. Which folder, and what of earlier processes: outbox-folder.ts.
+
+import { open, stat, truncate, type FileHandle } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { WeirError } from './error.ts';
+import { decodeEvent } from './event.ts';
+import type { EventStore, HeldEvent } from './held-event.ts';
+import { takeFirst } from './memory-store.ts';
+import { leaveFolder, makeOwnFolder, removeFile, syncFolder, takeOver } from './outbox-folder.ts';
+
+export interface OutboxOptions {
+  /** Made when it is missing. Processes may share it. */
+  folder: string;
+  /** Bytes on disk from which on it is full; default 256 MiB. */
+  bytesMax?: number;
+}
+
+interface Segment {
+  path: string;
+  /** Bytes that are on disk for certain. */
+  size: number;
+  /** Events in it that are still to be read; Infinity in one of another process, whose events nobody has counted. */
+  unread: number;
+  /** Events that were read and are not settled. */
+  unsettled: number;
+  /** Nothing is appended to it any more. */
+  isFull: boolean;
+  isRead: boolean;
+}
+
+/** The one that is written to. */
+interface ActiveSegment {
+  segment: Segment;
+  handle: FileHandle;
+  inode: bigint;
+}
+
+export interface OutboxEvent extends HeldEvent {
+  segment: Segment;
+}
+
+interface Pending {
+  event: HeldEvent;
+  resolve: () => void;
+  reject: (error: WeirError) => void;
+}
+
+/** Some thousand events: what may be sent again after a crash, and how soon room comes back. */
+const SEGMENT_BYTES = 512 * 1024;
+const READ_BYTES = 256 * 1024;
+/** Events that share one write. */
+const GROUP_MAX = 1_000;
+const NEWLINE = 0x0a;
+
+export class Outbox implements EventStore<OutboxEvent> {
+  readonly isDurable = true;
+  readonly #base: string;
+  readonly #bytesMax: number;
+  /** Events that may wait for their write, in memory. */
+  readonly #pendingMax: number;
+  readonly #onProblem: (message: string) => void;
+  readonly #opened: Promise<void>;
+  #isOpen = false;
+  #folder: Promise<string> | undefined;
+  #number = 0;
+
+  #pending: Pending[] = [];
+  #pendingBytes = 0;
+  #writing: Promise<void> | undefined;
+  #active: ActiveSegment | undefined;
+
+  /** Segments that are not read to their end, and how far the first of them is. */
+  #unread: Segment[] = [];
+  #position = 0;
+  #carry: Buffer = Buffer.alloc(0);
+  /** Events in those that this process wrote, and the number of segments of others. */
+  #unreadOwn = 0;
+  #unreadOthers = 0;
+  #reading: Promise<unknown> = Promise.resolve();
+  #ready: OutboxEvent[] = [];
+  #taken = 0;
+  #bytes = 0;
+  readonly #removals = new Set<Promise<void>>();
+
+  /** Begins to look for what earlier processes left. `onProblem` is told what cannot be read or removed. */
+  constructor(options: OutboxOptions, pendingMax: number, onProblem: (message: string) => void) {
+    this.#base = resolve(options.folder);
+    this.#bytesMax = options.bytesMax ?? 256 * 1024 * 1024;
+    this.#pendingMax = pendingMax;
+    this.#onProblem = onProblem;
+    this.#opened = this.#takeOver()
+      .catch((error: unknown) => onProblem(`The outbox ${this.#base} cannot be read: ${String(error)}`))
+      .finally(() => (this.#isOpen = true));
+  }
+
+  get waiting(): number {
+    if (!this.#isOpen || this.#unreadOthers > 0) return Infinity;
+    return this.#ready.length + this.#unreadOwn;
+  }
+
+  get bytes(): number {
+    return this.#bytes + this.#pendingBytes;
+  }
+
+  get isEmpty(): boolean {
+    const isRead = this.#unread.every(({ size }, index) => size === (index === 0 ? this.#position : 0));
+    return this.#isOpen && isRead && this.#ready.length + this.#taken + this.#pending.length === 0;
+  }
+
+  hasRoom(bytes: number): boolean {
+    // Also one that is larger than all of it, or what is settled of the file that is written to would keep it out for ever.
+    if (this.isEmpty) return true;
+    return this.#pending.length < this.#pendingMax && this.bytes + bytes <= this.#bytesMax;
+  }
+
+  add(event: HeldEvent): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ event, resolve, reject });
+      this.#pendingBytes += event.bytes + 1;
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  take(eventsMax: number, bytesMax: number): Promise<OutboxEvent[]> {
+    const taking = this.#reading.then(async () => {
+      await this.#opened;
+      while (this.#ready.length < eventsMax && (await this.#readOn()));
+      const events = takeFirst(this.#ready, eventsMax, bytesMax);
+      this.#taken += events.length;
+      return events;
+    });
+    this.#reading = taking;
+    return taking;
+  }
+
+  giveBack(events: readonly OutboxEvent[]): void {
+    this.#ready = [...events, ...this.#ready];
+    this.#taken -= events.length;
+  }
+
+  settle(events: readonly OutboxEvent[]): void {
+    this.#taken -= events.length;
+    for (const { segment } of events) {
+      segment.unsettled -= 1;
+      this.#removeIfDone(segment);
+    }
+  }
+
+  /** What is not settled stays on disk, for the next process. */
+  async close(): Promise<HeldEvent[]> {
+    await this.#opened;
+    await this.#writing;
+    await this.#reading;
+    if (this.#active !== undefined) await this.#retire(this.#active);
+    // Finds the ends of segments that were read already.
+    while (this.#ready.length === 0 && this.#unread[0]?.size === this.#position) await this.#readOn();
+    await Promise.all(this.#removals);
+    if (this.#folder !== undefined) await leaveFolder(await this.#folder);
+    return [];
+  }
+
+  async #takeOver(): Promise<void> {
+    for (const path of await takeOver(this.#base, () => this.#nextPath())) {
+      const { size } = await stat(path);
+      this.#unread.push({ path, size, unread: Infinity, unsettled: 0, isFull: true, isRead: false });
+      this.#unreadOthers += 1;
+      this.#bytes += size;
+    }
+  }
+
+  async #nextPath(): Promise<string> {
+    this.#folder ??= makeOwnFolder(this.#base);
+    const folder = await this.#folder;
+    this.#number += 1;
+    return join(folder, `${String(this.#number).padStart(8, '0')}.ndjson`);
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#pending.length > 0) {
+      const group = this.#pending.slice(0, GROUP_MAX);
+      const text = Buffer.from(group.map(({ event }) => `${event.json}\n`).join(''));
+      let settle = ({ resolve }: Pending): void => resolve();
+      try {
+        const segment = await this.#write(text);
+        segment.unread += group.length;
+        this.#unreadOwn += group.length;
+      } catch (error) {
+        settle = ({ event, reject }) => reject(outboxFailed(event, this.#base, error));
+      }
+      this.#pending.splice(0, group.length);
+      this.#pendingBytes -= text.length;
+      group.forEach(settle);
+    }
+    // In the same turn that saw nothing pending: whoever adds next begins anew.
+    this.#writing = undefined;
+  }
+
+  /** Resolves when the text is on disk, in a file that no other process has taken over. */
+  async #write(text: Buffer): Promise<Segment> {
+    for (;;) {
+      const active = this.#active ?? (await this.#openSegment());
+      const { segment, handle, inode } = active;
+      try {
+        let written = 0;
+        while (written < text.length) {
+          const at = segment.size + written;
+          written += (await handle.write(text, written, text.length - written, at)).bytesWritten;
+        }
+        await handle.datasync();
+      } catch (error) {
+        // After a write that failed nobody knows what the file holds: it gets no more, and ends where it was good.
+        await this.#retire(active);
+        await truncate(segment.path, segment.size).catch((second: unknown) =>
+          this.#onProblem(`${segment.path} may end with events that were not queued: ${String(second)}`),
+        );
+        throw error;
+      }
+      if ((await inodeOf(segment.path)) !== inode) {
+        // Someone has it who took this process for gone, and sends what was in it then, with or without this text.
+        await this.#retire(active);
+        continue;
+      }
+      segment.size += text.length;
+      this.#bytes += text.length;
+      if (segment.size >= Math.min(SEGMENT_BYTES, this.#bytesMax / 4)) await this.#retire(active);
+      return segment;
+    }
+  }
+
+  async #openSegment(): Promise<ActiveSegment> {
+    const path = await this.#nextPath();
+    const handle = await open(path, 'wx', 0o600);
+    await syncFolder(join(path, '..'));
+    const { ino } = await handle.stat({ bigint: true });
+    const segment: Segment = { path, size: 0, unread: 0, unsettled: 0, isFull: false, isRead: false };
+    this.#unread.push(segment);
+    this.#active = { segment, handle, inode: ino };
+    return this.#active;
+  }
+
+  async #retire({ segment, handle }: ActiveSegment): Promise<void> {
+    this.#active = undefined;
+    segment.isFull = true;
+    await handle.close();
+  }
+
+  /** Reads some more events; resolves to false when there is nothing more to read now. */
+  async #readOn(): Promise<boolean> {
+    const segment = this.#unread[0];
+    if (segment === undefined) return false;
+    const length = Math.min(READ_BYTES, segment.size - this.#position);
+    if (length === 0 && !segment.isFull) return false;
+    const chunk = length === 0 ? undefined : await this.#readChunk(segment, length);
+    if (chunk === undefined || chunk.length === 0) {
+      this.#endSegment(segment);
+      return true;
+    }
+    this.#position += chunk.length;
+    const bytes = Buffer.concat([this.#carry, chunk]);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    this.#carry = bytes.subarray(end);
+    for (const line of bytes.toString('utf8', 0, end).split('\n').slice(0, -1)) this.#readLine(segment, line);
+    if (segment.isFull && this.#position === segment.size) this.#endSegment(segment);
+    return true;
+  }
+
+  #readLine(segment: Segment, json: string): void {
+    segment.unread -= 1;
+    if (segment.unread !== Infinity) this.#unreadOwn -= 1;
+    try {
+      const { idempotency_key: key } = decodeEvent(json);
+      segment.unsettled += 1;
+      this.#ready.push({ key, json, bytes: Buffer.byteLength(json), segment });
+    } catch {
+      this.#onProblem(`A line of the outbox cannot be read, and is left out: ${json.slice(0, 200)}`);
+    }
+  }
+
+  /** Undefined when nothing more can be read: another process has taken the file over and sends what is in it, or the disk fails. */
+  async #readChunk(segment: Segment, length: number): Promise<Buffer | undefined> {
+    try {
+      const handle = await open(segment.path, 'r');
+      try {
+        const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, this.#position);
+        return buffer.subarray(0, bytesRead);
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      this.#onProblem(`${segment.path} cannot be read, and is left for the next start: ${String(error)}`);
+      segment.unsettled = Infinity;
+      return undefined;
+    }
+  }
+
+  /** What follows the last whole line was torn when its process died: no `queue` had resolved for it. */
+  #endSegment(segment: Segment): void {
+    this.#unread.shift();
+    this.#position = 0;
+    this.#carry = Buffer.alloc(0);
+    if (segment.unread === Infinity) this.#unreadOthers -= 1;
+    else this.#unreadOwn -= segment.unread;
+    segment.isRead = true;
+    segment.isFull = true;
+    this.#removeIfDone(segment);
+  }
+
+  #removeIfDone(segment: Segment): void {
+    if (!segment.isFull || !segment.isRead || segment.unsettled > 0) return;
+    this.#bytes -= segment.size;
+    const removal = removeFile(segment.path)
+      .catch((error: unknown) => this.#onProblem(`A file of the outbox cannot be removed: ${String(error)}`))
+      .finally(() => this.#removals.delete(removal));
+    this.#removals.add(removal);
+  }
+}
+
+async function inodeOf(path: string): Promise<bigint | undefined> {
+  try {
+    return (await stat(path, { bigint: true })).ino;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function outboxFailed(event: HeldEvent, base: string, cause: unknown): WeirError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const detail = `The event could not be written to the outbox ${base}: ${why}. Queue it again with the same key`;
+  return new WeirError({ status: 0, code: 'outbox_failed', detail, idempotencyKeys: [event.key], cause });
+}

@@ -1,0 +1,222 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WeirClient, WeirError, type KeyedEvent, type QueueOptions } from './client.ts';
+
+interface SentEvent {
+  idempotency_key: string;
+  timestamp: string;
+  quantity: number;
+}
+
+let server: Server;
+let requests: SentEvent[][];
+let accepted: Set<string>;
+/** Answers a request itself and returns true, or leaves it to a service that takes everything once. */
+let interfere: (events: SentEvent[], response: ServerResponse) => boolean;
+let client: WeirClient;
+
+beforeEach(async () => {
+  requests = [];
+  accepted = new Set();
+  interfere = () => false;
+  server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => (text += chunk));
+    request.on('end', () => {
+      const { events } = JSON.parse(text) as { events: SentEvent[] };
+      requests.push(events);
+      if (!interfere(events, response)) take(events, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function take(events: SentEvent[], response: ServerResponse): void {
+  const data = events.map(({ idempotency_key: id }) => {
+    if (accepted.has(id)) return { status: 409, code: 'duplicate_event', id };
+    accepted.add(id);
+    return { status: 201, id };
+  });
+  response.writeHead(207).end(JSON.stringify({ data }));
+}
+
+const refuse = (response: ServerResponse, status: number, body = {}) => {
+  response.writeHead(status).end(JSON.stringify(body));
+  return true;
+};
+
+function makeClient(queue: QueueOptions = {}): WeirClient {
+  const { port } = server.address() as AddressInfo;
+  client = new WeirClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'org_live_x', queue });
+  return client;
+}
+
+const event = (n: number) => ({
+  meter_token: 'm',
+  customer_external_id: 'acme',
+  quantity: n,
+  idempotency_key: `k${n}`,
+});
+const range = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+const sizes = () => requests.map((events) => events.length);
+
+async function untilSent(count: number): Promise<void> {
+  while (requests.length < count) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('as many events as fill a batch go at once, and the rest after the interval', async () => {
+  makeClient({ batchEventsMax: 10, intervalMs: 30 });
+  for (const n of range(25)) await client.queue(event(n));
+  await untilSent(2);
+  expect(sizes()).toEqual([10, 10]);
+  await untilSent(3);
+  expect(sizes()).toEqual([10, 10, 5]);
+  await client.flush();
+  expect(accepted.size).toBe(25);
+  expect(client.queuedBytes).toBe(0);
+});
+
+test('an event that is queued gets a key and the present time, and what the caller does with it later changes nothing', async () => {
+  makeClient();
+  const { idempotency_key: _, ...keyless } = event(1);
+  const before = Date.now();
+  const key = await client.queue(keyless);
+  keyless.quantity = 99;
+  await client.close();
+  const [sent] = requests.flat();
+  expect(sent).toMatchObject({ quantity: 1, idempotency_key: key });
+  expect(key).toMatch(/^[0-9a-f-]{36}$/);
+  expect(Date.parse(sent?.timestamp ?? '')).toBeGreaterThanOrEqual(before);
+});
+
+test('a full queue holds the caller back until there is room, and never holds more', async () => {
+  const held: ServerResponse[] = [];
+  interfere = (_events, response) => held.push(response) > 0;
+  makeClient({ eventsMax: 4, batchEventsMax: 2, concurrency: 1, intervalMs: 5 });
+  let queued = 0;
+  const all = Promise.all(range(20).map((n) => client.queue(event(n)).then(() => (queued += 1))));
+  for (const answered of range(10)) {
+    await untilSent(answered);
+    expect(queued).toBeLessThanOrEqual(2 * (answered - 1) + 4);
+    take(requests.at(-1) ?? [], held[answered - 1] as ServerResponse);
+  }
+  await all;
+  await client.flush();
+  expect(accepted.size).toBe(20);
+});
+
+test('a full queue refuses instead, where that is asked for; by events or by bytes', async () => {
+  interfere = () => true;
+  for (const limits of [{ eventsMax: 3 }, { bytesMax: 400 }]) {
+    makeClient({ ...limits, whenFull: 'reject' });
+    const results = await Promise.allSettled(range(10).map((n) => client.queue(event(n))));
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused.length).toBe(7);
+    expect(refused[0]?.reason).toMatchObject({ code: 'queue_full', transient: true, idempotencyKeys: ['k4'] });
+    await client.close({ timeout: 0 });
+  }
+});
+
+test('a wait for room ends with the signal', async () => {
+  interfere = () => true;
+  makeClient({ eventsMax: 1 });
+  const enough = new AbortController();
+  await client.queue(event(1));
+  const waiting = client.queue(event(2), { signal: enough.signal });
+  enough.abort('enough');
+  await expect(waiting).rejects.toBe('enough');
+  await client.close({ timeout: 0 });
+});
+
+test('no more requests are open at once than asked for', async () => {
+  const held: ServerResponse[] = [];
+  interfere = (_events, response) => held.push(response) > 0;
+  makeClient({ batchEventsMax: 2, concurrency: 3 });
+  for (const n of range(40)) await client.queue(event(n));
+  for (const answered of range(20)) {
+    await untilSent(Math.min(answered + 2, 20));
+    expect(requests.length).toBeLessThanOrEqual(answered + 2);
+    take(requests[answered - 1] ?? [], held[answered - 1] as ServerResponse);
+  }
+  await client.close();
+  expect(accepted.size).toBe(40);
+});
+
+test('an outage is outlasted with the same keys, and only what is not settled goes again', async () => {
+  const statuses = [201, 503, 409, 422, 500];
+  const refused: [WeirError, KeyedEvent][] = [];
+  interfere = (events, response) => {
+    if (requests.length === 1) return refuse(response, 503, { code: 'unavailable', outcome: 'unknown' });
+    if (requests.length === 2) return response.socket?.destroy() !== undefined;
+    if (requests.length > 3) return false;
+    const codes: Record<number, string> = { 409: 'duplicate_event', 422: 'invalid_request' };
+    const data = events.map((_, index) => ({ status: statuses[index], id: 'x', code: codes[statuses[index] ?? 0] }));
+    return refuse(response, 207, { data });
+  };
+  makeClient({ onRefused: (error, event) => refused.push([error, event]) });
+  for (const n of range(5)) await client.queue(event(n));
+  await client.flush();
+  const keys = requests.map((events) => events.map(({ idempotency_key }) => idempotency_key));
+  const all = ['k1', 'k2', 'k3', 'k4', 'k5'];
+  expect(keys).toEqual([all, all, all, ['k2', 'k5']]);
+  expect(refused).toMatchObject([[{ status: 422 }, { idempotency_key: 'k4', quantity: '4' }]]);
+});
+
+test('an event that makes the service refuse its whole request is found, and costs no other', async () => {
+  interfere = (events, response) => events.some(({ quantity }) => quantity === 77) && refuse(response, 413, {});
+  const refused: string[] = [];
+  makeClient({ onRefused: (_error, { idempotency_key }) => refused.push(idempotency_key) });
+  for (const n of range(100)) await client.queue(event(n));
+  await client.close();
+  expect(refused).toEqual(['k77']);
+  expect(accepted.size).toBe(99);
+});
+
+test('a wrong key refuses every event once, and nothing is sent again', async () => {
+  interfere = (_events, response) => refuse(response, 401, { code: 'unauthenticated' });
+  const refused: string[] = [];
+  makeClient({ onRefused: ({ code }) => refused.push(code) });
+  for (const n of range(3)) await client.queue(event(n));
+  await client.flush();
+  expect(refused).toEqual(range(3).map(() => 'unauthenticated'));
+  expect(requests).toHaveLength(1);
+});
+
+test('each event may have a listener of its own', async () => {
+  makeClient();
+  const outcomes: unknown[] = [];
+  await client.queue(event(1), { onSettled: (outcome) => outcomes.push(outcome) });
+  await client.queue(event(1), { onSettled: (outcome) => outcomes.push(outcome) });
+  await client.close();
+  expect(outcomes).toEqual([
+    { id: 'k1', duplicate: false },
+    { id: 'k1', duplicate: true },
+  ]);
+});
+
+test('close sends what is left and takes nothing more; when its time is up it gives back what has no answer', async () => {
+  makeClient();
+  await client.queue(event(1));
+  await expect(client.close()).resolves.toEqual({ isDone: true, unsent: [] });
+  await expect(client.queue(event(2))).rejects.toMatchObject({ code: 'queue_closed', transient: false });
+
+  interfere = () => true;
+  makeClient({ batchEventsMax: 1, concurrency: 1 });
+  for (const n of range(3)) await client.queue(event(n));
+  const { isDone, unsent } = await client.close({ timeout: 50 });
+  expect(isDone).toBe(false);
+  expect(unsent.map(({ idempotency_key }) => idempotency_key)).toEqual(['k1', 'k2', 'k3']);
+});
+
+test('options that make no sense are refused at once', () => {
+  for (const queue of [{ batchEventsMax: 1001 }, { concurrency: 0 }, { eventsMax: 1.5 }]) {
+    expect(() => makeClient(queue)).toThrow(RangeError);
+  }
+});

@@ -1,0 +1,322 @@
+// Sends queued events in the background: in batches, a few at once, again and again until each is settled. It holds what it has in
+// a store, which is bounded: who queues faster than Weir takes is made to wait, or refused.
+
+import type { BatchOutcome } from './answer.ts';
+import { deliver, isSettled, type SendBatch } from './deliver.ts';
+import { WeirError } from './error.ts';
+import { decodeEvent, type KeyedEvent } from './event.ts';
+import { callAtExit } from './exit.ts';
+import type { EventStore, HeldEvent } from './held-event.ts';
+import { MemoryStore } from './memory-store.ts';
+import { Outbox, type OutboxOptions } from './outbox.ts';
+
+export interface QueueOptions {
+  /** Events that are held in memory; default 10,000. */
+  eventsMax?: number;
+  /** Bytes of JSON that are held in memory; default 16 MiB. */
+  bytesMax?: number;
+  /** When no more can be held: `wait` (default) holds the call of `queue` back, `reject` rejects it with `queue_full`. */
+  whenFull?: 'wait' | 'reject';
+  /** Events in one request, 1 to 1000; default 500. As soon as so many wait they are sent. */
+  batchEventsMax?: number;
+  /** The longest that an event waits for others, in milliseconds; default 1000. */
+  intervalMs?: number;
+  /** Requests at a time; default 2. */
+  concurrency?: number;
+  /**
+   * Told of each event that is refused for good. Its event is not sent again. Default: a warning of the process. What it throws is
+   * an uncaught exception.
+   */
+  onRefused?: (error: WeirError, event: KeyedEvent) => void;
+  /** Told of what a person should know: that an outbox cannot be read, or cannot be sent. Default: a warning of the process. */
+  onWarning?: (message: string) => void;
+  /** Keeps events on disk until they are settled, so that they outlive the process. */
+  outbox?: OutboxOptions;
+  /** How long a process that is about to end waits for what is queued, in milliseconds; default 10,000. */
+  exitTimeoutMs?: number;
+  /** Whether SIGTERM closes the queue, and then ends the process unless it has other listeners. Default: false. */
+  closeOnSigterm?: boolean;
+}
+
+export interface QueueCallOptions {
+  /** Ends the wait for room with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Told what became of this event. Not with an outbox, whose events may be settled by another process. */
+  onSettled?: ((outcome: BatchOutcome) => void) | undefined;
+}
+
+export interface CloseResult {
+  /** Whether every event was settled. */
+  isDone: boolean;
+  /** Events that were held in memory and have no answer. They are yours now, with the keys that they were sent with. */
+  unsent: KeyedEvent[];
+}
+
+type OnRetry = (error: WeirError, delayMs: number) => void;
+type AbortableSendBatch = (...args: [...Parameters<SendBatch>, AbortSignal]) => ReturnType<SendBatch>;
+
+/** So much of a request's limit of 10 MB that other limits on the way are kept too. */
+const BATCH_BYTES_MAX = 1024 * 1024;
+
+/** An outbox is not thrown away because a key was wrong or a proxy was. After so long it is tried again. */
+const REFUSED_PAUSE_MS = 60_000;
+
+/** A timer that never fires, and keeps the process alive while someone waits. */
+const FOR_EVER_MS = 2 ** 31 - 1;
+
+export class EventQueue {
+  readonly #store: EventStore;
+  readonly #sendBatch: AbortableSendBatch;
+  readonly #onRetry: OnRetry | undefined;
+  readonly #options: QueueOptions;
+  readonly #batchEventsMax: number;
+  readonly #concurrency: number;
+  readonly #halt = new AbortController();
+  readonly #stopCallAtExit: () => void;
+  /** Called after each change; each takes itself out when it has seen what it waits for. */
+  readonly #watchers = new Set<() => void>();
+  #keepAlive: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #pause: NodeJS.Timeout | undefined;
+  /** What waits is sent although it fills no batch. */
+  #isDue = false;
+  #inFlight = 0;
+  #closing: Promise<CloseResult> | undefined;
+
+  constructor(sendBatch: AbortableSendBatch, onRetry: OnRetry | undefined, options: QueueOptions) {
+    this.#sendBatch = sendBatch;
+    this.#onRetry = onRetry;
+    this.#options = options;
+    const { batchEventsMax, concurrency, eventsMax, bytesMax } = readLimits(options);
+    this.#batchEventsMax = batchEventsMax;
+    this.#concurrency = concurrency;
+    this.#store =
+      options.outbox === undefined
+        ? new MemoryStore(eventsMax, bytesMax)
+        : new Outbox(options.outbox, eventsMax, (message) => this.#warn(message));
+    this.#stopCallAtExit = callAtExit(() => this.#closeAtExit(), options.closeOnSigterm ?? false);
+    // An earlier process may have left some.
+    this.#isDue = this.#store.isDurable;
+    this.#pump();
+  }
+
+  /** Bytes of JSON that are held, those under way included. */
+  get bytes(): number {
+    return this.#store.bytes;
+  }
+
+  /** Resolves when the event is held. */
+  async add(event: HeldEvent, signal?: AbortSignal): Promise<void> {
+    if (event.onSettled !== undefined && this.#store.isDurable) {
+      throw new TypeError('onSettled cannot be used with an outbox: another process may settle the event');
+    }
+    signal?.throwIfAborted();
+    if (this.#closing !== undefined) throw closed(event);
+    // Others who waited, too, may have taken the room.
+    while (!this.#store.hasRoom(event.bytes)) {
+      this.#isDue = true;
+      this.#pump();
+      if (this.#options.whenFull === 'reject') throw full(event);
+      await this.#until(() => this.#closing !== undefined || this.#store.hasRoom(event.bytes), signal);
+      if (this.#closing !== undefined) throw closed(event);
+    }
+    await this.#store.add(event);
+    this.#arm();
+    this.#tellWatchers();
+  }
+
+  /** Sends what waits now. Resolves when everything that was queued is settled. */
+  async flush(signal?: AbortSignal): Promise<void> {
+    this.#isDue = true;
+    this.#pump();
+    await this.#until(() => this.#isIdle, signal);
+  }
+
+  /** Takes no more events, and resolves when all are settled, or after `timeoutMs`. */
+  close(timeoutMs: number): Promise<CloseResult> {
+    this.#closing ??= this.#close(timeoutMs);
+    return this.#closing;
+  }
+
+  get #isIdle(): boolean {
+    return this.#inFlight === 0 && this.#store.isEmpty;
+  }
+
+  async #close(timeoutMs: number): Promise<CloseResult> {
+    // Not before #closing is set, which those who wait for room look at.
+    await Promise.resolve();
+    this.#tellWatchers();
+    const timeUp = setTimeout(() => this.#stop(), timeoutMs);
+    if (timeoutMs <= 0 || this.#pause !== undefined) this.#stop();
+    this.#isDue = true;
+    this.#pump();
+    await this.#until(() => this.#isIdle || (this.#halt.signal.aborted && this.#inFlight === 0));
+    clearTimeout(timeUp);
+    this.#stop();
+    const isDone = this.#store.isEmpty;
+    const left = await this.#store.close();
+    this.#stopCallAtExit();
+    return { isDone, unsent: left.map(({ json }) => decodeEvent(json)) };
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#pause);
+    this.#halt.abort();
+    this.#tellWatchers();
+  }
+
+  async #closeAtExit(): Promise<void> {
+    const { unsent } = await this.close(this.#options.exitTimeoutMs ?? 10_000);
+    if (unsent.length > 0) this.#warn(`The process ends with ${unsent.length} events that were not sent.`);
+  }
+
+  /** Sends at once what fills a batch, and the rest after the interval. */
+  #arm(): void {
+    this.#pump();
+    if (this.#timer !== undefined || this.#store.waiting === 0 || this.#halt.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#isDue = true;
+      this.#pump();
+    }, this.#options.intervalMs ?? 1000).unref();
+  }
+
+  #pump(): void {
+    if (this.#halt.signal.aborted || this.#pause !== undefined) return;
+    if (this.#store.waiting === 0) this.#isDue = false;
+    for (let waiting = this.#store.waiting; this.#inFlight < this.#concurrency; waiting -= this.#batchEventsMax) {
+      if (waiting <= 0 || (!this.#isDue && waiting < this.#batchEventsMax)) return;
+      this.#inFlight += 1;
+      void this.#sendOne().finally(() => {
+        this.#inFlight -= 1;
+        this.#arm();
+        this.#tellWatchers();
+      });
+    }
+  }
+
+  async #sendOne(): Promise<void> {
+    const events = await this.#store.take(this.#batchEventsMax, BATCH_BYTES_MAX);
+    if (events.length === 0) return;
+    const { outcomes, failure } = await deliver(
+      events,
+      (body, keys) => this.#sendBatch(body, keys, this.#halt.signal),
+      {
+        retries: Infinity,
+        onRetry: this.#onRetry,
+        signal: this.#halt.signal,
+        isBackground: true,
+      },
+    );
+    // Aborted by a close, this is no WeirError, and what has no answer goes back.
+    const refusal = failure instanceof WeirError ? failure : undefined;
+    const settled: HeldEvent[] = [];
+    const left: HeldEvent[] = [];
+    let aboutClient: WeirError | undefined;
+    for (const [index, event] of events.entries()) {
+      const outcome = isSettled(outcomes[index]) ? outcomes[index] : refusal && { error: refusal };
+      const error = outcome !== undefined && 'error' in outcome ? outcome.error : undefined;
+      // A wrong key or address says nothing about the event, so it stays where it can stay.
+      const isKept = this.#store.isDurable && error !== undefined && (error === refusal || isAboutKey(error));
+      if (isKept) aboutClient = error;
+      if (outcome === undefined || isKept) left.push(event);
+      else {
+        settled.push(event);
+        this.#tell(event, outcome);
+      }
+    }
+    this.#store.giveBack(left);
+    this.#store.settle(settled);
+    if (aboutClient !== undefined) this.#waitLong(aboutClient);
+  }
+
+  #waitLong(error: WeirError): void {
+    this.#warn(`Weir refuses what is sent from the outbox, which keeps it: ${error.message}`);
+    if (this.#closing !== undefined) this.#stop();
+    this.#pause ??= setTimeout(() => {
+      this.#pause = undefined;
+      this.#isDue = true;
+      this.#pump();
+    }, REFUSED_PAUSE_MS).unref();
+  }
+
+  #tell({ json, key, onSettled }: HeldEvent, outcome: BatchOutcome): void {
+    const { onRefused } = this.#options;
+    if (onSettled !== undefined) shield(() => onSettled(outcome));
+    if (!('error' in outcome)) return;
+    if (onRefused !== undefined) shield(() => onRefused(outcome.error, decodeEvent(json)));
+    else if (onSettled === undefined) this.#warn(`Weir refused the event ${key}: ${outcome.error.message}`);
+  }
+
+  #warn(message: string): void {
+    const { onWarning } = this.#options;
+    if (onWarning !== undefined) shield(() => onWarning(message));
+    else process.emitWarning(message, 'WeirWarning');
+  }
+
+  /** Resolves when it is so. Until then the process stays alive: someone waits. */
+  #until(isSo: () => boolean, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (!isSo() && signal?.aborted !== true) return;
+        this.#watchers.delete(look);
+        signal?.removeEventListener('abort', look);
+        if (this.#watchers.size === 0) {
+          clearInterval(this.#keepAlive);
+          this.#keepAlive = undefined;
+        }
+        if (isSo()) resolve();
+        else reject(signal?.reason as Error);
+      };
+      this.#watchers.add(look);
+      this.#keepAlive ??= setInterval(() => {}, FOR_EVER_MS);
+      signal?.addEventListener('abort', look);
+      look();
+    });
+  }
+
+  #tellWatchers(): void {
+    for (const look of this.#watchers) look();
+  }
+}
+
+/** What a callback of the caller throws is the caller's, and must not stop the queue. */
+function shield(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+function isAboutKey({ status }: WeirError): boolean {
+  return status === 401 || status === 403;
+}
+
+function full({ key }: HeldEvent): WeirError {
+  const detail = 'The queue holds as much as it may: queue the event again later, or set whenFull to wait';
+  return new WeirError({ status: 0, code: 'queue_full', detail, idempotencyKeys: [key] });
+}
+
+function closed({ key }: HeldEvent): WeirError {
+  const detail = 'The client was closed: make another one';
+  return new WeirError({ status: 0, code: 'queue_closed', detail, transient: false, idempotencyKeys: [key] });
+}
+
+/** Throws a RangeError for a limit that makes no sense. */
+export function readLimits(options: QueueOptions) {
+  return {
+    batchEventsMax: wholeNumber('batchEventsMax', options.batchEventsMax ?? 500, 1000),
+    concurrency: wholeNumber('concurrency', options.concurrency ?? 2, 1000),
+    eventsMax: wholeNumber('eventsMax', options.eventsMax ?? 10_000),
+    bytesMax: wholeNumber('bytesMax', options.bytesMax ?? 16 * 1024 * 1024),
+  };
+}
+
+function wholeNumber(name: string, value: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return value;
+  throw new RangeError(`${name} must be a whole number from 1${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}`);
+}

@@ -1,0 +1,82 @@
+// One attempt of one request: within a time limit, with the API key, and never after a redirect.
+
+import { readAnswer, type Answer } from './answer.ts';
+import { WeirError } from './error.ts';
+
+export interface TransportOptions {
+  baseUrl: string;
+  apiKey: string;
+  timeoutMs: number;
+  fetch: typeof fetch;
+}
+
+export interface Message {
+  method: 'GET' | 'POST';
+  /** After `/api/v1`. */
+  path: string;
+  body?: string;
+  /** The keys of the events in it, for the error. */
+  idempotencyKeys?: readonly string[];
+  signal?: AbortSignal | undefined;
+  /** In place of the client's own. */
+  timeoutMs?: number | undefined;
+}
+
+export class Transport {
+  readonly #baseUrl: string;
+  readonly #apiKey: string;
+  readonly #timeoutMs: number;
+  readonly #fetch: typeof fetch;
+
+  /** Throws a TypeError when `baseUrl` is no URL. Opens no connection. */
+  constructor(options: TransportOptions) {
+    this.#baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, '');
+    this.#apiKey = options.apiKey;
+    this.#timeoutMs = options.timeoutMs;
+    this.#fetch = options.fetch;
+  }
+
+  /** Makes one attempt. Returns any answer; throws a WeirError of status 0 when none comes, and the signal's reason once aborted. */
+  async send({ method, path, body, idempotencyKeys, signal, timeoutMs = this.#timeoutMs }: Message): Promise<Answer> {
+    // A listener that is taken off again, since the caller's signal may outlive millions of requests.
+    const limit = new AbortController();
+    const stop = () => limit.abort();
+    const timer = setTimeout(stop, timeoutMs);
+    signal?.addEventListener('abort', stop);
+    try {
+      const response = await this.#fetch(`${this.#baseUrl}/api/v1${path}`, {
+        method,
+        headers: {
+          'x-api-key': this.#apiKey,
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body }),
+        // The key must not follow a redirect to another host.
+        redirect: 'manual',
+        signal: limit.signal,
+      });
+      return await readAnswer(response);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const late = limit.signal.aborted;
+      throw new WeirError({
+        status: 0,
+        code: late ? 'timeout' : 'network_error',
+        detail: late ? `No answer within ${timeoutMs} ms` : `Cannot reach ${this.#baseUrl}: ${reason(cause)}`,
+        ...(idempotencyKeys !== undefined && { idempotencyKeys }),
+        cause,
+      });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+}
+
+/** Fetch says only "fetch failed"; what failed is in the cause. */
+function reason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name);
+}
