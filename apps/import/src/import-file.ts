@@ -2,7 +2,7 @@
 // idempotency keys make the service itself remember which rows it has.
 
 import type { Readable } from 'node:stream';
-import { encodeEvent } from '@weir/sdk/event';
+import { encodeEvent } from '@weir/sdk';
 import type { Output } from '@weir/shared/progress-line';
 import type { ImportOptions } from './import-options.ts';
 import { ImportProgress, type RowCounts } from './import-progress.ts';

@@ -3,7 +3,7 @@
 
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { WeirError } from '@weir/sdk/error';
+import { WeirError } from '@weir/sdk';
 import { Command } from 'commander';
 import { OptionError, StoppedError } from './errors.ts';
 import { importFile, type Source } from './import-file.ts';

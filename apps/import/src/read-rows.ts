@@ -1,4 +1,4 @@
-import type { JsonValue } from '@weir/sdk/event';
+import type { JsonValue } from '@weir/sdk';
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { isSafeNumber, parse as parseJson } from 'lossless-json';
 import { OptionError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@weir/sdk/event';
+import type { JsonValue } from '@weir/sdk';
 import { OptionError } from './errors.ts';
 import type { ReadableRow, Table } from './read-rows.ts';
 

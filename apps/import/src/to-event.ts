@@ -1,4 +1,4 @@
-import type { JsonValue, KeyedEvent } from '@weir/sdk/event';
+import type { JsonValue, KeyedEvent } from '@weir/sdk';
 import type { ReadableRow, Row, Table } from './read-rows.ts';
 import { compileSpec, toText, type ReadSpec } from './template.ts';
 import { parseTimestamp, type TimestampFormat } from './timestamps.ts';

@@ -146,6 +146,7 @@ test('it is full at so many bytes, and has room again when a file is done', asyn
 
 test('a small one has room again as soon as all is settled', async () => {
   const outbox = open(1000);
+  await take(outbox);
   for (let round = 0; round < 5; round += 1) {
     let count = 0;
     for (; outbox.hasRoom(1200); count += 1) await outbox.add(made(`k${round}-${count}`, 'x'.repeat(1000)));

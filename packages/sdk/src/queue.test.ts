@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { WeirClient, WeirError, type KeyedEvent, type QueueOptions } from './client.ts';
+import { WeirClient, type WeirError, type KeyedEvent, type QueueOptions } from './client.ts';
 
 interface SentEvent {
   idempotency_key: string;

@@ -61,7 +61,7 @@ const BATCH_BYTES_MAX = 1024 * 1024;
 /** An outbox is not thrown away because a key was wrong or a proxy was. After so long it is tried again. */
 const REFUSED_PAUSE_MS = 60_000;
 
-/** A timer that never fires, and keeps the process alive while someone waits. */
+/** The longest that a timer can wait: 24 days. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 
 export class EventQueue {
@@ -132,9 +132,11 @@ export class EventQueue {
     await this.#until(() => this.#isIdle, signal);
   }
 
-  /** Takes no more events, and resolves when all are settled, or after `timeoutMs`. */
+  /** Takes no more events, and resolves when all are settled, or after `timeoutMs`. Of several calls the shortest time counts. */
   close(timeoutMs: number): Promise<CloseResult> {
-    this.#closing ??= this.#close(timeoutMs);
+    this.#closing ??= this.#close();
+    if (timeoutMs <= 0 || this.#pause !== undefined) this.#stop();
+    else setTimeout(() => this.#stop(), Math.min(timeoutMs, FOR_EVER_MS)).unref();
     return this.#closing;
   }
 
@@ -142,16 +144,13 @@ export class EventQueue {
     return this.#inFlight === 0 && this.#store.isEmpty;
   }
 
-  async #close(timeoutMs: number): Promise<CloseResult> {
+  async #close(): Promise<CloseResult> {
     // Not before #closing is set, which those who wait for room look at.
     await Promise.resolve();
     this.#tellWatchers();
-    const timeUp = setTimeout(() => this.#stop(), timeoutMs);
-    if (timeoutMs <= 0 || this.#pause !== undefined) this.#stop();
     this.#isDue = true;
     this.#pump();
     await this.#until(() => this.#isIdle || (this.#halt.signal.aborted && this.#inFlight === 0));
-    clearTimeout(timeUp);
     this.#stop();
     const isDone = this.#store.isEmpty;
     const left = await this.#store.close();
