@@ -1,11 +1,14 @@
 // What someone has who packs the SDK and installs it: a package that runs and has types, with a README that is true.
 
+import { createPackageFromTarballData, checkPackage } from '@arethetypeswrong/core';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp, startWeir, type Weir } from '../support/harness.ts';
 
@@ -16,6 +19,8 @@ const plain = Object.fromEntries(Object.entries(process.env).filter(([name]) => 
 
 let weir: Weir;
 let project: string;
+let tarball: Buffer;
+let installed: string;
 let env: Record<string, string | undefined>;
 let examples: string[];
 
@@ -23,15 +28,19 @@ beforeAll(async () => {
   weir = await startWeir();
   const admin = await signUp(weir);
   const { token } = await admin.createMeter('SUM');
-  env = { ...plain, WEIR_URL: weir.baseUrl, WEIR_API_KEY: await admin.createKey('usage.write'), METER_TOKEN: token };
-
   project = await mkdtemp(join(tmpdir(), 'weir-sdk-'));
+  const apiKey = await admin.createKey('usage.write', 'usage.read');
+  const outbox = join(project, 'outbox');
+  env = { ...plain, WEIR_URL: weir.baseUrl, WEIR_API_KEY: apiKey, METER_TOKEN: token, OUTBOX: outbox };
+
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   const pack = ['pack', '--workspace', '@weir/sdk', '--pack-destination', project];
   const packed = await run('npm', pack, { cwd: root, env: plain });
   const file = packed.stdout.trim().split('\n').at(-1) ?? '';
   await run('npm', ['install', '--offline', `./${file}`], { cwd: project, env: plain });
-  const readme = await readFile(join(project, 'node_modules/@weir/sdk/README.md'), 'utf8');
+  tarball = await readFile(join(project, file));
+  installed = join(project, 'node_modules/@weir/sdk');
+  const readme = await readFile(join(installed, 'README.md'), 'utf8');
   examples = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code ?? '');
 });
 afterAll(async () => {
@@ -39,39 +48,70 @@ afterAll(async () => {
   await rm(project, { recursive: true });
 });
 
-async function runProgram(code: string): Promise<string> {
-  await writeFile(join(project, 'program.js'), code);
-  return (await run(process.execPath, ['program.js'], { cwd: project, env })).stdout;
+async function runProgram(code: string, name = 'program.js'): Promise<string> {
+  await writeFile(join(project, name), code);
+  return (await run(process.execPath, [name], { cwd: project, env })).stdout;
 }
 
 test('the examples of the README run in an empty project, and their events are counted', async () => {
-  const [first = '', batch = '', errors = '', ...others] = examples;
+  const [first = '', batch = '', outbox = '', reading = '', errors = '', ...others] = examples;
   expect(others).toEqual([]);
-  const id = (await runProgram(first)).split(' ')[0];
-  expect(await runProgram(first)).toBe(`${id} true\n`);
-  expect(await runProgram(batch)).toMatch(/^[0-9a-f-]{36} false\ninvalid_request .*quantity/);
+  expect(await runProgram(first)).toBe('{ isDone: true, unsent: [] }\n');
+  expect(await runProgram(first)).toBe('{ isDone: true, unsent: [] }\n');
+  expect(await runProgram(batch)).toMatch(/^[0-9a-f-]{36} false\n[0-9a-f-]{36} false\ninvalid_request .*quantity/);
+  expect(await runProgram(outbox)).toBe('2 true\n');
   expect(await runProgram(errors)).toBe('404 meter_not_found false 1\n');
   await weir.drained();
-  const { rows } = await weir.pool.query('SELECT idempotency_key AS key, quantity::text FROM events ORDER BY 1');
-  expect(rows).toEqual([
-    { key: 'job-1', quantity: '3' },
-    { key: 'request-4711', quantity: '1250' },
-  ]);
+  const { rows } = await weir.pool.query<{ quantity: string }>(
+    'SELECT quantity::text FROM events ORDER BY events.quantity',
+  );
+  // One of `track`, one of the batch, two of the outbox; and that of the queue once, although it ran twice with one key and two times.
+  expect(rows.map(({ quantity }) => quantity)).toEqual(['1', '3', '7', '7', '1250']);
+  expect(await runProgram(reading)).toMatch(/^1268 \d+\ntrue\n$/);
 });
 
-test('its types are found, and are those of what it does', async () => {
-  await writeFile(
-    join(project, 'program.ts'),
-    `import { WeirClient, type BatchOutcome } from '@weir/sdk';
-     import { WeirError } from '@weir/sdk/error';
-     import type { UsageEvent } from '@weir/sdk/event';
-     const event: UsageEvent = { meter_token: 'm', customer_external_id: 'acme', quantity: '0.1' };
-     export const outcomes: Promise<BatchOutcome[]> = new WeirClient({ baseUrl: '', apiKey: '' }).trackBatch([event]);
-     export const code = (error: WeirError): string => error.code;
-     // @ts-expect-error An event has a customer.
-     export const none: UsageEvent = { meter_token: 'm', quantity: 1 };`,
-  );
+const types = `
+  import { WeirClient, WeirError, type BatchOutcome, type Entitlement, type UsageEvent } from '@weir/sdk';
+  const event: UsageEvent = { meter_token: 'm', customer_external_id: 'acme', quantity: '0.1' };
+  const weir = new WeirClient({ baseUrl: '', apiKey: '', queue: { onRefused: (error, { quantity }) => [error.code, quantity] } });
+  export const outcomes: Promise<BatchOutcome[]> = weir.trackBatch([event]);
+  export const entitled: Promise<Entitlement> = weir.entitlement({ customer_external_id: 'acme', feature: 'seats' });
+  export const code = (error: unknown): string | undefined => error instanceof WeirError ? error.code : undefined;
+  // @ts-expect-error An event has a customer.
+  export const none: UsageEvent = { meter_token: 'm', quantity: 1 };
+  // @ts-expect-error A meter has to be named.
+  void weir.usage({ group_by: 'day' });`;
+
+test('its types are found by projects of both kinds, and are those of what it does', async () => {
+  await writeFile(join(project, 'program.ts'), types);
+  await writeFile(join(project, 'program.cts'), types);
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom'];
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  await expect(run(process.execPath, [tsc, ...options, 'program.ts'], { cwd: project })).resolves.toBeDefined();
+  const files = ['program.ts', 'program.cts'];
+  await expect(run(process.execPath, [tsc, ...options, ...files], { cwd: project })).resolves.toBeDefined();
+});
+
+test('a process may use it by require and by import at once, and tells its errors by one class', async () => {
+  const code = `
+    const { WeirClient, WeirError } = require('@weir/sdk');
+    const refused = (weir) => weir.queue({ meter_token: 'm', customer_external_id: 'c', quantity: 1 }).catch((error) => error);
+    import('@weir/sdk').then(async (module) => {
+      const weir = new WeirClient({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k' });
+      await weir.close();
+      const error = await refused(weir);
+      const other = new module.WeirError({ status: 0, code: 'other', detail: '' });
+      console.log(module.WeirClient !== WeirClient, error.code);
+      console.log(error instanceof module.WeirError, other instanceof WeirError, new Error('x') instanceof WeirError);
+    });`;
+  expect(await runProgram(code, 'program.cjs')).toBe('true queue_closed\ntrue true false\n');
+});
+
+test('publint and are-the-types-wrong find nothing, and it depends on nothing', async () => {
+  const { messages, pkg } = await publint({ pkgDir: installed, strict: true });
+  expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+  const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
+  // A resolution of before package.json had exports is not promised, yet found: by main and types.
+  expect(analysis).toMatchObject({ types: { kind: 'included' }, problems: [] });
+  expect(pkg).not.toHaveProperty('dependencies');
+  expect(pkg).not.toHaveProperty('peerDependencies');
 });

@@ -1,0 +1,172 @@
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from typing import List
+
+from fake_service import FakeService
+
+from weir import Client, Event, QueueOptions, WeirError
+from weir._event import Encoded, key_and_encode
+from weir._outbox import Outbox
+
+
+def made(key: str, note: str = "") -> Encoded:
+    return key_and_encode(Event("m", "äöü", "0.10", idempotency_key=key, metadata={"note": note}))
+
+
+def keys(events: List[Encoded]) -> List[str]:
+    return [event.key for event in events]
+
+
+class TestOutbox(unittest.TestCase):
+    def setUp(self) -> None:
+        self.base = tempfile.mkdtemp(prefix="weir-outbox-")
+        self.addCleanup(shutil.rmtree, self.base, ignore_errors=True)
+        self.warnings: List[str] = []
+
+    def open(self, bytes_max: int = 10**9) -> Outbox:
+        outbox = Outbox(self.base, bytes_max, self.warnings.append)
+        self.addCleanup(outbox.close)
+        return outbox
+
+    def files(self) -> List[str]:
+        return [os.path.join(folder, file) for folder, _, files in os.walk(self.base) for file in files]
+
+    def leave(self, lines: bytes, file: str = "00000001.ndjson", folder: str = "999999999-0-0123456789ab") -> None:
+        """Files as a process left them that is gone: no process has that number."""
+        os.makedirs(os.path.join(self.base, folder), exist_ok=True)
+        with open(os.path.join(self.base, folder, file), "wb") as stream:
+            stream.write(lines)
+
+    def test_an_event_is_on_disk_is_taken_in_order_and_leaves_no_file(self) -> None:
+        outbox = self.open()
+        for each in (made("a"), made("b", "ü" * 200_000), made("c")):
+            outbox.add(each)
+        [file] = self.files()
+        with open(file, "rb") as stream:
+            self.assertEqual(stream.read().count(b"\n"), 3)
+        events = outbox.take(1000, 10**9)
+        self.assertEqual(keys(events), ["a", "b", "c"])
+        self.assertEqual(events[0].line, made("a").line)
+        self.assertFalse(outbox.is_empty)
+        outbox.settle(events)
+        self.assertTrue(outbox.is_empty)
+        outbox.close()
+        self.assertEqual(os.listdir(self.base), [])
+
+    def test_what_is_not_settled_stays_for_the_next_one(self) -> None:
+        first = self.open()
+        first.add(made("a"))
+        first.add(made("b"))
+        first.give_back(first.take(1, 10**9))
+        first.close()
+        second = self.open()
+        events = second.take(1000, 10**9)
+        self.assertEqual([event.line for event in events], [made("a").line, made("b").line])
+        second.settle(events)
+        second.close()
+        self.assertEqual(os.listdir(self.base), [])
+
+    def test_torn_and_broken_lines_cost_no_other(self) -> None:
+        self.leave(made("a").line + b"\n\0\0\0\n" + made("b").line + b"\n" + made("torn").line[:30])
+        self.leave(made("c").line + b"\n" + made("no end of line").line, "00000002.ndjson")
+        self.leave(b"", "00000003.ndjson")
+        outbox = self.open()
+        events = outbox.take(1000, 10**9)
+        self.assertEqual(keys(events), ["a", "b", "c"])
+        outbox.settle(events)
+        self.assertEqual((outbox.take(1, 1), outbox.is_empty, outbox.size), ([], True, 0))
+        self.assertEqual(len(self.warnings), 1)
+
+    def test_the_folder_of_a_process_that_lives_is_left_alone(self) -> None:
+        self.open().add(made("a"))
+        self.leave(made("b").line + b"\n", folder=f"{os.getppid()}-0-0123456789ab")
+        self.leave(b"x", "notes.txt", "mine")
+        self.assertEqual(self.open().take(10, 10**9), [])
+        self.assertEqual(len(self.files()), 3)
+
+    def test_what_is_written_while_another_takes_its_file_is_written_again(self) -> None:
+        outbox = self.open()
+        outbox.add(made("a"))
+        [file] = self.files()
+        with tempfile.TemporaryDirectory() as elsewhere:
+            os.rename(file, os.path.join(elsewhere, "taken"))
+            outbox.add(made("b"))
+            [now] = self.files()
+            with open(now, "rb") as stream:
+                self.assertEqual(stream.read(), made("b").line + b"\n")
+            self.assertEqual(keys(outbox.take(10, 10**9)), ["b"])
+
+    def test_it_is_full_at_so_many_bytes_and_has_room_again(self) -> None:
+        outbox = self.open(1_200_000)
+        count = 0
+        while outbox.has_room(100_000):
+            outbox.add(made(f"k{count}", "x" * 100_000))
+            count += 1
+        self.assertEqual(count, 11)
+        outbox.settle(outbox.take(6, 10**9))
+        self.assertTrue(outbox.has_room(100_000))
+        self.assertEqual(keys(outbox.take(100, 10**9)), ["k6", "k7", "k8", "k9", "k10"])
+
+    def test_many_threads_share_writes_and_none_is_lost(self) -> None:
+        outbox = self.open()
+
+        def add(thread: int) -> None:
+            for n in range(20):
+                outbox.add(made(f"{thread}-{n}"))
+
+        threads = [threading.Thread(target=add, args=(thread,)) for thread in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(set(keys(outbox.take(1000, 10**9)))), 160)
+
+    def test_an_event_that_cannot_be_written_is_not_queued(self) -> None:
+        outbox = self.open()
+        shutil.rmtree(self.base)
+        with open(self.base, "w"):
+            pass
+        self.addCleanup(os.unlink, self.base)
+        with self.assertRaises(WeirError) as raised:
+            outbox.add(made("a"))
+        self.assertEqual((raised.exception.code, raised.exception.idempotency_keys), ("outbox_failed", ("a",)))
+        self.assertTrue(outbox.is_empty)
+
+
+class TestOutboxOfClient(unittest.TestCase):
+    def test_a_killed_process_loses_nothing_and_a_wrong_key_throws_nothing_away(self) -> None:
+        service = FakeService()
+        self.addCleanup(service.close)
+        service.interfere = lambda events: (401, {"code": "unauthenticated"})
+        folder = tempfile.mkdtemp(prefix="weir-outbox-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        program = f"""
+import os, signal
+from weir import Client, Event, QueueOptions
+client = Client({service.url!r}, "k", queue=QueueOptions(outbox={folder!r}, batch_events_max=3))
+for n in range(10):
+    client.queue(Event("m", "acme", n, idempotency_key=str(n)))
+print("queued", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+        here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        ended = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": here}, timeout=20)
+        self.assertEqual(ended.returncode, -signal.SIGKILL)
+        self.assertEqual(service.accepted, [])
+
+        service.interfere = lambda events: None
+        client = Client(service.url, "k", queue=QueueOptions(outbox=folder))
+        self.assertTrue(client.flush(10))
+        self.assertTrue(client.close().is_done)
+        self.assertEqual(sorted(service.accepted), [str(n) for n in range(10)])
+        self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

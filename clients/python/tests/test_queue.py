@@ -1,0 +1,274 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from dataclasses import replace
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import Any, List
+
+from fake_service import FakeService
+
+from weir import Client, Event, QueueOptions, Tracked, WeirError
+
+
+def event(n: int) -> Event:
+    return Event("m", "acme", n, idempotency_key=f"k{n}")
+
+
+class WithService(unittest.TestCase):
+    def setUp(self) -> None:
+        self.service = FakeService()
+        self.addCleanup(self.service.close)
+
+    def client(self, **options: Any) -> Client:
+        client = Client(self.service.url, "org_live_x", queue=QueueOptions(**options))
+        self.addCleanup(client.close, 0)
+        return client
+
+
+class TestTrack(WithService):
+    def test_sends_digits_keys_and_the_api_key(self) -> None:
+        client = self.client()
+        at = datetime(2026, 1, 2, tzinfo=timezone.utc)
+        literal = Decimal("0.1234567890123456789")
+        tracked = client.track(Event("m", "äcme", literal, timestamp=at, metadata={"user_id": "ü"}))
+        [sent] = self.service.requests[0]
+        self.assertEqual(tracked, Tracked(sent["idempotency_key"], False))
+        self.assertEqual(len(sent["idempotency_key"]), 36)
+        self.assertEqual((sent["timestamp"], sent["metadata"]), ("2026-01-02T00:00:00+00:00", {"user_id": "ü"}))
+        self.assertEqual(self.service.headers[0]["x-api-key"], "org_live_x")
+        self.assertEqual(client.track(replace(event(1), idempotency_key=tracked.id)), Tracked(tracked.id, True))
+
+    def test_refuses_what_is_no_number_or_no_time_before_sending(self) -> None:
+        client = self.client()
+        for quantity in ("abc", "", "1,5", ".5", "1}", float("nan"), float("inf"), True, Decimal("NaN"), "١"):
+            with self.assertRaises(ValueError):
+                client.track(replace(event(1), quantity=quantity))
+        with self.assertRaises(ValueError):
+            client.track(replace(event(1), timestamp=datetime(2026, 1, 2)))
+        self.assertEqual(self.service.requests, [])
+
+    def test_repeats_with_the_same_key_what_may_succeed_later(self) -> None:
+        def interfere(events: List[Any]) -> Any:
+            if len(self.service.requests) == 1:
+                return 503, {"code": "unavailable"}
+            if len(self.service.requests) == 2:
+                raise ConnectionResetError
+            return (201, ["not", "an", "object"]) if len(self.service.requests) == 3 else None
+
+        self.service.interfere = interfere
+        self.assertFalse(self.client().track(Event("m", "acme", 1)).duplicate)
+        self.assertEqual(len({key for [key] in self.service.keys()}), 1)
+        self.assertEqual(len(self.service.requests), 4)
+
+    def test_a_refusal_is_raised_at_once_and_says_what_and_why(self) -> None:
+        problem = {"code": "invalid_request", "detail": "quantity must be greater than 0", "request_id": "r1"}
+        self.service.interfere = lambda events: (422, {**problem, "errors": [{"path": "quantity", "message": "no"}]})
+        with self.assertRaises(WeirError) as raised:
+            self.client().track(event(0))
+        error = raised.exception
+        self.assertEqual((error.status, error.code, error.request_id), (422, "invalid_request", "r1"))
+        self.assertEqual((error.transient, error.idempotency_keys), (False, ("k0",)))
+        self.assertEqual(error.errors[0]["path"], "quantity")
+        self.assertEqual(len(self.service.requests), 1)
+
+    def test_an_attempt_ends_at_its_time_limit_however_slowly_an_answer_drips(self) -> None:
+        is_over = threading.Event()
+        self.addCleanup(is_over.set)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def drip() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                try:
+                    connection.sendall(b"HTTP/1.1 200 OK\r\n")
+                    while not is_over.wait(0.05):
+                        connection.sendall(b"x: y\r\n")
+                except OSError:
+                    # The client has hung up.
+                    pass
+
+        threading.Thread(target=drip, daemon=True).start()
+        client = Client(f"http://127.0.0.1:{listener.getsockname()[1]}", "k", retries=0)
+        began = time.monotonic()
+        with self.assertRaises(WeirError) as raised:
+            client.track(event(1), timeout=0.3)
+        self.assertEqual(raised.exception.code, "timeout")
+        self.assertLess(time.monotonic() - began, 2)
+
+    def test_nobody_listens(self) -> None:
+        client = Client("http://127.0.0.1:9", "k", retries=0)
+        with self.assertRaises(WeirError) as raised:
+            client.track(event(1))
+        self.assertEqual((raised.exception.code, raised.exception.transient), ("network_error", True))
+
+    def test_a_batch_has_an_outcome_for_each_event(self) -> None:
+        statuses = [201, 503, 422, 409]
+        codes = {503: "unavailable", 422: "invalid_request", 409: "duplicate_event"}
+        items = [{"status": status, "id": "x", "code": codes.get(status)} for status in statuses]
+        self.service.interfere = lambda events: (207, {"data": items}) if len(self.service.requests) == 1 else None
+        outcomes = self.client().track_batch([event(n) for n in range(4)])
+        self.assertEqual(self.service.keys(), [["k0", "k1", "k2", "k3"], ["k1"]])
+        self.assertEqual(outcomes[0], Tracked("x", False))
+        self.assertEqual(outcomes[1], Tracked("k1", False))
+        self.assertIsInstance(outcomes[2], WeirError)
+        self.assertEqual(outcomes[3], Tracked("x", True))
+
+
+class TestQueue(WithService):
+    def test_a_full_batch_goes_at_once_and_the_rest_after_the_interval(self) -> None:
+        client = self.client(batch_events_max=10, interval=0.1, concurrency=1)
+        for n in range(25):
+            client.queue(event(n))
+        self.service.until_sent(3)
+        self.assertEqual([len(events) for events in self.service.requests], [10, 10, 5])
+        self.assertTrue(client.flush(5))
+        self.assertEqual(client.queued_bytes, 0)
+
+    def test_an_event_gets_a_key_and_the_present_time(self) -> None:
+        client = self.client()
+        before = datetime.now(timezone.utc)
+        key = client.queue(Event("m", "acme", 1))
+        client.close()
+        [sent] = self.service.requests[0]
+        self.assertEqual(sent["idempotency_key"], key)
+        self.assertGreaterEqual(datetime.fromisoformat(sent["timestamp"]), before)
+
+    def test_a_full_queue_waits_or_raises(self) -> None:
+        release = threading.Event()
+        self.addCleanup(release.set)
+        self.service.interfere = lambda events: release.wait(10) and None
+        for limits in ({"events_max": 3}, {"bytes_max": 450}):
+            client = self.client(**limits, when_full="raise", batch_events_max=1)
+            with self.assertRaises(WeirError) as raised:
+                for n in range(10):
+                    client.queue(event(n))
+            self.assertEqual((raised.exception.code, raised.exception.idempotency_keys), ("queue_full", ("k3",)))
+        client = self.client(events_max=3)
+        for n in range(3):
+            client.queue(event(n))
+        with self.assertRaises(WeirError):
+            client.queue(event(3), timeout=0.05)
+        waiting = threading.Thread(target=client.queue, args=(event(4),))
+        waiting.start()
+        release.set()
+        waiting.join(10)
+        self.assertTrue(client.flush(10))
+        self.assertIn("k4", self.service.accepted)
+        self.assertNotIn("k3", self.service.accepted[-2:])
+
+    def test_an_outage_is_outlasted_and_a_refused_event_is_told_of_once(self) -> None:
+        statuses = [201, 503, 409, 422, 500]
+        codes = {409: "duplicate_event", 422: "invalid_request"}
+
+        def interfere(events: List[Any]) -> Any:
+            if len(self.service.requests) == 1:
+                return 503, {"outcome": "unknown"}
+            if len(self.service.requests) > 2:
+                return None
+            return 207, {"data": [{"status": status, "id": "x", "code": codes.get(status)} for status in statuses]}
+
+        self.service.interfere = interfere
+        refused: List[Any] = []
+        client = self.client(on_refused=lambda error, event: refused.append((error.status, event)))
+        for n in range(5):
+            client.queue(replace(event(n), quantity="0.10"))
+        self.assertTrue(client.flush(10))
+        everything = ["k0", "k1", "k2", "k3", "k4"]
+        self.assertEqual(self.service.keys(), [everything, everything, ["k1", "k4"]])
+        [(status, which)] = refused
+        self.assertEqual((status, which.idempotency_key, which.quantity), (422, "k3", "0.10"))
+
+    def test_an_event_that_spoils_its_request_is_found_and_a_wrong_key_refuses_all_once(self) -> None:
+        refused: List[str] = []
+        self.service.interfere = lambda events: (413, {}) if any(e["quantity"] == 77 for e in events) else None
+        client = self.client(on_refused=lambda error, event: refused.append(event.idempotency_key or ""))
+        for n in range(1, 101):
+            client.queue(event(n))
+        client.close()
+        self.assertEqual((refused, len(self.service.accepted)), (["k77"], 99))
+
+        self.service.requests.clear()
+        self.service.interfere = lambda events: (401, {"code": "unauthenticated"})
+        client = self.client(on_refused=lambda error, event: refused.append(error.code))
+        client.queue(event(1))
+        client.queue(event(2))
+        self.assertTrue(client.flush(10))
+        self.assertEqual((refused[1:], len(self.service.requests)), (["unauthenticated"] * 2, 1))
+
+    def test_close_gives_back_what_has_no_answer_and_takes_nothing_more(self) -> None:
+        release = threading.Event()
+        self.addCleanup(release.set)
+        self.service.interfere = lambda events: release.wait(10) and None
+        client = self.client(batch_events_max=1, concurrency=1)
+        for n in range(3):
+            client.queue(event(n))
+        began = time.monotonic()
+        result = client.close(0.1)
+        self.assertLess(time.monotonic() - began, 3)
+        self.assertEqual([e.idempotency_key for e in result.unsent], ["k0", "k1", "k2"])
+        with self.assertRaises(WeirError) as raised:
+            client.queue(event(9))
+        self.assertEqual(raised.exception.code, "queue_closed")
+
+    def test_options_that_make_no_sense_are_refused(self) -> None:
+        for options in ({"batch_events_max": 1001}, {"concurrency": 0}, {"when_full": "drop"}):
+            with self.assertRaises(ValueError):
+                QueueOptions(**options)
+        with self.assertRaises(ValueError):
+            Client("usage.example.com", "k")
+
+
+PROGRAM = """
+import os, sys, time
+from weir import Client, Event, QueueOptions
+client = Client(sys.argv[1], "org_live_x", queue=QueueOptions(interval=60, exit_on_sigterm=True))
+"""
+
+
+class TestEndOfProcess(WithService):
+    def run_program(self, code: str) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [sys.executable, "-c", PROGRAM + code, self.service.url],
+            env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(__file__)))},
+            stdout=subprocess.PIPE,
+        )
+
+    def test_what_is_queued_is_sent_when_the_process_ends(self) -> None:
+        with self.run_program("client.queue(Event('m', 'acme', 1, idempotency_key='at-exit'))") as process:
+            self.assertEqual(process.wait(10), 0)
+        self.assertEqual(self.service.accepted, ["at-exit"])
+
+    @unittest.skipIf(os.name == "nt", "Windows has no SIGTERM and no fork")
+    def test_at_sigterm_where_that_is_asked_for(self) -> None:
+        code = "client.queue(Event('m', 'acme', 1, idempotency_key='k')); print('queued', flush=True); time.sleep(60)"
+        with self.run_program(code) as process:
+            assert process.stdout is not None
+            self.assertEqual(process.stdout.readline(), b"queued\n")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(10), 128 + signal.SIGTERM)
+        self.assertEqual(self.service.accepted, ["k"])
+
+    @unittest.skipIf(os.name == "nt", "Windows has no SIGTERM and no fork")
+    def test_the_child_of_a_fork_sends_its_own_events_and_the_parent_its_own(self) -> None:
+        code = """
+client.queue(Event('m', 'acme', 1, idempotency_key='parent'))
+child = os.fork()
+if child == 0:
+    client.queue(Event('m', 'acme', 1, idempotency_key='child'))
+else:
+    os.waitpid(child, 0)
+"""
+        with self.run_program(code) as process:
+            self.assertEqual(process.wait(10), 0)
+        self.assertEqual(sorted(self.service.keys()), [["child"], ["parent"]])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,45 @@
+"""The client for services that report usage to Weir."""
+
+from ._answer import BatchOutcome, Tracked
+from ._client import Client
+from ._errors import WeirError
+from ._event import Event
+from ._queue import CloseResult, QueueOptions
+from ._reads import (
+    Customer,
+    CustomersPage,
+    CustomerUsage,
+    Entitlement,
+    EventReceipt,
+    EventsPage,
+    MeterCustomer,
+    MeterCustomersPage,
+    MeterUsage,
+    UsageGroup,
+    UsagePeriod,
+    WidgetToken,
+)
+
+__all__ = [
+    "BatchOutcome",
+    "Client",
+    "CloseResult",
+    "Customer",
+    "CustomerUsage",
+    "CustomersPage",
+    "Entitlement",
+    "Event",
+    "EventReceipt",
+    "EventsPage",
+    "MeterCustomer",
+    "MeterCustomersPage",
+    "MeterUsage",
+    "QueueOptions",
+    "Tracked",
+    "UsageGroup",
+    "UsagePeriod",
+    "WeirError",
+    "WidgetToken",
+]
+
+__version__ = "0.1.0"

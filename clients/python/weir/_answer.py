@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from ._errors import WeirError
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """Weir keeps the event, and counts it exactly once."""
+
+    #: The event's id; for a duplicate the id of the event that was accepted first.
+    id: str
+    #: True when an event with this key had been accepted before: nothing was added.
+    duplicate: bool
+
+
+#: What became of one event of a batch: Weir keeps it, or the error says why not.
+BatchOutcome = Union[Tracked, WeirError]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service said, about a request or about one event of a batch."""
+
+    status: int
+    #: Empty when the body was no JSON object.
+    body: Dict[str, Any]
+    request_id: Optional[str] = None
+    retry_after: Optional[float] = None
+
+
+def read_answer(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        parsed = None
+    fields = parsed if isinstance(parsed, dict) else {}
+    request_id = _text(fields.get("request_id")) or headers.get("x-request-id")
+    return Answer(status, fields, request_id, parse_retry_after(headers.get("retry-after")))
+
+
+def parse_retry_after(header: Optional[str], now: Optional[datetime] = None) -> Optional[float]:
+    """Returns the wait in seconds; None unless it is seconds or an HTTP date."""
+    if header is None:
+        return None
+    if header.isascii() and header.isdigit():
+        return float(header)
+    try:
+        date = parsedate_to_datetime(header)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, (date - (now or datetime.now(timezone.utc))).total_seconds())
+
+
+def read_or_raise(answer: Answer) -> Dict[str, Any]:
+    """Returns what was asked for. Raises a WeirError when the answer is no success, or none that can be read."""
+    if 200 <= answer.status < 300 and answer.body:
+        return answer.body
+    raise refusal(answer, ())
+
+
+def split_answer(answer: Answer, keys: Sequence[str]) -> List[Answer]:
+    """Returns the answers to the single events of a batch. Raises a WeirError unless there is one for each."""
+    items = answer.body.get("data")
+    if answer.status not in (201, 207) or not isinstance(items, list) or len(items) != len(keys):
+        raise refusal(answer, keys)
+    if not all(isinstance(item, dict) and isinstance(item.get("status"), int) for item in items):
+        raise refusal(answer, keys)
+    return [Answer(item["status"], item, answer.request_id, answer.retry_after) for item in items]
+
+
+def settle(answer: Answer, key: str) -> Tracked:
+    """Returns which event the service keeps. Raises a WeirError when it did not keep this one."""
+    event_id = _text(answer.body.get("id"))
+    duplicate = answer.status == 409 and answer.body.get("code") == "duplicate_event"
+    if event_id is not None and (answer.status == 201 or duplicate):
+        return Tracked(event_id, duplicate)
+    raise refusal(answer, (key,))
+
+
+def refusal(answer: Answer, keys: Sequence[str]) -> WeirError:
+    """A success that cannot be read counts as no answer. To send the events again finds out whether they were kept."""
+    refused = answer.status >= 300
+    body = answer.body
+    unreadable = f"The service answered {answer.status} with a body that this client does not understand"
+    errors = body.get("errors")
+    return WeirError(
+        status=answer.status if refused else 0,
+        code=(_text(body.get("code")) or f"http_{answer.status}") if refused else "bad_response",
+        detail=_text(body.get("detail")) or unreadable,
+        request_id=answer.request_id,
+        retry_after=answer.retry_after,
+        outcome=_text(body.get("outcome")),
+        errors=[each for each in errors if isinstance(each, dict)] if isinstance(errors, list) else (),
+        idempotency_keys=keys,
+    )
+
+
+def _text(value: Any) -> Optional[str]:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,358 @@
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import weakref
+from dataclasses import replace
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, TypeVar, Union, cast
+from urllib.parse import quote, urlencode
+
+from ._answer import BatchOutcome, Tracked, read_or_raise, settle
+from ._deliver import deliver
+from ._errors import WeirError
+from ._event import Event, key_and_encode
+from ._outbox_folder import forget_folders
+from ._queue import CloseResult, EventQueue, QueueOptions
+from ._reads import (
+    Customer,
+    CustomersPage,
+    CustomerUsage,
+    Entitlement,
+    EventReceipt,
+    EventsPage,
+    MeterCustomersPage,
+    MeterUsage,
+    WidgetToken,
+)
+from ._retry import OnRetry, with_retries
+from ._transport import Transport
+
+#: An instant with a time zone, a day, or either as ISO 8601.
+When = Union[datetime, date, str]
+
+Self = TypeVar("Self", bound="Client")
+
+
+class Client:
+    """Sends usage to Weir, and reads it. Make one for a process and share it: it is safe for threads, and for ``os.fork``."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        timeout: float = 5.0,
+        retries: int = 4,
+        on_retry: Optional[OnRetry] = None,
+        queue: QueueOptions = QueueOptions(),
+    ) -> None:
+        """``timeout`` is the limit of one attempt in seconds, without the look-up of the host's name; ``retries`` come after it.
+
+        ``on_retry`` is called with each failure that will be retried and the wait in seconds; also with those of the queue.
+        Raises a ValueError when ``base_url`` is no address. Opens no connection, unless there is an outbox, of which what is left
+        is sent.
+        """
+        self._transport = Transport(base_url, api_key, timeout)
+        self._queue_transport = Transport(base_url, api_key, timeout)
+        self._retries = retries
+        self._on_retry = on_retry
+        self._queue_options = queue
+        self._is_closed = False
+        self._queue: Optional[EventQueue] = self._open_queue() if queue.outbox is not None else None
+        _clients.add(self)
+
+    def track(self, event: Event, *, timeout: Optional[float] = None, retries: Optional[int] = None) -> Tracked:
+        """Returns once the service has the event on disk.
+
+        Raises a WeirError when the service refuses the event, or stays out of reach through all retries; a ValueError when the
+        quantity is no number.
+        """
+        encoded = key_and_encode(event)
+
+        def attempt() -> Tracked:
+            keys = (encoded.key,)
+            answer = self._transport.send("POST", "/sdk/track", encoded.line, idempotency_keys=keys, timeout=timeout)
+            return settle(answer, encoded.key)
+
+        return with_retries(attempt, self._retries if retries is None else retries, self._on_retry)
+
+    def track_batch(
+        self, events: Sequence[Event], *, timeout: Optional[float] = None, retries: Optional[int] = None
+    ) -> List[BatchOutcome]:
+        """Sends 1 to 1000 events in one request, and returns their outcomes in the same order.
+
+        Events that the service cannot take now are sent again without those that are settled. Raises like ``track``, but only
+        while no event has an answer of its own.
+        """
+        outcomes, failure = deliver(
+            [key_and_encode(event) for event in events],
+            lambda body, keys: self._transport.send(
+                "POST", "/sdk/track/batch", body, idempotency_keys=keys, timeout=timeout
+            ),
+            self._retries if retries is None else retries,
+            self._on_retry,
+            time.sleep,
+        )
+        if failure is not None and (not isinstance(failure, WeirError) or all(each is None for each in outcomes)):
+            raise failure
+        return [cast(BatchOutcome, failure if outcome is None else outcome) for outcome in outcomes]
+
+    def queue(self, event: Event, *, timeout: Optional[float] = None) -> str:
+        """Hands an event to the background, which sends it in a batch, again and again until Weir has it.
+
+        Returns its idempotency key as soon as it is held: in memory, or with an outbox on disk. When nothing more can be held it
+        waits for room, for ``timeout`` seconds if given. Raises a WeirError: ``queue_full``, ``queue_closed`` or
+        ``outbox_failed``; a ValueError when the quantity is no number.
+
+        An event without a timestamp gets the present one, since it may be sent much later.
+        """
+        if event.timestamp is None:
+            event = replace(event, timestamp=datetime.now(timezone.utc))
+        encoded = key_and_encode(event)
+        if self._queue is None:
+            with _opening:
+                self._queue = self._queue or self._open_queue()
+        self._queue.add(encoded, timeout)
+        return encoded.key
+
+    @property
+    def queued_bytes(self) -> int:
+        """Bytes of JSON that were queued and are not settled, in memory or in the outbox: for a chart and an alert."""
+        return 0 if self._queue is None else self._queue.size
+
+    def flush(self, timeout: Optional[float] = None) -> bool:
+        """Sends what is queued now. Returns True when all of it is settled, and False when the time is up before."""
+        return True if self._queue is None else self._queue.flush(timeout)
+
+    def close(self, timeout: float = 10.0) -> CloseResult:
+        """Sends what is queued, for at most so many seconds, and takes no more. The result says what is left.
+
+        With an outbox that stays on disk. A process that ends calls this by itself.
+        """
+        self._is_closed = True
+        result = CloseResult(True) if self._queue is None else self._queue.close(timeout)
+        self._transport.close()
+        self._queue_transport.close()
+        return result
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def usage(
+        self,
+        *,
+        meter_token: Optional[str] = None,
+        meter_id: Optional[str] = None,
+        customer_external_id: Optional[str] = None,
+        customer_id: Optional[str] = None,
+        start_date: Optional[When] = None,
+        end_date: Optional[When] = None,
+        timezone: Optional[str] = None,
+        group_by: Optional[str] = None,
+        group_by_metadata: Optional[str] = None,
+        groups_limit: Optional[int] = None,
+        filter: Optional[Mapping[str, str]] = None,
+        **options: Any,
+    ) -> MeterUsage:
+        """The usage of a meter over a window, in all and by calendar period; of all customers or of one.
+
+        ``group_by`` is ``hour``, ``day``, ``week`` or ``month``. The meter is named by its token or by its id.
+        """
+        if (meter_token is None) == (meter_id is None):
+            raise ValueError("name the meter by meter_token or by meter_id")
+        query = {
+            "meter_token": meter_token,
+            "customer_external_id": customer_external_id,
+            "customer_id": customer_id,
+            "start_date": start_date,
+            "end_date": end_date,
+            "timezone": timezone,
+            "group_by": group_by,
+            "group_by_metadata": group_by_metadata,
+            "groups_limit": groups_limit,
+            **{f"filter[{key}]": value for key, value in (filter or {}).items()},
+        }
+        path = "/usage" if meter_id is None else f"/meters/{quote(meter_id, safe='')}/usage"
+        return cast(MeterUsage, self._get(path, query, **options))
+
+    def customer_usage(
+        self,
+        customer_id: str,
+        *,
+        start_date: Optional[When] = None,
+        end_date: Optional[When] = None,
+        timezone: Optional[str] = None,
+        **options: Any,
+    ) -> CustomerUsage:
+        """The usage of one customer over a window, on every meter. The id is that of its record."""
+        query = {"start_date": start_date, "end_date": end_date, "timezone": timezone}
+        return cast(CustomerUsage, self._get(f"/customers/{quote(customer_id, safe='')}/usage", query, **options))
+
+    def meter_customers(
+        self,
+        meter_id: str,
+        *,
+        start_date: Optional[When] = None,
+        end_date: Optional[When] = None,
+        timezone: Optional[str] = None,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        **options: Any,
+    ) -> MeterCustomersPage:
+        """The customers of a meter by their usage over a window, largest first."""
+        query = {
+            "start_date": start_date,
+            "end_date": end_date,
+            "timezone": timezone,
+            "page": page,
+            "page_size": page_size,
+        }
+        return cast(MeterCustomersPage, self._get(f"/meters/{quote(meter_id, safe='')}/customers", query, **options))
+
+    def event(self, event_id: str, **options: Any) -> EventReceipt:
+        """The receipt of an event: what became of it."""
+        return cast(EventReceipt, self._get(f"/events/{quote(event_id, safe='')}", {}, **options))
+
+    def events(
+        self,
+        *,
+        status: Optional[str] = None,
+        meter_id: Optional[str] = None,
+        meter_token: Optional[str] = None,
+        customer_external_id: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        reason: Optional[str] = None,
+        start_date: Optional[When] = None,
+        end_date: Optional[When] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        **options: Any,
+    ) -> EventsPage:
+        """A page of events, newest first. One that still waits in Weir's queue is not listed yet."""
+        query = {
+            "status": status,
+            "meter_id": meter_id,
+            "meter_token": meter_token,
+            "customer_external_id": customer_external_id,
+            "idempotency_key": idempotency_key,
+            "reason": reason,
+            "start_date": start_date,
+            "end_date": end_date,
+            "cursor": cursor,
+            "limit": limit,
+        }
+        return cast(EventsPage, self._get("/events", query, **options))
+
+    def entitlement(
+        self,
+        customer_external_id: str,
+        feature: str,
+        *,
+        quantity: Union[Decimal, int, str, None] = None,
+        **options: Any,
+    ) -> Entitlement:
+        """Whether a customer may use a feature, and how much of it is left.
+
+        ``quantity`` is how much is about to be used. It holds nothing: two who ask at once may both be told of the last unit.
+        """
+        query = {"customer_external_id": customer_external_id, "feature": feature, "quantity": quantity}
+        return cast(Entitlement, self._get("/entitlements", query, **options))
+
+    def entitlements(self, customer_external_id: str, **options: Any) -> List[Entitlement]:
+        """Everything that the subscriptions of a customer give it."""
+        answer = self._get("/entitlements", {"customer_external_id": customer_external_id}, **options)
+        return cast(List[Entitlement], answer["data"])
+
+    def customer(self, customer_id: str, **options: Any) -> Customer:
+        return cast(Customer, self._get(f"/customers/{quote(customer_id, safe='')}", {}, **options))
+
+    def customers(
+        self,
+        *,
+        search: Optional[str] = None,
+        external_id: Optional[str] = None,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        **options: Any,
+    ) -> CustomersPage:
+        """A page of customers, newest first. ``search`` is a part of the external_id, the name or the email."""
+        query = {"search": search, "external_id": external_id, "page": page, "page_size": page_size}
+        return cast(CustomersPage, self._get("/customers", query, **options))
+
+    def widget_token(self, customer_external_id: str, **options: Any) -> WidgetToken:
+        """Makes a token that shows one customer its usage, for ``/embed#token=`` or for reads of your own. It ends after an hour."""
+        body = json.dumps({"customer_external_id": customer_external_id}).encode("utf-8")
+        return cast(WidgetToken, self._read("POST", "/widget/token", body, **options))
+
+    def _get(self, path: str, query: Mapping[str, Any], **options: Any) -> Dict[str, Any]:
+        given = [(name, _query_value(value)) for name, value in query.items() if value is not None]
+        return self._read("GET", f"{path}?{urlencode(given)}" if given else path, None, **options)
+
+    def _read(
+        self,
+        method: str,
+        path: str,
+        body: Optional[bytes],
+        *,
+        timeout: Optional[float] = None,
+        retries: Optional[int] = None,
+    ) -> Dict[str, Any]:
+        return with_retries(
+            lambda: read_or_raise(self._transport.send(method, path, body, timeout=timeout)),
+            self._retries if retries is None else retries,
+            self._on_retry,
+        )
+
+    def _open_queue(self) -> EventQueue:
+        transport = self._queue_transport
+        queue = EventQueue(
+            lambda body, keys: transport.send("POST", "/sdk/track/batch", body, idempotency_keys=keys),
+            transport.abort,
+            self._on_retry,
+            self._queue_options,
+        )
+        if self._is_closed:
+            queue.close(0)
+        return queue
+
+    def _after_fork(self) -> None:
+        self._transport.reset()
+        self._queue_transport.reset()
+        if self._queue is not None:
+            self._queue.after_fork()
+
+
+def _query_value(value: Any) -> str:
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise ValueError("a datetime must have a time zone: datetime.now(timezone.utc), for example")
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+_clients: "weakref.WeakSet[Client]" = weakref.WeakSet()
+_opening = threading.Lock()
+
+
+def _after_fork_in_child() -> None:
+    global _opening
+    # Another thread of the parent may have held it.
+    _opening = threading.Lock()
+    forget_folders()
+    for client in list(_clients):
+        client._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from typing import Mapping, Optional, Sequence, Tuple
+
+
+class WeirError(Exception):
+    """A call that did not succeed.
+
+    To send events again is safe with the same keys: put ``idempotency_keys[i]`` into the i-th event of the call.
+    """
+
+    #: The HTTP status, or 0 when no answer came.
+    status: int
+    #: A stable word: the service's own ``code``, else ``network_error``, ``timeout``, ``bad_response`` or ``http_<status>``;
+    #: of the queue ``queue_full``, ``queue_closed`` or ``outbox_failed``.
+    code: str
+    #: A sentence that a person can act on.
+    detail: str
+    #: The service's id of the request, as in its logs.
+    request_id: Optional[str]
+    #: Whether the same call may succeed later.
+    transient: bool
+    #: How long the service asked to wait, in seconds.
+    retry_after: Optional[float]
+    #: What the service says of a 503: ``not_accepted`` left no trace, ``unknown`` is settled by the same keys.
+    outcome: Optional[str]
+    #: The fields that the service refused, each with ``path`` and ``message``.
+    errors: Tuple[Mapping[str, str], ...]
+    #: The keys that went with the events of this call, in their order, generated ones included.
+    idempotency_keys: Tuple[str, ...]
+
+    def __init__(
+        self,
+        *,
+        status: int,
+        code: str,
+        detail: str,
+        request_id: Optional[str] = None,
+        transient: Optional[bool] = None,
+        retry_after: Optional[float] = None,
+        outcome: Optional[str] = None,
+        errors: Sequence[Mapping[str, str]] = (),
+        idempotency_keys: Sequence[str] = (),
+    ) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.request_id = request_id
+        self.transient = is_transient(status) if transient is None else transient
+        self.retry_after = retry_after
+        self.outcome = outcome
+        self.errors = tuple(errors)
+        self.idempotency_keys = tuple(idempotency_keys)
+
+
+def is_transient(status: int) -> bool:
+    """Whether the same request may succeed later: no answer to read, too slow, too many, or a fault of the service."""
+    return status in (0, 408, 429) or status >= 500

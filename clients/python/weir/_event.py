@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Dict, Mapping, Optional, Union
+
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_BEFORE_QUANTITY = ',"quantity":'
+
+
+@dataclass(frozen=True)
+class Event:
+    """One usage event."""
+
+    meter_token: str
+    #: Your own identifier of the customer.
+    customer_external_id: str
+    #: More than 0. A ``Decimal`` or a string arrives digit for digit.
+    quantity: Union[int, float, Decimal, str]
+    #: When it happened: a datetime with a time zone, or ISO 8601 with an offset. Left out: the time of receipt, or, in
+    #: ``Client.queue``, the time when it was queued.
+    timestamp: Union[datetime, str, None] = None
+    #: Counts the event once however often it is sent. A UUID is made when left out.
+    idempotency_key: Optional[str] = None
+    #: For a UNIQUE_COUNT meter, ``user_id`` is the value to count.
+    metadata: Optional[Mapping[str, Any]] = None
+
+
+class Encoded:
+    """An event as it is sent: its key, and one line of JSON."""
+
+    __slots__ = ("key", "line", "segment")
+
+    def __init__(self, key: str, line: bytes, segment: Any = None) -> None:
+        self.key = key
+        self.line = line
+        #: Of an outbox: the file that it lies in.
+        self.segment = segment
+
+
+def key_and_encode(event: Event) -> Encoded:
+    """Gives the event a key unless it has one, and writes it as JSON.
+
+    Raises a ValueError when the quantity is no number, or the timestamp has no time zone.
+    """
+    key = str(uuid.uuid4()) if event.idempotency_key is None else event.idempotency_key
+    fields: Dict[str, Any] = {"meter_token": event.meter_token, "customer_external_id": event.customer_external_id}
+    if event.timestamp is not None:
+        fields["timestamp"] = _timestamp(event.timestamp)
+    fields["idempotency_key"] = key
+    if event.metadata is not None:
+        fields["metadata"] = event.metadata
+    text = json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # The json module writes no number that a float does not hold.
+    return Encoded(key, f"{text[:-1]}{_BEFORE_QUANTITY}{_quantity(event.quantity)}}}".encode("utf-8"))
+
+
+def decode(line: bytes) -> Event:
+    """Returns the event that ``key_and_encode`` wrote, its quantity with all its digits. Raises a ValueError for any other text."""
+    text = line.decode("utf-8")
+    head, found, quantity = text.rpartition(_BEFORE_QUANTITY)
+    fields = json.loads(f"{head}}}") if found else None
+    if not isinstance(fields, dict) or not isinstance(fields.get("idempotency_key"), str):
+        raise ValueError("this is no event with an idempotency_key")
+    try:
+        return Event(quantity=_quantity(quantity[:-1]), **fields)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _quantity(quantity: Union[int, float, Decimal, str]) -> str:
+    literal = str(quantity)
+    if isinstance(quantity, bool) or _NUMBER.fullmatch(literal) is None:
+        raise ValueError(f"quantity must be a finite number or a decimal literal, not {quantity!r}")
+    return literal
+
+
+def _timestamp(timestamp: Union[datetime, str]) -> str:
+    if isinstance(timestamp, str):
+        return timestamp
+    if timestamp.tzinfo is None:
+        raise ValueError("timestamp must have a time zone: datetime.now(timezone.utc), for example")
+    return timestamp.isoformat()

@@ -1,0 +1,290 @@
+"""Queued events on disk.
+
+An event is in a file, and the file on disk, before its ``queue`` returns. Files are only appended to, and deleted when each of their
+events is settled. So a process that dies loses nothing, and the next one may send some again, which are counted once by their keys.
+Which folder, and what of earlier processes: ``_outbox_folder``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from typing import Callable, List, Optional, Sequence, Tuple
+
+from ._errors import WeirError
+from ._event import Encoded, decode
+from ._outbox_folder import leave_folder, make_own_folder, sync_folder, take_over
+from ._store import take_first
+
+#: Some thousand events: what may be sent again after a crash, and how soon room comes back.
+_SEGMENT_BYTES = 512 * 1024
+_READ_BYTES = 256 * 1024
+
+_sync = getattr(os, "fdatasync", os.fsync)
+
+
+class _Segment:
+    __slots__ = ("is_full", "is_read", "path", "size", "unread", "unsettled")
+
+    def __init__(self, path: str, size: int, unread: float) -> None:
+        self.path = path
+        #: Bytes that are on disk for certain.
+        self.size = size
+        #: Events that are still to be read; infinite in one of another process, whose events nobody has counted.
+        self.unread = unread
+        #: Events that were read and are not settled.
+        self.unsettled: float = 0
+        #: Nothing is appended to it any more.
+        self.is_full = size > 0
+        self.is_read = False
+
+
+class _Pending:
+    __slots__ = ("error", "event", "is_done")
+
+    def __init__(self, event: Encoded) -> None:
+        self.event = event
+        self.is_done = False
+        self.error: Optional[OSError] = None
+
+
+class Outbox:
+    is_durable = True
+
+    def __init__(self, folder: str, bytes_max: int, warn: Callable[[str], None]) -> None:
+        """Takes over what earlier processes left. Raises an OSError when the folder cannot be used."""
+        self._base = os.path.abspath(folder)
+        self._bytes_max = bytes_max
+        self._warn = warn
+        self.after_fork()
+        os.makedirs(self._base, mode=0o700, exist_ok=True)
+        for path in take_over(self._base, self._next_path):
+            segment = _Segment(path, os.path.getsize(path), math.inf)
+            segment.is_full = True
+            self._unread.append(segment)
+            self._size += segment.size
+
+    def after_fork(self) -> None:
+        # The first is held while a file is written, the second while one is read, the third for what both know.
+        self._write_lock = threading.Lock()
+        self._read_lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._folder: Optional[str] = None
+        self._number = 0
+        self._pending: List[_Pending] = []
+        self._active: Optional[Tuple[_Segment, int]] = None
+        #: Segments that are not read to their end, and how far the first of them is.
+        self._unread: List[_Segment] = []
+        self._position = 0
+        self._carry = b""
+        self._ready: List[Encoded] = []
+        self._taken = 0
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        with self._lock:
+            return self._size + sum(len(each.event.line) + 1 for each in self._pending)
+
+    @property
+    def waiting(self) -> float:
+        with self._lock:
+            return len(self._ready) + sum(segment.unread for segment in self._unread)
+
+    @property
+    def is_empty(self) -> bool:
+        with self._lock:
+            is_read = all(each.size == (self._position if index == 0 else 0) for index, each in enumerate(self._unread))
+            return is_read and not self._ready and not self._pending and self._taken == 0
+
+    def has_room(self, size: int) -> bool:
+        # Also for one that is larger than all of it, or what is settled of the file that is written to would keep it out for ever.
+        return self.is_empty or self.size + size <= self._bytes_max
+
+    def add(self, event: Encoded) -> None:
+        mine = _Pending(event)
+        with self._lock:
+            self._pending.append(mine)
+        with self._write_lock:
+            # Whoever held the lock before may have written this one with its own.
+            if not mine.is_done:
+                self._write_all()
+        if mine.error is not None:
+            raise WeirError(
+                status=0,
+                code="outbox_failed",
+                detail=f"The event could not be written to the outbox {self._base}: {mine.error}. Queue it again with the same key",
+                idempotency_keys=(event.key,),
+            ) from mine.error
+
+    def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
+        with self._read_lock:
+            while len(self._ready) < events_max and self._read_on():
+                pass
+            with self._lock:
+                events = take_first(self._ready, events_max, bytes_max)
+                self._taken += len(events)
+                return events
+
+    def give_back(self, events: Sequence[Encoded]) -> None:
+        with self._lock:
+            self._ready[:0] = events
+            self._taken -= len(events)
+
+    def settle(self, events: Sequence[Encoded]) -> None:
+        with self._lock:
+            self._taken -= len(events)
+            for event in events:
+                event.segment.unsettled -= 1
+                self._remove_if_done(event.segment)
+
+    def close(self) -> List[Encoded]:
+        """What is not settled stays on disk, for the next process."""
+        with self._write_lock, self._read_lock:
+            if self._active is not None:
+                self._retire(*self._active)
+            # Finds the ends of segments that were read already.
+            while not self._ready and self._unread and self._unread[0].size == self._position:
+                self._read_on()
+            if self._folder is not None:
+                leave_folder(self._folder)
+        return []
+
+    def _next_path(self) -> str:
+        if self._folder is None:
+            self._folder = make_own_folder(self._base)
+        self._number += 1
+        return os.path.join(self._folder, f"{self._number:08}.ndjson")
+
+    def _write_all(self) -> None:
+        with self._lock:
+            group = list(self._pending)
+        error: Optional[OSError] = None
+        segment: Optional[_Segment] = None
+        try:
+            segment = self._write(b"".join(each.event.line + b"\n" for each in group))
+        except OSError as failure:
+            error = failure
+        with self._lock:
+            del self._pending[: len(group)]
+            if segment is not None:
+                segment.unread += len(group)
+            for each in group:
+                each.is_done = True
+                each.error = error
+
+    def _write(self, text: bytes) -> _Segment:
+        """Returns when the text is on disk, in a file that no other process has taken over."""
+        while True:
+            segment, descriptor = self._active or self._open_segment()
+            try:
+                view = memoryview(text)
+                while view:
+                    view = view[os.write(descriptor, view) :]
+                _sync(descriptor)
+                is_ours = self._is_at(segment.path, descriptor)
+            except OSError:
+                # After a write that failed nobody knows what the file holds: it gets no more, and ends where it was good.
+                self._retire(segment, descriptor)
+                try:
+                    os.truncate(segment.path, segment.size)
+                except OSError as second:
+                    self._warn(f"{segment.path} may end with events that were not queued: {second}")
+                raise
+            if not is_ours:
+                # Someone has it who took this process for gone, and sends what was in it then, with or without this text.
+                self._retire(segment, descriptor)
+                continue
+            with self._lock:
+                segment.size += len(text)
+                self._size += len(text)
+            if segment.size >= min(_SEGMENT_BYTES, self._bytes_max // 4):
+                self._retire(segment, descriptor)
+            return segment
+
+    def _open_segment(self) -> Tuple[_Segment, int]:
+        path = self._next_path()
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
+        sync_folder(os.path.dirname(path))
+        segment = _Segment(path, 0, 0)
+        with self._lock:
+            self._unread.append(segment)
+            self._active = (segment, descriptor)
+        return segment, descriptor
+
+    def _retire(self, segment: _Segment, descriptor: int) -> None:
+        with self._lock:
+            self._active = None
+            segment.is_full = True
+        os.close(descriptor)
+
+    @staticmethod
+    def _is_at(path: str, descriptor: int) -> bool:
+        try:
+            return os.stat(path).st_ino == os.fstat(descriptor).st_ino
+        except FileNotFoundError:
+            return False
+
+    def _read_on(self) -> bool:
+        """Reads some more events; returns False when there is nothing more to read now."""
+        with self._lock:
+            if not self._unread:
+                return False
+            segment = self._unread[0]
+            length = min(_READ_BYTES, segment.size - self._position)
+            if length == 0 and not segment.is_full:
+                return False
+        chunk = self._read_chunk(segment, length) if length > 0 else b""
+        *lines, carry = (self._carry + chunk).split(b"\n")
+        events = [event for event in (self._read_line(segment, line) for line in lines) if event is not None]
+        with self._lock:
+            self._carry = carry
+            self._position += len(chunk)
+            segment.unread -= len(lines)
+            segment.unsettled += len(events)
+            self._ready.extend(events)
+            if not chunk or (segment.is_full and self._position == segment.size):
+                self._end_segment(segment)
+        return True
+
+    def _read_line(self, segment: _Segment, line: bytes) -> Optional[Encoded]:
+        try:
+            key = decode(line).idempotency_key
+        except ValueError:
+            self._warn(f"A line of the outbox cannot be read, and is left out: {line[:200]!r}")
+            return None
+        return Encoded(key or "", line, segment)
+
+    def _read_chunk(self, segment: _Segment, length: int) -> bytes:
+        """Empty when nothing more can be read: another process has taken the file over and sends what is in it, or the disk fails."""
+        try:
+            with open(segment.path, "rb") as file:
+                file.seek(self._position)
+                return file.read(length)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            self._warn(f"{segment.path} cannot be read, and is left for the next start: {error}")
+            segment.unsettled = math.inf
+            return b""
+
+    def _end_segment(self, segment: _Segment) -> None:
+        # What follows the last whole line was torn when its process died: no `queue` had returned for it.
+        del self._unread[0]
+        self._position = 0
+        self._carry = b""
+        segment.is_read = True
+        segment.is_full = True
+        self._remove_if_done(segment)
+
+    def _remove_if_done(self, segment: _Segment) -> None:
+        if not (segment.is_full and segment.is_read and segment.unsettled <= 0):
+            return
+        self._size -= segment.size
+        try:
+            os.unlink(segment.path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            self._warn(f"A file of the outbox cannot be removed: {error}")

@@ -1,0 +1,315 @@
+"""Sends queued events in the background: in batches, a few at once, again and again until each is settled.
+
+It holds what it has in a store, which is bounded: who queues faster than Weir takes is made to wait, or refused.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Callable, List, Optional, Tuple, Union
+
+from ._answer import BatchOutcome
+from ._deliver import SendBatch, deliver, is_settled
+from ._errors import WeirError
+from ._event import Encoded, Event, decode
+from ._outbox import Outbox
+from ._retry import OnRetry, Stopped
+from ._store import MemoryStore, Store
+
+logger = logging.getLogger("weir")
+
+#: So much of a request's limit of 10 MB that other limits on the way are kept too.
+_BATCH_BYTES_MAX = 1024 * 1024
+
+#: An outbox is not thrown away because a key was wrong or a proxy was. After so long it is tried again.
+_REFUSED_PAUSE = 60.0
+
+
+@dataclass(frozen=True)
+class QueueOptions:
+    """How ``Client.queue`` sends in the background. Times are in seconds."""
+
+    #: Events that are held in memory.
+    events_max: int = 10_000
+    #: Bytes of JSON that are held in memory.
+    bytes_max: int = 16 * 1024 * 1024
+    #: When no more can be held: ``wait`` holds the call of ``queue`` back, ``raise`` raises ``queue_full``.
+    when_full: str = "wait"
+    #: Events in one request, 1 to 1000. As soon as so many wait they are sent.
+    batch_events_max: int = 500
+    #: The longest that an event waits for others.
+    interval: float = 1.0
+    #: Requests at a time, each in a thread of its own.
+    concurrency: int = 2
+    #: Told of each event that is refused for good, in a thread of the queue. Default: an error in the log ``weir``.
+    on_refused: Optional[Callable[[WeirError, Event], None]] = None
+    #: Keeps events on disk in this folder until they are settled, so that they outlive the process. Processes may share it.
+    outbox: Union[str, "os.PathLike[str]", None] = None
+    #: Bytes on disk from which on the outbox is full.
+    outbox_bytes_max: int = 256 * 1024 * 1024
+    #: How long a process that ends waits for what is queued.
+    exit_timeout: float = 10.0
+    #: Whether SIGTERM ends the process as ``sys.exit`` does, which sends what is queued. Only in the main thread, and only where
+    #: SIGTERM has no other handler.
+    exit_on_sigterm: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value, most in (
+            ("events_max", self.events_max, math.inf),
+            ("bytes_max", self.bytes_max, math.inf),
+            ("outbox_bytes_max", self.outbox_bytes_max, math.inf),
+            ("batch_events_max", self.batch_events_max, 1000),
+            ("concurrency", self.concurrency, 1000),
+        ):
+            if not isinstance(value, int) or not 1 <= value <= most:
+                raise ValueError(f"{name} must be a whole number from 1" + ("" if math.isinf(most) else f" to {most}"))
+        if self.when_full not in ("wait", "raise"):
+            raise ValueError("when_full must be 'wait' or 'raise'")
+
+
+@dataclass(frozen=True)
+class CloseResult:
+    #: Whether every event was settled.
+    is_done: bool
+    #: Events that were held in memory and have no answer. They are yours now, with the keys that they were sent with.
+    unsent: List[Event] = field(default_factory=list)
+
+
+class EventQueue:
+    def __init__(
+        self,
+        send_batch: SendBatch,
+        abort: Callable[[], None],
+        on_retry: Optional[OnRetry],
+        options: QueueOptions,
+    ) -> None:
+        """``abort`` ends the requests that are under way."""
+        self._send_batch = send_batch
+        self._abort = abort
+        self._on_retry = on_retry
+        self._options = options
+        self._store: Store = (
+            MemoryStore(options.events_max, options.bytes_max)
+            if options.outbox is None
+            else Outbox(os.fspath(options.outbox), options.outbox_bytes_max, logger.warning)
+        )
+        self._reset()
+        atexit.register(self._close_at_exit)
+        if options.exit_on_sigterm:
+            _exit_on_sigterm()
+        if self._store.waiting > 0:
+            self._send_now()
+
+    def _reset(self) -> None:
+        #: Notified when anything below changes.
+        self._changed = threading.Condition()
+        self._halt = threading.Event()
+        self._threads: List[threading.Thread] = []
+        self._in_flight = 0
+        #: When what waits is sent although it fills no batch.
+        self._due: Optional[float] = None
+        self._paused_until = 0.0
+        self._is_closing = False
+        self._result: Optional[CloseResult] = None
+
+    def after_fork(self) -> None:
+        """In the child of a fork: what is queued, and the threads, are those of the parent."""
+        self._store.after_fork()
+        was_closed = self._is_closing
+        self._reset()
+        self._is_closing = was_closed
+
+    @property
+    def size(self) -> int:
+        with self._changed:
+            return self._store.size
+
+    def add(self, event: Encoded, timeout: Optional[float]) -> None:
+        size = len(event.line)
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        with self._changed:
+            self._throw_if_closed(event)
+            while not self._store.has_room(size):
+                self._send_now()
+                left = deadline - time.monotonic()
+                if self._options.when_full == "raise" or left <= 0:
+                    raise _queue_full(event)
+                self._changed.wait(None if math.isinf(left) else left)
+                self._throw_if_closed(event)
+            if not self._store.is_durable:
+                self._store.add(event)
+        if self._store.is_durable:
+            self._store.add(event)
+        with self._changed:
+            self._start_threads()
+            is_new = self._due is None
+            if self._due is None:
+                self._due = time.monotonic() + self._options.interval
+            if is_new or self._store.waiting >= self._options.batch_events_max:
+                self._changed.notify_all()
+
+    def flush(self, timeout: Optional[float]) -> bool:
+        with self._changed:
+            self._send_now()
+            return self._changed.wait_for(lambda: self._is_idle, timeout)
+
+    def close(self, timeout: float) -> CloseResult:
+        with self._changed:
+            self._is_closing = True
+            self._send_now()
+            self._changed.wait_for(lambda: self._is_idle or self._is_paused or self._halt.is_set(), max(0.0, timeout))
+            self._halt.set()
+            self._changed.notify_all()
+            threads = list(self._threads)
+        self._abort()
+        for thread in threads:
+            # One of them calls this itself when `on_refused` does.
+            if thread is not threading.current_thread():
+                thread.join()
+        with self._changed:
+            if self._result is None:
+                is_done = self._store.is_empty
+                self._result = CloseResult(is_done, [decode(event.line) for event in self._store.close()])
+                atexit.unregister(self._close_at_exit)
+            return self._result
+
+    def _close_at_exit(self) -> None:
+        unsent = self.close(self._options.exit_timeout).unsent
+        if unsent:
+            logger.error("The process ends with %d events that were not sent.", len(unsent))
+
+    def _throw_if_closed(self, event: Encoded) -> None:
+        if self._is_closing:
+            raise WeirError(
+                status=0,
+                code="queue_closed",
+                detail="The client was closed: make another one",
+                transient=False,
+                idempotency_keys=(event.key,),
+            )
+
+    @property
+    def _is_idle(self) -> bool:
+        return self._in_flight == 0 and self._store.is_empty
+
+    @property
+    def _is_paused(self) -> bool:
+        return time.monotonic() < self._paused_until
+
+    def _send_now(self) -> None:
+        with self._changed:
+            if self._store.waiting > 0:
+                self._due = 0.0
+                self._start_threads()
+            self._changed.notify_all()
+
+    def _start_threads(self) -> None:
+        # Not at exit, when Python starts no more: with the first event.
+        while len(self._threads) < self._options.concurrency:
+            thread = threading.Thread(target=self._work, name=f"weir-{len(self._threads)}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._halt.is_set() and (seconds := self._seconds_to_wait()) != 0:
+                    self._changed.wait(seconds)
+                if self._halt.is_set():
+                    return
+                self._in_flight += 1
+            try:
+                self._send_one()
+            finally:
+                with self._changed:
+                    self._in_flight -= 1
+                    if self._store.waiting == 0:
+                        self._due = None
+                    self._changed.notify_all()
+
+    def _seconds_to_wait(self) -> Optional[float]:
+        """0 when there is something to send; None when only a change can bring something."""
+        now = time.monotonic()
+        if self._paused_until > now:
+            return self._paused_until - now
+        waiting = self._store.waiting
+        if waiting == 0:
+            return None
+        if waiting >= self._options.batch_events_max:
+            return 0
+        return None if self._due is None else max(0.0, self._due - now)
+
+    def _send_one(self) -> None:
+        limits = (self._options.batch_events_max, _BATCH_BYTES_MAX)
+        if self._store.is_durable:
+            events = self._store.take(*limits)
+        else:
+            with self._changed:
+                events = self._store.take(*limits)
+        if not events:
+            return
+        outcomes, failure = deliver(events, self._send_batch, math.inf, self._on_retry, self._sleep)
+        refusal = failure if isinstance(failure, WeirError) else None
+        settled: List[Encoded] = []
+        refused: List[Tuple[WeirError, Encoded]] = []
+        left: List[Encoded] = []
+        about_client: Optional[WeirError] = None
+        for event, last in zip(events, outcomes):
+            outcome: Optional[BatchOutcome] = last if is_settled(last) else refusal
+            error = outcome if isinstance(outcome, WeirError) else None
+            # A wrong key or address says nothing about the event, so it stays where it can stay.
+            is_kept = self._store.is_durable and error is not None and (error is refusal or error.status in (401, 403))
+            if is_kept:
+                about_client = error
+            if outcome is None or is_kept:
+                left.append(event)
+                continue
+            settled.append(event)
+            if error is not None:
+                refused.append((error, event))
+        for error, event in refused:
+            self._tell(error, event)
+        with self._changed:
+            self._store.give_back(left)
+            self._store.settle(settled)
+            if about_client is not None:
+                self._paused_until = time.monotonic() + _REFUSED_PAUSE
+                logger.error("Weir refuses what is sent from the outbox, which keeps it: %s", about_client)
+
+    def _sleep(self, seconds: float) -> None:
+        if self._halt.wait(seconds):
+            raise Stopped
+
+    def _tell(self, error: WeirError, event: Encoded) -> None:
+        if self._options.on_refused is None:
+            logger.error("Weir refused the event %s: %s", event.key, error)
+            return
+        try:
+            self._options.on_refused(error, decode(event.line))
+        except Exception:
+            # It is the caller's, and must not stop the queue.
+            logger.exception("on_refused failed for the event %s", event.key)
+
+
+def _queue_full(event: Encoded) -> WeirError:
+    return WeirError(
+        status=0,
+        code="queue_full",
+        detail="The queue holds as much as it may: queue the event again later, or set when_full to wait",
+        idempotency_keys=(event.key,),
+    )
+
+
+def _exit_on_sigterm() -> None:
+    in_main = threading.current_thread() is threading.main_thread()
+    if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        # As a shell reports a process that SIGTERM has ended.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))

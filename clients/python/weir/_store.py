@@ -1,0 +1,105 @@
+"""Where queued events lie: in memory, or in an outbox on disk."""
+
+from __future__ import annotations
+
+from typing import List, Protocol, Sequence
+
+from ._event import Encoded
+
+
+class Store(Protocol):
+    #: Whether events outlive the process.
+    is_durable: bool
+
+    @property
+    def waiting(self) -> float:
+        """Events that can be taken; infinite when an earlier process left some, which nobody has counted."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of JSON, those under way included."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is held at all."""
+
+    def has_room(self, size: int) -> bool:
+        """Whether an event of this size may be added now."""
+
+    def add(self, event: Encoded) -> None:
+        """Returns when the event is held as promised. Raises when it is not held."""
+
+    def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
+        """Takes the oldest events out, to be settled or given back."""
+
+    def give_back(self, events: Sequence[Encoded]) -> None:
+        """Puts events back that were taken, at their old place."""
+
+    def settle(self, events: Sequence[Encoded]) -> None:
+        """Lets go of events that were taken."""
+
+    def after_fork(self) -> None:
+        """Forgets everything: it belongs to the parent of this process."""
+
+    def close(self) -> List[Encoded]:
+        """Ends it, and returns what would be lost with it."""
+
+
+class MemoryStore:
+    """Holds so many events and bytes. Whoever uses it holds a lock."""
+
+    is_durable = False
+
+    def __init__(self, events_max: int, bytes_max: int) -> None:
+        self._events_max = events_max
+        self._bytes_max = bytes_max
+        self.after_fork()
+
+    def after_fork(self) -> None:
+        self._waiting: List[Encoded] = []
+        self._events = 0
+        self.size = 0
+
+    @property
+    def waiting(self) -> float:
+        return len(self._waiting)
+
+    @property
+    def is_empty(self) -> bool:
+        return self._events == 0
+
+    def has_room(self, size: int) -> bool:
+        return self._events == 0 or (self._events < self._events_max and self.size + size <= self._bytes_max)
+
+    def add(self, event: Encoded) -> None:
+        self._waiting.append(event)
+        self._events += 1
+        self.size += len(event.line)
+
+    def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
+        return take_first(self._waiting, events_max, bytes_max)
+
+    def give_back(self, events: Sequence[Encoded]) -> None:
+        self._waiting[:0] = events
+
+    def settle(self, events: Sequence[Encoded]) -> None:
+        self._events -= len(events)
+        self.size -= sum(len(event.line) for event in events)
+
+    def close(self) -> List[Encoded]:
+        left = self._waiting
+        self.after_fork()
+        return left
+
+
+def take_first(events: List[Encoded], events_max: int, bytes_max: int) -> List[Encoded]:
+    """Takes at most so many events, and bytes of them, from the front of a list; at least one where there is one."""
+    count = size = 0
+    for event in events[:events_max]:
+        size += len(event.line)
+        if count > 0 and size > bytes_max:
+            break
+        count += 1
+    taken = events[:count]
+    del events[:count]
+    return taken

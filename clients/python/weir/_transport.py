@@ -1,0 +1,200 @@
+"""One attempt of one request: within a time limit as a whole, over a kept connection, and never after a redirect."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import socket
+import ssl
+import threading
+import time
+from typing import Any, List, Optional, Sequence, Set
+from urllib.parse import urlsplit
+
+from ._answer import Answer, read_answer
+from ._errors import WeirError
+
+_IDLE_MAX = 16
+
+#: What a connection says that the service closed while nobody used it.
+_STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
+
+
+class _TimedSocket:
+    """A socket whose operations all end at one deadline. A time-out of a socket is for each read, and would let it drip for ever."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock = sock
+        self._readers = 0
+        self._is_closed = False
+        self.deadline = deadline
+
+    def _arm(self) -> socket.socket:
+        self._sock.settimeout(time_left(self.deadline))
+        return self._sock
+
+    def sendall(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[self._arm().send(view) :]
+
+    def recv_into(self, buffer: Any) -> int:
+        return self._arm().recv_into(buffer)
+
+    def makefile(self, mode: str, buffering: int = -1) -> io.BufferedReader:
+        self._readers += 1
+        return io.BufferedReader(_Reader(self))
+
+    def shutdown(self) -> None:
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            # It was closed already.
+            pass
+
+    def close(self) -> None:
+        # An answer that ends with its connection is read after http.client has closed this.
+        self._is_closed = True
+        if self._readers == 0:
+            self._sock.close()
+
+    def leave(self) -> None:
+        self._readers -= 1
+        if self._is_closed:
+            self.close()
+
+
+class _Reader(io.RawIOBase):
+    def __init__(self, sock: _TimedSocket) -> None:
+        self._timed = sock
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._timed.recv_into(buffer)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._timed.leave()
+        super().close()
+
+
+class Transport:
+    def __init__(self, base_url: str, api_key: str, timeout: float) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"base_url must be the address of Weir, such as https://usage.example.com, not {base_url!r}")
+        self._base_url = base_url.rstrip("/")
+        self._host = parts.hostname
+        self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        self._path = parts.path.rstrip("/")
+        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._api_key = api_key
+        self._timeout = timeout
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all connections: in the child of a fork they belong to the parent."""
+        self._lock = threading.Lock()
+        self._idle: List[http.client.HTTPConnection] = []
+        self._busy: Set[http.client.HTTPConnection] = set()
+        self._is_aborted = False
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Optional[bytes] = None,
+        *,
+        idempotency_keys: Sequence[str] = (),
+        timeout: Optional[float] = None,
+    ) -> Answer:
+        """Makes one attempt. Returns any answer; raises a WeirError of status 0 when none comes."""
+        limit = self._timeout if timeout is None else timeout
+        deadline = time.monotonic() + limit
+        try:
+            return self._send(method, path, body, deadline)
+        except (OSError, http.client.HTTPException) as error:
+            late = isinstance(error, (TimeoutError, socket.timeout))
+            raise WeirError(
+                status=0,
+                code="timeout" if late else "network_error",
+                detail=f"No answer within {limit:g} s" if late else f"Cannot reach {self._base_url}: {error or type(error).__name__}",
+                idempotency_keys=idempotency_keys,
+            ) from error
+
+    def abort(self) -> None:
+        """Ends what is under way, and whatever is begun later, at once."""
+        with self._lock:
+            self._is_aborted = True
+            for connection in self._busy:
+                if connection.sock is not None:
+                    connection.sock.shutdown()  # type: ignore[call-arg]
+
+    def close(self) -> None:
+        """Closes the connections that nobody uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _send(self, method: str, path: str, body: Optional[bytes], deadline: float) -> Answer:
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is not None:
+            connection.sock.deadline = deadline  # type: ignore[union-attr]
+            try:
+                return self._exchange(connection, method, path, body)
+            except _STALE:
+                # Every request of this client may be sent again: those with events have keys.
+                pass
+        return self._exchange(self._connect(deadline), method, path, body)
+
+    def _connect(self, deadline: float) -> http.client.HTTPConnection:
+        sock = socket.create_connection((self._host, self._port), timeout=time_left(deadline))
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._tls is not None:
+                sock.settimeout(time_left(deadline))
+                sock = self._tls.wrap_socket(sock, server_hostname=self._host)
+        except BaseException:
+            sock.close()
+            raise
+        connection = http.client.HTTPConnection(self._host, self._port)
+        connection.default_port = 443 if self._tls is not None else 80
+        connection.auto_open = 0
+        connection.sock = _TimedSocket(sock, deadline)
+        return connection
+
+    def _exchange(self, connection: http.client.HTTPConnection, method: str, path: str, body: Optional[bytes]) -> Answer:
+        with self._lock:
+            if self._is_aborted:
+                connection.close()
+                raise ConnectionAbortedError("the client was closed")
+            self._busy.add(connection)
+        is_whole = False
+        try:
+            headers = {"x-api-key": self._api_key, "accept": "application/json"}
+            if body is not None:
+                headers["content-type"] = "application/json"
+            connection.request(method, f"{self._path}/api/v1{path}", body=body, headers=headers)
+            response = connection.getresponse()
+            answer = read_answer(response.status, response.read(), {k.lower(): v for k, v in response.getheaders()})
+            is_whole = not response.will_close
+            return answer
+        finally:
+            with self._lock:
+                self._busy.discard(connection)
+                keeps = is_whole and len(self._idle) < _IDLE_MAX
+                if keeps:
+                    self._idle.append(connection)
+            if not keeps:
+                connection.close()
+
+
+def time_left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the time is up")
+    return left
