@@ -57,7 +57,6 @@ test('the examples of the README run in an empty project, and their events are c
   const [first = '', batch = '', outbox = '', reading = '', errors = '', ...others] = examples;
   expect(others).toEqual([]);
   expect(await runProgram(first)).toBe('{ isDone: true, unsent: [] }\n');
-  expect(await runProgram(first)).toBe('{ isDone: true, unsent: [] }\n');
   expect(await runProgram(batch)).toMatch(/^[0-9a-f-]{36} false\n[0-9a-f-]{36} false\ninvalid_request .*quantity/);
   expect(await runProgram(outbox)).toBe('2 true\n');
   expect(await runProgram(errors)).toBe('404 meter_not_found false 1\n');
@@ -65,7 +64,6 @@ test('the examples of the README run in an empty project, and their events are c
   const { rows } = await weir.pool.query<{ quantity: string }>(
     'SELECT quantity::text FROM events ORDER BY events.quantity',
   );
-  // One of `track`, one of the batch, two of the outbox; and that of the queue once, although it ran twice with one key and two times.
   expect(rows.map(({ quantity }) => quantity)).toEqual(['1', '3', '7', '7', '1250']);
   expect(await runProgram(reading)).toMatch(/^1268 \d+\ntrue\n$/);
 });

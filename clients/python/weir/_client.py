@@ -109,7 +109,8 @@ class Client:
         waits for room, for ``timeout`` seconds if given. Raises a WeirError: ``queue_full``, ``queue_closed`` or
         ``outbox_failed``; a ValueError when the quantity is no number.
 
-        An event without a timestamp gets the present one, since it may be sent much later.
+        An event without a timestamp gets the present one, since it may be sent much later. So give a key of your own together
+        with a time of your own: the same key with another time is refused.
         """
         if event.timestamp is None:
             event = replace(event, timestamp=datetime.now(timezone.utc))

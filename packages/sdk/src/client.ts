@@ -138,7 +138,8 @@ export class WeirClient {
    * as soon as it is held: in memory, or with an outbox on disk. Rejects with a WeirError: `queue_full` if so set, `queue_closed`,
    * or `outbox_failed`. Rejects with a RangeError when the quantity is no number.
    *
-   * An event without a timestamp gets the present one, since it may be sent much later.
+   * An event without a timestamp gets the present one, since it may be sent much later. So give a key of your own together with a
+   * time of your own: the same key with another time is refused.
    */
   async queue(event: UsageEvent, { signal, onSettled }: QueueCallOptions = {}): Promise<string> {
     const encoded = keyAndEncode({ ...event, timestamp: event.timestamp ?? new Date() });

@@ -1,0 +1,104 @@
+"""Against a real Weir: WEIR_URL, WEIR_API_KEY and METER_TOKEN say which. test/operations/python-client.test.ts starts one."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Callable
+
+from weir import Client, Event, QueueOptions, Tracked, WeirError
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TOKEN = os.environ["METER_TOKEN"]
+
+
+def until(is_so: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 20
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited in vain until {what}")
+        time.sleep(0.02)
+
+
+class TestReal(unittest.TestCase):
+    def setUp(self) -> None:
+        self.weir = Client(os.environ["WEIR_URL"], os.environ["WEIR_API_KEY"])
+        self.addCleanup(self.weir.close)
+
+    def test_an_event_is_tracked_once_and_can_be_read(self) -> None:
+        at = datetime.now(timezone.utc) - timedelta(hours=1)
+        event = Event(TOKEN, "py-one", Decimal("0.1234567890123456789"), at, "py-key", {"user_id": "ü", "n": 1})
+        first = self.weir.track(event)
+        self.assertEqual(self.weir.track(event), Tracked(first.id, True))
+        until(lambda: self.weir.event(first.id)["status"] == "recorded", "the event is recorded")
+        receipt = self.weir.event(first.id)
+        self.assertEqual((receipt["quantity"], receipt["metadata"]), ("0.1234567890123456789", {"user_id": "ü", "n": 1}))
+        usage = self.weir.usage(meter_token=TOKEN, customer_external_id="py-one", start_date=at - timedelta(hours=1), group_by="hour")
+        self.assertEqual(Decimal(usage["total_usage"] or 0), event.quantity)
+        by_id = self.weir.usage(meter_id=usage["meter_id"], customer_external_id="py-one", timezone="Europe/Berlin")
+        self.assertEqual(by_id["event_count"], 1)
+        listed = self.weir.events(customer_external_id="py-one", limit=1)
+        self.assertEqual([each["id"] for each in listed["data"]], [first.id])
+        ranked = self.weir.meter_customers(usage["meter_id"], page_size=100)
+        self.assertIn("py-one", [each["customer_external_id"] for each in ranked["data"]])
+
+    def test_customers_entitlements_and_widget_tokens(self) -> None:
+        page = self.weir.customers(search="py-customer")
+        [customer] = page["data"]
+        self.assertEqual(self.weir.customer(customer["id"])["external_id"], "py-customer")
+        self.assertEqual(self.weir.customer_usage(customer["id"])["customer_external_id"], "py-customer")
+        self.assertEqual(self.weir.entitlements("py-customer"), [])
+        answer = self.weir.entitlement("py-customer", os.environ["FEATURE"], quantity=Decimal("1.5"))
+        self.assertEqual((answer["has_access"], answer["reason"]), (False, "no_subscription"))
+        token = self.weir.widget_token("py-customer")
+        self.assertGreater(datetime.fromisoformat(token["expires_at"].replace("Z", "+00:00")), datetime.now(timezone.utc))
+
+    def test_refusals_are_errors_with_the_words_of_the_service(self) -> None:
+        for call, status, code in (
+            (lambda: self.weir.track(Event("mtr_unknown", "c", 1)), 404, "meter_not_found"),
+            (lambda: self.weir.track(Event(TOKEN, "c", 0)), 422, "invalid_request"),
+            (lambda: self.weir.track_batch([]), 422, "invalid_request"),
+            (lambda: self.weir.usage(meter_token=TOKEN, group_by="year"), 422, "invalid_request"),
+            (lambda: self.weir.event("no-id"), 404, "not_found"),
+            (lambda: Client(os.environ["WEIR_URL"], "org_live_x").track(Event(TOKEN, "c", 1)), 401, "unauthenticated"),
+        ):
+            with self.assertRaises(WeirError) as raised:
+                call()
+            error = raised.exception
+            self.assertEqual((error.status, error.code, error.transient), (status, code, False))
+            self.assertTrue(error.request_id and error.detail)
+
+    def test_a_thousand_queued_events_are_counted(self) -> None:
+        refused = []
+        options = QueueOptions(batch_events_max=100, on_refused=lambda error, event: refused.append(error.code))
+        with Client(os.environ["WEIR_URL"], os.environ["WEIR_API_KEY"], queue=options) as weir:
+            for n in range(1000):
+                weir.queue(Event(TOKEN, "py-queue", 1 if n > 0 else -1))
+            self.assertTrue(weir.flush(20))
+        self.assertEqual(refused, ["invalid_request"])
+        counted = lambda: self.weir.usage(meter_token=TOKEN, customer_external_id="py-queue")["event_count"]  # noqa: E731
+        until(lambda: counted() == 999, "all are counted")
+
+
+class TestReadme(unittest.TestCase):
+    def test_the_examples_run_as_they_stand(self) -> None:
+        with open(os.path.join(HERE, "README.md"), encoding="utf-8") as file:
+            examples = re.findall(r"^```python\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
+        with tempfile.TemporaryDirectory() as folder:
+            env = {**os.environ, "PYTHONPATH": HERE, "OUTBOX": os.path.join(folder, "outbox")}
+            outputs = [
+                subprocess.run([sys.executable, "-c", code], env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+                for code in examples
+            ]
+        self.assertEqual(outputs[:3], ["", "False\nkept\ninvalid_request\n", ""])
+        self.assertRegex(outputs[3], r"^[\d.]+ True\nTrue\n$")
+        self.assertEqual(len(outputs), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,48 @@
+// The Python client, on the Python of this machine: its own tests, against a real Weir.
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signUp, startWeir, type Weir } from '../support/harness.ts';
+
+const run = promisify(execFile);
+const client = fileURLToPath(new URL('../../clients/python', import.meta.url));
+
+let weir: Weir;
+let env: Record<string, string | undefined>;
+
+beforeAll(async () => {
+  weir = await startWeir();
+  const admin = await signUp(weir);
+  const { session } = admin;
+  const feature = await weir.request('POST', '/api/v1/features', {
+    session,
+    body: { name: 'Tokens', lookup_key: 'tokens', type: 'meter', aggregation_type: 'SUM' },
+  });
+  await weir.request('POST', '/api/v1/customers', { session, body: { external_id: 'py-customer' } });
+  env = {
+    ...process.env,
+    PYTHONPATH: client,
+    PYTHONDONTWRITEBYTECODE: '1',
+    WEIR_URL: weir.baseUrl,
+    WEIR_API_KEY: await admin.createKey(),
+    METER_TOKEN: feature.body.meter_token,
+    FEATURE: 'tokens',
+  };
+});
+afterAll(() => weir.close());
+
+test('python3 is there, and new enough', async () => {
+  const said = await run('python3', ['-c', 'import sys; print(sys.version_info >= (3, 9))']).catch(() =>
+    Promise.reject(new Error('There is no python3 on this machine: install it, with apt-get install python3.')),
+  );
+  expect(said.stdout).toBe('True\n');
+});
+
+test('every test of the Python client passes', async () => {
+  const ended = await run('python3', ['-m', 'unittest', 'discover', '-s', 'tests'], { cwd: client, env }).catch(
+    (error: { stderr: string }) => error,
+  );
+  expect(ended.stderr).toMatch(/\nRan \d{2} tests in [\d.]+s\n\nOK\n$/);
+});
