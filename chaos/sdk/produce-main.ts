@@ -22,7 +22,7 @@ const client = new WeirClient({
     eventsMax: 2000,
     ...(OUTBOX !== undefined && { outbox: { folder: OUTBOX } }),
     exitTimeoutMs: 60_000,
-    onRefused: ({ message }, { metadata }) => console.log(`refused ${String(metadata?.['mark'])} ${message}`),
+    onRefused: ({ message }, { metadata }) => console.log(`refused ${JSON.stringify(metadata)} ${message}`),
   },
 });
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 /** The root of the repository, from `chaos/sdk` and from `chaos/dist/sdk`. */
 const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../..' : '../..', import.meta.url));
 
-export type Language = 'typescript' | 'python';
+type Language = 'typescript' | 'python';
 
 export interface ProducerPlan {
   language: Language;

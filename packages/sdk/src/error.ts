@@ -73,6 +73,6 @@ export class WeirError extends Error {
 }
 
 /** Returns whether the same request may succeed later: no answer to read, too slow, too many, or a fault of the service. */
-export function isTransient(status: number): boolean {
+function isTransient(status: number): boolean {
   return status === 0 || status === 408 || status === 429 || status >= 500;
 }

@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+let server: Server;
+let keys: string[];
+/** What the first requests are answered. */
+let statuses: number[];
+
+beforeEach(async () => {
+  keys = [];
+  statuses = [];
+  server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    request.on('end', () => {
+      const { events } = JSON.parse(text) as { events: { idempotency_key: string }[] };
+      const status = statuses.shift() ?? 201;
+      if (status === 201) keys.push(...events.map((event) => event.idempotency_key));
+      response.writeHead(status).end(JSON.stringify({ data: events.map(() => ({ status: 201, id: 'x' })) }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** A program that has a client, which sends nothing by itself for an hour. */
+function runProgram(code: string, options = ''): { child: ChildProcess; ended: Promise<unknown[]> } {
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const program = `
+    import { WeirClient } from '${new URL('client.ts', import.meta.url).href}';
+    const queue = { intervalMs: 3_600_000, ${options} };
+    const weir = new WeirClient({ baseUrl: '${baseUrl}', apiKey: 'k', queue });
+    const event = (key) => ({ meter_token: 'm', customer_external_id: 'c', quantity: 1, idempotency_key: key });
+    ${code}`;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
+  const child = spawn(process.execPath, args, {
+    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return { child, ended: once(child, 'exit') };
+}
+
+test('a process that ends by itself sends first what is queued, also when that takes another attempt', async () => {
+  statuses = [503];
+  const { ended } = runProgram(`await weir.queue(event('at exit'));`);
+  expect(await ended).toEqual([0, null]);
+  expect(keys).toEqual(['at exit']);
+});
+
+test('a process whose service is away ends all the same, and says what it did not send', async () => {
+  statuses = Array.from({ length: 100 }, () => 503);
+  const { child, ended } = runProgram(`await weir.queue(event('lost'));`, 'exitTimeoutMs: 50');
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  expect(await ended).toEqual([0, null]);
+  expect(errors).toContain('WeirWarning: The process ends with 1 events that were not sent.');
+});
+
+test('who waits for room keeps the process alive', async () => {
+  statuses = [503];
+  const { ended } = runProgram(`for (const key of ['a', 'b', 'c']) await weir.queue(event(key));`, 'eventsMax: 1');
+  expect(await ended).toEqual([0, null]);
+  expect(keys).toEqual(['a', 'b', 'c']);
+});
+
+test('SIGTERM sends what is queued where that is asked for, and ends the process as it always does', async () => {
+  const code = `await weir.queue(event('at SIGTERM')); setInterval(() => {}, 1000); console.log('queued');`;
+  for (const [options, sent] of [
+    ['closeOnSigterm: true', ['at SIGTERM']],
+    ['', []],
+  ] as const) {
+    keys = [];
+    const { child, ended } = runProgram(code, options);
+    await once(child.stdout!, 'data');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    expect(keys).toEqual(sent);
+  }
+});
