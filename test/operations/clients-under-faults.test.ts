@@ -50,23 +50,23 @@ async function untilQueued(more: number): Promise<void> {
 }
 
 test('whatever the network does, and whoever is killed, each event that was queued is counted once', async () => {
-  await untilQueued(50);
+  await untilQueued(25);
   edge.cutAnswers(8, () => 2);
-  await untilQueued(50);
+  await untilQueued(25);
   await Promise.all(producers.filter(({ hasOutbox }) => hasOutbox).map((producer) => producer.kill()));
   await edge.refuse();
   for (const producer of producers) if (producer.hasOutbox) producer.start();
-  await untilQueued(50);
+  await untilQueued(25);
   await edge.heal();
   edge.cutAnswers(4, () => 0);
-  await untilQueued(50);
+  await untilQueued(25);
   edge.silence(['back']);
-  await untilQueued(50);
+  await untilQueued(25);
   await Promise.all(producers.filter(({ hasOutbox }) => hasOutbox).map((producer) => producer.kill()));
   await edge.heal('reset');
   for (const producer of producers) if (producer.hasOutbox) producer.start();
   edge.reset();
-  await untilQueued(50);
+  await untilQueued(25);
 
   await Promise.all(producers.map((producer) => producer.finish()));
   await weir.drained();
