@@ -25,6 +25,10 @@ import { Producer } from './producer.ts';
 const DRAIN_SECONDS_MAX = 120;
 const REPOSITORY_HOME = fileURLToPath(new URL('../../../.weir', import.meta.url));
 
+/** Of the organization that the clients report to. */
+let apiKey = '';
+let meterToken = '';
+
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
 interface Options {
@@ -81,9 +85,6 @@ async function run(reaper: Reaper, signal: AbortSignal): Promise<string[]> {
     await stack.close();
   }
 }
-
-let apiKey = '';
-let meterToken = '';
 
 async function openProducers(stack: Stack, reaper: Reaper): Promise<Producer[]> {
   const [first, second] = stack.apis.map(({ url }) => url) as [string, string];
