@@ -91,7 +91,7 @@ export async function readUsageOfMeters(
     if (aggregation_type === 'UNIQUE_COUNT') {
       const values = valuesOfMeter({ ...request, plan: planValues(window, false) });
       return `SELECT ${place} AS place, CASE WHEN count(*) <= ${ROWS_MAX} THEN count(DISTINCT value_hash)::numeric END AS usage
-        FROM (SELECT value_hash FROM (${values}) AS each LIMIT ${ROWS_MAX + 1}) AS some`;
+        FROM (SELECT value_hash FROM (${values}) AS each LIMIT ${ROWS_MAX + 1}) AS read`;
     }
     const reading = READINGS[aggregation_type];
     const rows = rowsOfMeter({ ...request, reading: named(reading), plan: planMeter(window) });
