@@ -82,8 +82,16 @@ async function go(name: string): Promise<void> {
 /** Sends an event as the services of this organization do, with curl. Returns the answer's status. */
 async function track(event: Record<string, unknown>): Promise<string> {
   const { stdout } = await shell('curl', [
-    ...['-sS', '-o', '/dev/null', '-w', '%{http_code}', '-X', 'POST', `${weir.baseUrl}/api/v1/sdk/track`],
-    ...['-H', `X-API-Key: ${apiKey}`, '-H', 'Content-Type: application/json', '-d', JSON.stringify(event)],
+    '-sS',
+    '--output',
+    '/dev/null',
+    '--write-out',
+    '%{http_code}',
+    '--header',
+    `X-API-Key: ${apiKey}`,
+    '--json',
+    JSON.stringify(event),
+    `${weir.baseUrl}/api/v1/sdk/track`,
   ]);
   return stdout;
 }
@@ -228,7 +236,7 @@ test('the invoice is opened down to its event, finalized, recomputed and paid', 
   await button('It is paid').click();
   await page.locator('.facts').getByText('Paid', { exact: true }).first().waitFor();
   await page.getByText('ch_journey').waitFor();
-  await button('Mark as paid').waitFor({ state: 'detached' });
+  expect(await button('Mark as paid').count()).toBe(0);
 });
 
 test('a second person is invited as a viewer, sees everything, and can change nothing', async () => {

@@ -47,7 +47,13 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
   const browser = await chromium.launch({ executablePath: program.path, env: program.env, args: flags });
   return {
     async visit(options = {}) {
-      const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
+      const context = await browser.newContext({
+        locale: 'en-GB',
+        timezoneId: 'UTC',
+        // What fades from one colour into another is not looked at halfway.
+        reducedMotion: 'reduce',
+        ...options,
+      });
       await context.addInitScript({ content: `${watchShifts};${axe.source}` });
       context.setDefaultTimeout(10_000);
       const faults: string[] = [];
@@ -87,7 +93,10 @@ export function layoutShift(page: Page): Promise<number> {
 }
 
 /** Bytes that cross the wire for what `load` does, headers and all, by address, the largest first. */
-export async function countBytes(page: Page, load: () => Promise<unknown>): Promise<[address: string, bytes: number][]> {
+export async function countBytes(
+  page: Page,
+  load: () => Promise<unknown>,
+): Promise<[address: string, bytes: number][]> {
   const client = await page.context().newCDPSession(page);
   const addresses = new Map<string, string>();
   const bytes: [string, number][] = [];

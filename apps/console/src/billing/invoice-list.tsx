@@ -77,11 +77,10 @@ export function CustomerName({ id, known }: CustomerNameProps) {
     enabled: known === null,
     staleTime: 60_000,
   });
-  const customer: Record<string, unknown> | undefined = known ?? data;
-  const name = customer?.['name'] ?? customer?.['external_id'] ?? '…';
+  const { name, external_id } = (known ?? data ?? {}) as { name?: string | null; external_id?: string };
   return (
     <Link to="/customers/$customerId" params={{ customerId: id }}>
-      {String(name)}
+      {name ?? external_id ?? '…'}
     </Link>
   );
 }

@@ -104,7 +104,7 @@ function Buckets({ path, zone }: BehindProps) {
       <SegmentedControl
         aria-label="Grouped by"
         value={grouping}
-        onChange={(value) => setGrouping(value as Grouping)}
+        onChange={(value) => setGrouping(value)}
         data={['hour', 'day', 'week', 'month']}
       />
       <Loaded query={usage}>

@@ -8,6 +8,16 @@ import { useForm } from '../parts/form.tsx';
 
 type Subscription = Schema<'Subscription'>;
 
+interface Values {
+  customer_id: string | null;
+  plan_id: string | null;
+  external_id: string;
+  start_date: string;
+  billing_alignment: Subscription['billing_alignment'];
+  trial: 'plan' | 'none' | 'until';
+  trial_end_date: string;
+}
+
 interface SubscribeFormProps {
   customerId?: string;
   onDone: (subscription: Subscription) => void;
@@ -28,15 +38,15 @@ export function usePlanChoices() {
 export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProps) {
   const queries = useQueryClient();
   const { plans, choices } = usePlanChoices();
-  const form = useForm({
+  const form = useForm<Values>({
     name: `subscribe-${customerId ?? ''}`,
     initial: {
       customer_id: customerId ?? null,
-      plan_id: null as string | null,
+      plan_id: null,
       external_id: '',
       start_date: '',
-      billing_alignment: 'anniversary' as Subscription['billing_alignment'],
-      trial: 'plan' as 'plan' | 'none' | 'until',
+      billing_alignment: 'anniversary',
+      trial: 'plan',
       trial_end_date: '',
     },
     async onSubmit({ customer_id, plan_id, external_id, start_date, billing_alignment, trial, trial_end_date }) {
@@ -89,9 +99,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
             { value: 'calendar', label: firstOf(plan?.billing_interval) },
           ]}
           value={values.billing_alignment}
-          onChange={(value) =>
-            form.set('billing_alignment', (value ?? 'anniversary') as typeof values.billing_alignment)
-          }
+          onChange={(value) => form.set('billing_alignment', value ?? 'anniversary')}
           allowDeselect={false}
         />
         <div>
@@ -101,7 +109,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
           <SegmentedControl
             aria-labelledby="trial-label"
             value={values.trial}
-            onChange={(trial) => form.set('trial', trial as typeof values.trial)}
+            onChange={(trial) => form.set('trial', trial)}
             data={[
               { value: 'plan', label: plan === undefined ? 'As the plan' : `${plan.trial_days} days` },
               { value: 'none', label: 'None' },

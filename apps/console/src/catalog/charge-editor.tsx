@@ -59,7 +59,7 @@ export function ChargeEditor({ draft, onChange, currency, interval, meters, type
         <SegmentedControl
           aria-label="Kind of charge"
           value={draft.type}
-          onChange={(type) => change({ type: type as ChargeDraft['type'] })}
+          onChange={(type) => change({ type })}
           data={[
             { value: 'USAGE', label: 'For usage' },
             { value: 'FIXED', label: 'Fixed' },
@@ -95,7 +95,7 @@ export function ChargeEditor({ draft, onChange, currency, interval, meters, type
               { value: 'in_arrears', label: 'At the end of the period' },
             ]}
             value={draft.timing}
-            onChange={(timing) => change({ timing: (timing ?? 'in_advance') as ChargeDraft['timing'] })}
+            onChange={(timing) => change({ timing: timing ?? 'in_advance' })}
             allowDeselect={false}
           />
         )}

@@ -4,7 +4,7 @@ import { formatAmount, formatDecimal } from '../parts/decimals.ts';
 
 interface Terms {
   type: 'FIXED' | 'USAGE';
-  model?: string | undefined;
+  model?: keyof typeof MODEL_NAMES | undefined;
   timing?: string | undefined;
   unit_price?: string | undefined;
   tiers?: readonly { up_to: string | null; unit_price: string; flat_fee: string }[] | undefined;
@@ -51,7 +51,8 @@ function priceOf(charge: Terms, currency: string, interval = 'period'): string {
       const fee = charge.fixed_amount == null ? '' : ` and ${money(charge.fixed_amount)} for each event`;
       return `${formatDecimal(charge.rate)} %${fee}`;
     }
-    default:
+    case 'per_unit':
+    case undefined:
       return `${money(charge.unit_price)} each`;
   }
 }

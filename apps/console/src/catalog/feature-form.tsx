@@ -26,6 +26,14 @@ const AGGREGATIONS: { value: Aggregation; label: string }[] = [
   { value: 'LAST', label: 'LAST: the latest quantity' },
 ];
 
+interface Values {
+  name: string;
+  lookup_key: string;
+  type: Feature['type'];
+  aggregation_type: Aggregation;
+  unit: string;
+}
+
 interface FeatureFormProps {
   feature: Feature | undefined;
   onClose: () => void;
@@ -34,13 +42,13 @@ interface FeatureFormProps {
 export function FeatureForm({ feature, onClose }: FeatureFormProps) {
   const queries = useQueryClient();
   const [hasOwnKey, setHasOwnKey] = useState(feature !== undefined);
-  const form = useForm({
+  const form = useForm<Values>({
     ...(feature === undefined && { name: 'feature' }),
     initial: {
       name: feature?.name ?? '',
       lookup_key: feature?.lookup_key ?? '',
-      type: feature?.type ?? ('meter' as Feature['type']),
-      aggregation_type: feature?.aggregation_type ?? ('SUM' as Aggregation),
+      type: feature?.type ?? 'meter',
+      aggregation_type: feature?.aggregation_type ?? 'SUM',
       unit: feature?.unit ?? '',
     },
     async onSubmit({ name, lookup_key, type, aggregation_type, unit: typed }) {
@@ -102,7 +110,7 @@ export function FeatureForm({ feature, onClose }: FeatureFormProps) {
           description="How events become a number; it cannot be changed later"
           data={AGGREGATIONS}
           value={values.aggregation_type}
-          onChange={(value) => form.set('aggregation_type', (value ?? 'SUM') as Aggregation)}
+          onChange={(value) => form.set('aggregation_type', value ?? 'SUM')}
           error={form.errorAt('aggregation_type')}
           allowDeselect={false}
         />

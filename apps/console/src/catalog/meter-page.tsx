@@ -42,7 +42,7 @@ function MeterView({ meter }: { meter: Meter }) {
       above={<Link to="/features">Features and meters</Link>}
       actions={
         <>
-          <Link to={'/usage' as never} search={{ meter: id } as never} className="link-button">
+          <Link to="/usage" search={{ meter: id }} className="link-button">
             Usage
           </Link>
           <AdminOnly>

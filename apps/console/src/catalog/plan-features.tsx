@@ -178,7 +178,7 @@ function LimitForm({ plan, features, included, onClose }: LimitFormProps) {
             placeholder="never"
             data={RESETS}
             value={values.usage_reset_period}
-            onChange={(period) => form.set('usage_reset_period', period as (typeof RESETS)[number] | null)}
+            onChange={(period) => form.set('usage_reset_period', period)}
             clearable
           />
         </div>

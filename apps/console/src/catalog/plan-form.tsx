@@ -9,6 +9,11 @@ import { slugOf, wholeNumber } from '../parts/typed-text.ts';
 
 type Plan = Schema<'Plan'>;
 
+type Values = Pick<Plan, 'name' | 'lookup_id' | 'type' | 'billing_interval' | 'currency' | 'is_active'> & {
+  trial_days: string;
+  description: string;
+};
+
 interface PlanFormProps {
   /** The plan to change; without it, a new one is made. */
   plan?: Plan;
@@ -29,13 +34,13 @@ const TYPES = [
 export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormProps) {
   const queries = useQueryClient();
   const [hasOwnId, setHasOwnId] = useState(plan !== undefined);
-  const form = useForm({
+  const form = useForm<Values>({
     ...(plan === undefined && { name: 'plan' }),
     initial: {
       name: plan?.name ?? '',
       lookup_id: plan?.lookup_id ?? '',
-      type: plan?.type ?? ('HYBRID' as Plan['type']),
-      billing_interval: plan?.billing_interval ?? ('month' as Plan['billing_interval']),
+      type: plan?.type ?? 'HYBRID',
+      billing_interval: plan?.billing_interval ?? 'month',
       currency: plan?.currency ?? 'USD',
       trial_days: String(plan?.trial_days ?? 0),
       description: plan?.description ?? '',
@@ -103,7 +108,7 @@ export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormPr
           label="Billed every"
           data={['day', 'week', 'month', 'year']}
           value={values.billing_interval}
-          onChange={(interval) => form.set('billing_interval', (interval ?? 'month') as Plan['billing_interval'])}
+          onChange={(interval) => form.set('billing_interval', interval ?? 'month')}
           error={form.errorAt('billing_interval')}
           disabled={isPriced}
           allowDeselect={false}
@@ -113,7 +118,9 @@ export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormPr
       </div>
       <datalist id="currencies">
         {CURRENCIES.map((code) => (
-          <option key={code} value={code} />
+          <option key={code} value={code}>
+            {code}
+          </option>
         ))}
       </datalist>
       <Textarea label="Description" {...form.text('description')} />

@@ -28,7 +28,10 @@ function State({ system: { postgres, redis, worker, waiting, reconcile, version 
           of={[
             ['Postgres', <Status key="postgres" of={postgres} />],
             ['Redis', <Status key="redis" of={redis} />],
-            ['Worker last seen', worker.last_seen_at === null ? 'never' : <Time at={worker.last_seen_at} as="ago" />],
+            [
+              'Worker last seen',
+              worker.last_seen_at === null ? 'never' : <Time key="worker" at={worker.last_seen_at} as="ago" />,
+            ],
             ['Version', version],
           ]}
         />

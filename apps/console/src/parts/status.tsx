@@ -21,7 +21,7 @@ export function Status({ of }: { of: string }) {
 }
 
 /** `PAST_DUE` is `Past due`. */
-export function wordOf(code: string): string {
+function wordOf(code: string): string {
   const words = code.toLowerCase().replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -100,7 +100,7 @@ function BillingForm({ settings }: { settings: Billing }) {
       />
       <TextInput
         label="Prefix of invoice numbers"
-        description={`Such as ${form.values.invoice_prefix || 'INV'}-${new Date().getFullYear()}-000042`}
+        description={`Such as ${form.values.invoice_prefix || 'INV'}-2026-000042`}
         {...form.text('invoice_prefix')}
       />
     </FormBox>

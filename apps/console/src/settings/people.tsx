@@ -178,9 +178,9 @@ function Invitations({ onLink }: LinkProps) {
 
 function InviteForm({ onLink, onClose }: LinkProps & { onClose: () => void }) {
   const queries = useQueryClient();
-  const form = useForm({
+  const form = useForm<{ email: string; role: User['role'] }>({
     name: 'invitation',
-    initial: { email: '', role: 'viewer' as User['role'] },
+    initial: { email: '', role: 'viewer' },
     async onSubmit({ email, role }) {
       const made = await send(client.POST('/api/v1/invitations', { body: { email: email.trim(), role } }));
       onClose();
@@ -198,7 +198,7 @@ function InviteForm({ onLink, onClose }: LinkProps & { onClose: () => void }) {
           { value: 'admin', label: 'Admin: does everything' },
         ]}
         value={form.values.role}
-        onChange={(role) => form.set('role', (role ?? 'viewer') as User['role'])}
+        onChange={(role) => form.set('role', role ?? 'viewer')}
         error={form.errorAt('role')}
         allowDeselect={false}
       />

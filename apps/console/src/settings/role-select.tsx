@@ -29,7 +29,7 @@ export function RoleSelect({ user }: { user: User }) {
       aria-label={`Role of ${user.email}`}
       data={['admin', 'viewer']}
       value={user.role}
-      onChange={(role) => role !== null && void change(role as User['role'])}
+      onChange={(role) => role !== null && void change(role)}
       disabled={isBusy}
       error={
         problem && `${problem.detail}${problem.request_id === undefined ? '' : ` (request ${problem.request_id})`}`
