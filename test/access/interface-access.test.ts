@@ -20,15 +20,17 @@ const createKey = (body: unknown): Promise<Answer> => weir.request('POST', '/api
 const good = { name: 'Backend', scopes: ['usage.write', 'usage.read'] };
 
 describe('the fields of an API key', () => {
-  test('id, name, scopes, status ACTIVE and created_at come back at creation, with the key and nothing else', async () => {
+  test('id, name, scopes, status ACTIVE and created_at come back at creation, with the key, its end and nothing else', async () => {
     const { status, body } = await createKey(good);
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
       name: 'Backend',
       key: expect.stringMatching(/^org_live_[0-9A-Za-z]{33}$/),
+      last4: body.key.slice(-4),
       scopes: ['usage.write', 'usage.read'],
       status: 'ACTIVE',
+      last_used_at: null,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/),
     });
     expect(Math.abs(Date.parse(body.created_at) - Date.now())).toBeLessThan(60_000);

@@ -100,7 +100,7 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
   app.patch(
     '/api/v1/plans/:id/features/:feature_id',
     {
-      onRequest: guards.session,
+      onRequest: guards.admin,
       schema: {
         operationId: 'updatePlanFeature',
         tags: ['Catalog'],
