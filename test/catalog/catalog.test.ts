@@ -73,6 +73,7 @@ describe('a feature', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'feature_in_use']);
     expect((await send('GET', `/meters/${feature.meter_id}`)).body).toMatchObject({
       status: 'ACTIVE',
+      metadata_keys: [],
       feature_id: feature.id,
     });
     await send('DELETE', `/plans/${id}/features/${feature.id}`);
