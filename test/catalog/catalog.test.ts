@@ -73,7 +73,6 @@ describe('a feature', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'feature_in_use']);
     expect((await send('GET', `/meters/${feature.meter_id}`)).body).toMatchObject({
       status: 'ACTIVE',
-      metadata_keys: [],
       feature_id: feature.id,
     });
     await send('DELETE', `/plans/${id}/features/${feature.id}`);
@@ -113,6 +112,7 @@ describe('a meter', () => {
       aggregation_type: 'SUM',
       unit: 'GB',
       status: 'ACTIVE',
+      metadata_keys: [],
       feature_id: feature.id,
       created_at: expect.stringMatching(/Z$/),
     });
