@@ -115,6 +115,8 @@ test('every operation of the API is here, with every parameter and field that na
     'end_date',
     'timezone',
     'group_by',
+    'groups_limit',
+    'filter',
     'page',
     'page_size',
     'limit',

@@ -112,6 +112,7 @@ describe('a meter', () => {
       aggregation_type: 'SUM',
       unit: 'GB',
       status: 'ACTIVE',
+      metadata_keys: [],
       feature_id: feature.id,
       created_at: expect.stringMatching(/Z$/),
     });

@@ -70,6 +70,7 @@ describe('the fields of a feature', () => {
       meter_token: expect.stringMatching(/^mtr_[0-9A-Za-z]{24}$/),
       aggregation_type: 'SUM',
       unit: 'calls',
+      metadata_keys: [],
       plan_count: 0,
       created_at: time,
     });
