@@ -126,6 +126,8 @@ test('every operation of the API is here, with every parameter and field that na
     'from',
     'to',
     'changes',
+    'filter',
+    'groups_limit',
     'action',
   ];
   const ownNames = ['is_active', 'lookup_id', 'external_id'];

@@ -132,6 +132,18 @@ export const FIELDS: Record<string, readonly unknown[]> = {
   resets_at: ['2026-12-01T00:00:00.000Z'],
   queued_since: [null],
   duplicate_of: [undefined],
+  role: ['admin'],
+  address: ['203.0.113.7'],
+  user_agent: ['Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'],
+  link: ['https://billing.example.com/invitation#4hT9kQ2mXw7LpZ3vRb8NcY6dG1sF5jKe'],
+  mailed: [false],
+  action: ['plan.update'],
+  resource_type: ['plan'],
+  changes: [{ name: 'Pro' }],
+  metadata_keys: [['model', 'region']],
+  overflow_event_count: [0],
+  value: ['eu-west'],
+  is_rest: [false],
 };
 
 /** The time of everything else. */
@@ -198,7 +210,7 @@ const finalized = {
 /** What differs from {@link FIELDS} in a component, by its name; in a body, by its operation; in an answer, with its status. */
 export const OBJECTS: Record<string, Record<string, unknown>> = {
   Account: {
-    user: { id: IDS['user_id'], email: 'ada@initech.example' },
+    user: { id: IDS['user_id'], email: 'ada@initech.example', role: 'admin' },
     organization: { id: IDS['Account'], name: 'Initech' },
   },
   ApiKey: { name: 'Production' },
@@ -250,6 +262,7 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
       },
     ],
   },
+  AuditEntry: { outcome: 'done' },
   System: {
     waiting: { events: 0, oldest_seconds: null },
     reconcile: { finished_at: '2026-11-20T03:00:41.000Z', is_equal: true, problems: 0 },
