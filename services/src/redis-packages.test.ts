@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { adviceFor, packagesToUnpack, parseVersion } from './redis-packages.ts';
+import { packagesToUnpack } from './debian-packages.ts';
+import { adviceFor, isRedisPackage, parseVersion } from './redis-packages.ts';
 
 test('the major version is read from what Redis and Valkey say of themselves', () => {
   expect(parseVersion('Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=0')).toBe(7);
@@ -20,7 +21,7 @@ test('the server and the libraries it lacks are unpacked, and neither the C libr
     'Inst redis-server (5:7.0.15-1 Debian:12.10/stable [amd64])',
     'Conf redis-server (5:7.0.15-1 Debian:12.10/stable [amd64])',
   ].join('\n');
-  expect(packagesToUnpack(simulation)).toEqual(['libjemalloc2', 'liblzf1:arm64', 'redis-tools', 'redis-server']);
+  expect(packagesToUnpack(simulation, isRedisPackage)).toEqual(['libjemalloc2', 'liblzf1:arm64', 'redis-tools', 'redis-server']);
 });
 
 test('the advice is a command of the platform', () => {

@@ -3,10 +3,11 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Redis as RedisClient } from 'ioredis';
 import { type Connection, loadConnection, writePrivateFile } from './connection.ts';
+import { environmentFor } from './debian-packages.ts';
 import type { Home } from './home.ts';
 import { type KeptServer, keepRunning } from './keep-running.ts';
 import { type StopStep, findProcesses, stopProcess } from './processes.ts';
-import { type RedisProgram, environmentFor, findRedis } from './redis-packages.ts';
+import { type RedisProgram, findRedis } from './redis-packages.ts';
 import { type Server, startServer } from './server.ts';
 
 /** Redis reads its whole log into memory before it answers. */

@@ -1,0 +1,97 @@
+// A real browser for tests. What a page does that it must not do is collected while it is used: requests to others, what its
+// content-security policy stopped, errors that nobody caught, and what moved under the reader's eyes.
+
+import axe from 'axe-core';
+import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { findChromium } from './chromium.ts';
+
+export interface Browser {
+  /** A person with a browser that has been nowhere yet. */
+  visit(options?: BrowserContextOptions): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+export interface Visit {
+  context: BrowserContext;
+  page: Page;
+  /** What went wrong on its pages so far, in words; empty when all is well. */
+  faults: string[];
+  close(): Promise<void>;
+}
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** WCAG 2.2, levels A and AA. */
+const accessibilityTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** Counts what moves without having been asked to, as Chromium's own figure for it does. */
+const watchShifts = `
+  window.layoutShift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.layoutShift += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
+/** Opens Chromium with a profile of its own. `ownOrigins` are the addresses that its pages may speak to. */
+export async function openBrowser(ownOrigins: readonly string[]): Promise<Browser> {
+  const program = await findChromium();
+  const browser = await chromium.launch({ executablePath: program.path, env: program.env, args: flags });
+  return {
+    async visit(options = {}) {
+      const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
+      await context.addInitScript({ content: `${watchShifts};${axe.source}` });
+      context.setDefaultTimeout(10_000);
+      const faults: string[] = [];
+      context.on('request', (request) => {
+        const { origin, protocol } = new URL(request.url());
+        const isOwn = protocol === 'data:' || protocol === 'blob:' || ownOrigins.includes(origin);
+        if (!isOwn) faults.push(`a request to somebody else: ${request.url()}`);
+      });
+      context.on('response', (response) => {
+        if (response.status() >= 500) faults.push(`${response.status()} from ${response.url()}`);
+      });
+      context.on('weberror', (error) => faults.push(`an error that nobody caught: ${error.error().message}`));
+      context.on('console', (message) => {
+        // Each answer from 400 on is written there, too: those that a person is shown are no fault.
+        const isAnswer = message.text().startsWith('Failed to load resource');
+        if (message.type() === 'error' && !isAnswer) faults.push(`the console says: ${message.text()}`);
+      });
+      const page = await context.newPage();
+      return { context, page, faults, close: () => context.close() };
+    },
+    close: () => browser.close(),
+  };
+}
+
+/** Violations of WCAG 2.2 AA on a page as it stands, each with the element and what is wrong with it. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  const options = { runOnly: { type: 'tag', values: accessibilityTags }, resultTypes: ['violations'] };
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
+  );
+}
+
+/** How much of the page moved by itself since it was loaded; 0 is nothing. */
+export function layoutShift(page: Page): Promise<number> {
+  return page.evaluate<number>('window.layoutShift');
+}
+
+/** Bytes that crossed the wire for what `load` does, headers and all. */
+export async function countBytes(page: Page, load: () => Promise<unknown>): Promise<number> {
+  const client = await page.context().newCDPSession(page);
+  let bytes = 0;
+  client.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));
+  await client.send('Network.enable');
+  await load();
+  await client.detach();
+  return bytes;
+}
