@@ -71,11 +71,13 @@ test('in a browser, whoever is signed in sends requests from it as they stand, a
     await visit.page.goto(`${weir.baseUrl}/docs`);
     await visit.page.getByRole('heading', { name: 'Weir', exact: true }).waitFor();
     expect(await visit.page.evaluate<string>('document.title')).toContain('Weir');
-    if (process.env['SHOTS'] !== undefined)
-      await visit.page.screenshot({ path: `${process.env['SHOTS']}/docs.png` });
+    if (process.env['SHOTS'] !== undefined) await visit.page.screenshot({ path: `${process.env['SHOTS']}/docs.png` });
     await visit.page.goto(`${weir.baseUrl}/docs#tag/access/GET/api/v1/auth/me`);
     await visit.page.reload();
-    await visit.page.getByRole('button', { name: /Test Request.*auth\/me/ }).first().click();
+    await visit.page
+      .getByRole('button', { name: /Test Request.*auth\/me/ })
+      .first()
+      .click();
     const answered = visit.page.waitForResponse((response) => response.url().endsWith('/api/v1/auth/me'));
     await visit.page.getByRole('button', { name: /^Send/ }).first().click();
     const answer = await answered;

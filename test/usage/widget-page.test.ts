@@ -93,7 +93,9 @@ test('it shows amounts as people write them, exact on demand, and the parent mak
   await totals.nth(1).waitFor();
   expect(await totals.allTextContents()).toEqual(['441\u00A0ms', '11.8\u202FM\u00A0tokens']);
   expect(await totals.nth(1).getAttribute('title')).toBe('11,790,042.5\u00A0tokens');
-  expect(await inner.locator('svg.chart').first().getAttribute('aria-label')).toMatch(/^Bar chart from .+ to .+ 440\.9/);
+  expect(await inner.locator('svg.chart').first().getAttribute('aria-label')).toMatch(
+    /^Bar chart from .+ to .+ 440\.9/,
+  );
   expect(await inner.locator('svg.chart').first().locator('text').count()).toBeGreaterThan(4);
   // No scroll bar of its own: all of it is to be seen.
   const fits = async () => {

@@ -165,10 +165,7 @@ describe('what an organization chooses', () => {
       expect([status, body, await read()]).toEqual([200, { meter_ids }, { meter_ids }]);
       expect(await shown(token)).toEqual(meter_ids);
     }
-    const [hidden, absent] = [
-      await chart(token, calls.id),
-      await chart(token, '01890000-0000-7000-8000-000000000003'),
-    ];
+    const [hidden, absent] = [await chart(token, calls.id), await chart(token, '01890000-0000-7000-8000-000000000003')];
     expectProblem(hidden, 404, 'not_found');
     expect({ ...hidden.body, request_id: '' }).toEqual({ ...absent.body, request_id: '' });
     await settings({ meter_ids: [] });
@@ -239,7 +236,11 @@ describe('the billing period', () => {
 
 describe('pages of other origins', () => {
   const origin = { origin: 'https://app.example.com' };
-  const preflight = { ...origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization' };
+  const preflight = {
+    ...origin,
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'authorization',
+  };
 
   test('may read what a widget token opens, and hear why they may not', async () => {
     const { authorization } = bearer(await tokenFor('ada')).headers;

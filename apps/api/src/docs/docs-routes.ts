@@ -13,12 +13,10 @@ import { readGuides } from './guides.ts';
 /** From `src` and from `dist` alike: the compiler does not carry these files along. */
 const FOLDER = new URL('../../src/docs/page/', import.meta.url);
 
+const require = createRequire(import.meta.url);
+
 /** The bundle that the package carries for its own plugin, which would load a script between the lines of its page. */
-const SCALAR = join(
-  dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')),
-  'js',
-  'standalone.js',
-);
+const SCALAR = join(dirname(require.resolve('@scalar/fastify-api-reference')), 'js', 'standalone.js');
 
 const TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
@@ -69,7 +67,8 @@ export function docsRoutes(app: App): void {
   app.get('/docs/guides/:name', { schema: { hide: true } }, (request, reply) => {
     const { name } = request.params as { name: string };
     const guide = guides.pages.get(name);
-    if (guide === undefined) throw new Refusal('not_found', 'There is no such guide: see /docs/guides for those there are.');
+    if (guide === undefined)
+      throw new Refusal('not_found', 'There is no such guide: see /docs/guides for those there are.');
     return page(reply, guide, GUIDE_POLICY);
   });
 

@@ -24,7 +24,7 @@ export function embedRoute(app: App, ancestors: string): void {
   const files = new Map(readdirSync(FOLDER).map((name) => [name, readFileSync(new URL(name, FOLDER), 'utf8')]));
   // Its files are kept by browsers for ever, under the name of their version.
   const hash = createHash('sha256');
-  for (const [name, text] of [...files].toSorted()) hash.update(`${name}\n${text}\n`);
+  for (const name of [...files.keys()].toSorted()) hash.update(`${name}\n${files.get(name)}\n`);
   const version = hash.digest('hex').slice(0, 16);
   const page = (files.get('page.html') ?? '').replaceAll('VERSION', version);
   // Nothing but its own files runs in the page, and nothing leaves it but questions to this Weir.
@@ -52,17 +52,15 @@ export function embedRoute(app: App, ancestors: string): void {
     const text = files.get(file);
     const type = TYPES[file.slice(file.lastIndexOf('.') + 1)];
     if (text === undefined || type === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-    return (
-      reply
-        .headers({
-          'content-type': type,
-          // A page of another version may be open while this one is rolled out. It gets what there is, and keeps none of it.
-          'cache-control': asked === version ? 'public, max-age=31536000, immutable' : 'no-store',
-          // A frame that its app has put into a sandbox is of no origin.
-          'access-control-allow-origin': '*',
-        })
-        .serializer((content: string) => content)
-        .send(text)
-    );
+    return reply
+      .headers({
+        'content-type': type,
+        // A page of another version may be open while this one is rolled out. It gets what there is, and keeps none of it.
+        'cache-control': asked === version ? 'public, max-age=31536000, immutable' : 'no-store',
+        // A frame that its app has put into a sandbox is of no origin.
+        'access-control-allow-origin': '*',
+      })
+      .serializer((content: string) => content)
+      .send(text);
   });
 }

@@ -62,7 +62,9 @@ export function drawChart({ grouped_data: buckets, unit }, { width, locale, word
 /** Which buckets have their day written below them: the first, the last, and as many in between as there is room for. */
 function labelled(count, room) {
   const labels = Math.max(2, Math.min(room, count, 7));
-  return count === 1 ? [0] : Array.from({ length: labels }, (_, each) => Math.round((each * (count - 1)) / (labels - 1)));
+  return count === 1
+    ? [0]
+    : Array.from({ length: labels }, (_, each) => Math.round((each * (count - 1)) / (labels - 1)));
 }
 
 /** How much of a limit is used; the words beside it say the same. */

@@ -7,7 +7,7 @@ const WEEKS_MAX_DAYS = 400;
 const DAY_MS = 86_400_000;
 
 /** The date in a time zone, as ISO 8601 writes it. */
-export function dateIn(timezone, instant) {
+function dateIn(timezone, instant) {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone: timezone,
     calendar: 'iso8601',

@@ -30,7 +30,8 @@ export function meterView({ usage, chart, limit, question, locale, words, redraw
       element('span', { className: 'quiet', textContent: words.shown[aggregation] ?? '' }),
     ),
   );
-  if (limit !== undefined && limit.limit !== null) view.append(...limitView(limit, { ...told, words }, question.timezone));
+  if (limit !== undefined && limit.limit !== null)
+    view.append(...limitView(limit, { ...told, words }, question.timezone));
   if (chart === undefined) return view;
   const formats = bucketFormats(locale, question);
   let drawn = drawChart(chart, { width: redraws.width(), locale, words, formats });
