@@ -187,7 +187,7 @@ describe('what an organization chooses', () => {
 
 describe('the billing period', () => {
   const ask = (token: string) => weir.request('GET', '/api/v1/widget/billing-period', bearer(token));
-  const subscribe = async (customer: string, usage_limit: string) => {
+  const subscribe = async (customer: string, usage_limit: number) => {
     const record = await makeCustomer(weir, organization, { external_id: customer });
     const plan = await makePricedPlan(weir, organization);
     for (const [feature_id, limit] of [
@@ -209,7 +209,7 @@ describe('the billing period', () => {
   });
 
   test('is that of the customer of the token, with its limits and those of nobody else', async () => {
-    const [linus, ken] = [await subscribe('linus', '100'), await subscribe('ken', '7')];
+    const [linus, ken] = [await subscribe('linus', 100), await subscribe('ken', 7)];
     expect([linus.status, ken.status]).toEqual([201, 201]);
     await track(apiKey, calls.token, 'linus', 101.5);
     await weir.drained();

@@ -26,7 +26,8 @@ test.each([
   expect(plain(exactAmount(amount, unit, english))).toBe(exact);
 });
 
-test('other languages write them in their own way', () => {
+test('other languages write them in their own way, and Britain no milli for a million', () => {
+  expect(plain(shortAmount('11790042.5', 'tokens', { locale: 'en-GB', none: '' }))).toBe('11.8 M tokens');
   expect(plain(shortAmount('11790042.5', 'Token', { locale: 'de', none: '' }))).toBe('11,8 Mio. Token');
   expect(plain(exactAmount('1234567.5', null, { locale: 'fr', none: '' }))).toBe('1 234 567,5');
 });

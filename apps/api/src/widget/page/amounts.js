@@ -25,7 +25,9 @@ function formatOf(locale, name, options) {
 }
 
 function compact(amount, locale) {
-  const parts = formatOf(locale, 'compact', COMPACT).formatToParts(amount);
+  // In Britain a million would be an m, which beside a unit is read as milli.
+  const english = locale.startsWith('en') ? 'en' : locale;
+  const parts = formatOf(english, 'compact', COMPACT).formatToParts(amount);
   // English writes 11.8M: with a unit behind it, that is read more easily as 11.8 M.
   return parts
     .map(({ type, value }, index) =>

@@ -9,7 +9,10 @@ const TOP = 8;
 const BOTTOM = 20;
 
 /** Of a digit on the axis, some more than it takes. */
-const DIGIT_WIDTH = 6.5;
+const DIGIT_WIDTH = 7;
+
+/** A bar by itself is no wall. */
+const BAR_WIDTH_MAX = 40;
 
 /** A day such as `20 Nov` needs no more than this. */
 const LABEL_WIDTH = 64;
@@ -24,6 +27,7 @@ export function drawChart({ grouped_data: buckets, unit }, { width, locale, word
   const bottom = HEIGHT - BOTTOM;
   const yOf = (amount) => bottom - (amount / end) * (bottom - TOP);
   const step = (width - left) / buckets.length;
+  const barWidth = Math.min(step * 0.8, BAR_WIDTH_MAX);
   const exact = (usage) => exactAmount(usage, unit, { locale, none: words.none });
 
   const axis = ticks.flatMap(({ amount, text }) => [
@@ -38,7 +42,7 @@ export function drawChart({ grouped_data: buckets, unit }, { width, locale, word
       {},
       drawing('title', {}, `${formats.long(start)}: ${exact(usage)}`),
       drawing('rect', { class: 'day', x, y: TOP, width: step, height: bottom - TOP }),
-      drawing('rect', { class: 'bar', x: x + step * 0.1, y, width: step * 0.8, height: bottom - y }),
+      drawing('rect', { class: 'bar', x: x + (step - barWidth) / 2, y, width: barWidth, height: bottom - y }),
     );
   });
   const days = labelled(buckets.length, Math.floor((width - left) / LABEL_WIDTH)).map((index) => {
