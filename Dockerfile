@@ -50,6 +50,7 @@ COPY --from=build /weir/apps/worker/dist apps/worker/dist
 COPY --from=build /weir/apps/import/dist apps/import/dist
 COPY --from=build /weir/apps/reconcile/dist apps/reconcile/dist
 COPY --from=build /weir/apps/admin/dist apps/admin/dist
+COPY docs/guides docs/guides
 COPY deploy/reconcile-nightly.sh deploy/
 USER node
 EXPOSE 3000 3001

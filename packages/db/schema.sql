@@ -516,9 +516,11 @@ CREATE TABLE organizations (
   invoice_grace_hours integer NOT NULL DEFAULT 1,
   payment_terms_days integer NOT NULL DEFAULT 30,
   invoice_prefix text NOT NULL DEFAULT 'INV'::text,
+  widget_meter_ids uuid[],
   CONSTRAINT organizations_invoice_grace_hours_check CHECK (((invoice_grace_hours >= 0) AND (invoice_grace_hours <= 72))),
   CONSTRAINT organizations_payment_terms_days_check CHECK (((payment_terms_days >= 0) AND (payment_terms_days <= 365))),
-  CONSTRAINT organizations_pkey PRIMARY KEY (id)
+  CONSTRAINT organizations_pkey PRIMARY KEY (id),
+  CONSTRAINT organizations_widget_meter_ids_check CHECK ((cardinality(widget_meter_ids) <= 100))
 );
 
 CREATE TABLE password_resets (

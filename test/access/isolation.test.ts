@@ -94,7 +94,7 @@ function comparable({ status, body }: Answer) {
 
 function credentialsFor(operation: string) {
   if (operation.includes('/sdk/')) return { apiKey: strangersKey };
-  if (operation.includes('/widget/')) return { headers: { authorization: `Bearer ${strangersWidget}` } };
+  if (operation.startsWith('GET /api/v1/widget/')) return { headers: { authorization: `Bearer ${strangersWidget}` } };
   return { session: stranger.session };
 }
 

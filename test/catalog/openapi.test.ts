@@ -115,8 +115,9 @@ function routesOf(tree: string): string[] {
 
 test('the document holds every route of the API, and no other', () => {
   const routes = routesOf(app.printRoutes({ commonPrefix: false })).filter(
-    // Pages and numbers for people and for Prometheus are no part of the interface; HEAD comes with every GET.
-    (route) => !/^head | \/docs| \/embed$| \/metrics$| \/openapi\.json$/.test(route),
+    // Pages and numbers for people and for Prometheus are no part of the interface; HEAD comes with every GET, and OPTIONS with
+    // those that pages of other origins may send.
+    (route) => !/^head |^options | \/docs| \/embed(\/|$)| \/metrics$| \/openapi\.json$/.test(route),
   );
   expect(routes).toContain('post /api/v1/sdk/track');
   expect(operations.map(([name]) => name).toSorted()).toEqual(routes.toSorted());

@@ -172,7 +172,7 @@ test('a client that takes nothing of its answers and hangs up holds no slot', as
   const slow = await clients('');
   for (const socket of slow) socket.pause();
   // The system takes some megabytes for it before the process has to keep the rest.
-  const ask = `GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\n${host}\r\n`;
+  const ask = `GET /docs/assets/scalar.js HTTP/1.1\r\n${host}\r\n`;
   let looks = 0;
   await until(async () => {
     for (const socket of slow) socket.write(ask);
@@ -186,7 +186,7 @@ test('a client that takes nothing of its answers and hangs up holds no slot', as
 test('a client that hangs up while a file is opened for it holds no slot', async () => {
   // In whichever of the steps, of which there are several turns of the event loop: it is tried often enough to meet each.
   for (let round = 0; round < 40; round += 1) {
-    const gone = await clients(`GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\n${host}\r\n`);
+    const gone = await clients(`GET /docs/assets/scalar.js HTTP/1.1\r\n${host}\r\n`);
     for (let turn = 0; turn < round % 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     for (const socket of gone) socket.resetAndDestroy();
   }

@@ -76,6 +76,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/usage', ({ token }) => `/usage?meter_token=${token}&customer_external_id=shared-name`],
     ['GET /api/v1/usage', ({ customer }) => `/usage?meter_token=${own().token}&customer_id=${customer}`],
     ['GET /api/v1/widget/meters/{id}/usage', ({ meter }) => `/widget/meters/${meter}/usage`],
+    ['PATCH /api/v1/widget/settings', () => '/widget/settings', ({ meter }) => ({ meter_ids: [own().meter, meter] })],
     ['GET /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
     ['PATCH /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`, () => ({ is_active: false })],
     ['DELETE /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
@@ -257,6 +258,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/invoices', ({ customer }) => `/invoices?customer_id=${customer}`],
     ['GET /api/v1/invoices', ({ subscription }) => `/invoices?subscription_id=${subscription}&status=OPEN`],
     ['GET /api/v1/widget/usage', () => '/widget/usage'],
+    ['GET /api/v1/widget/billing-period', () => '/widget/billing-period'],
   ];
 
   // What names nothing that could be another organization's, and answers nothing but what was sent and who sent it.
@@ -284,6 +286,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'GET /api/v1/overview',
     'GET /api/v1/system',
     'PATCH /api/v1/billing/settings',
+    // Its own meters: test/usage/widget.test.ts.
+    'GET /api/v1/widget/settings',
     // Its customer is the organization's own, whatever its name: test/usage/widget.test.ts.
     'POST /api/v1/widget/token',
   ];

@@ -4,14 +4,15 @@ import { openDatabase } from '@weir/db/database';
 import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
 
 let weir: Weir;
 let organization: Organization;
 let apiKey: string;
-let calls: { id: string; token: string };
-let seats: { id: string; token: string };
+let calls: { id: string; token: string; featureId: string };
+let seats: { id: string; token: string; featureId: string };
 
 beforeAll(async () => {
   weir = await startWeir();
@@ -84,6 +85,7 @@ describe('it shows', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       customer_external_id: 'ada',
+      token_expires_in: expect.any(Number),
       period_start: expect.any(String),
       period_end: expect.any(String),
       data: [
@@ -143,6 +145,145 @@ describe('it shows', () => {
     expectProblem(foreign, 404, 'not_found');
     const absent = await chart(mine, '01890000-0000-7000-8000-000000000003');
     expect({ ...foreign.body, request_id: '' }).toEqual({ ...absent.body, request_id: '' });
+  });
+});
+
+describe('what an organization chooses', () => {
+  const settings = (body: object, session = organization.session) =>
+    weir.request('PATCH', '/api/v1/widget/settings', { session, body });
+  const shown = async (token: string): Promise<string[]> =>
+    (await usage(token)).body.data.map((meter: { meter_id: string }) => meter.meter_id);
+
+  test('is shown in its order and nothing else is, until all is shown again', async () => {
+    const token = await tokenFor('grace');
+    const read = async () =>
+      (await weir.request('GET', '/api/v1/widget/settings', { session: organization.session })).body;
+    expect(await read()).toEqual({ meter_ids: null });
+    expect(await shown(token)).toEqual([seats.id, calls.id]);
+    for (const meter_ids of [[calls.id, seats.id], [seats.id]]) {
+      const { status, body } = await settings({ meter_ids });
+      expect([status, body, await read()]).toEqual([200, { meter_ids }, { meter_ids }]);
+      expect(await shown(token)).toEqual(meter_ids);
+    }
+    const [hidden, absent] = [await chart(token, calls.id), await chart(token, '01890000-0000-7000-8000-000000000003')];
+    expectProblem(hidden, 404, 'not_found');
+    expect({ ...hidden.body, request_id: '' }).toEqual({ ...absent.body, request_id: '' });
+    await settings({ meter_ids: [] });
+    expect(await shown(token)).toEqual([]);
+    expect((await settings({ meter_ids: null })).body).toEqual({ meter_ids: null });
+    expect(await shown(token)).toEqual([seats.id, calls.id]);
+  });
+
+  test('is of its own meters, each once, and at most a hundred', async () => {
+    const theirs = await (await signUp(weir)).createMeter('SUM');
+    expectProblem(await settings({ meter_ids: [calls.id, theirs.id] }), 404, 'not_found');
+    const many = Array.from({ length: 101 }, () => crypto.randomUUID());
+    for (const meter_ids of [[calls.id, calls.id], ['x'], many, calls.id])
+      expectProblem(await settings({ meter_ids }), 422, 'invalid_request');
+    expectProblem(await settings({}), 422, 'invalid_request');
+    expect(await shown(await tokenFor('ada'))).toEqual([calls.id]);
+  });
+});
+
+describe('the billing period', () => {
+  const ask = (token: string) => weir.request('GET', '/api/v1/widget/billing-period', bearer(token));
+  const subscribe = async (customer: string, usage_limit: number) => {
+    const record = await makeCustomer(weir, organization, { external_id: customer });
+    const plan = await makePricedPlan(weir, organization);
+    for (const [feature_id, limit] of [
+      [calls.featureId, usage_limit],
+      [seats.featureId, null],
+    ]) {
+      const body = { feature_id, usage_limit: limit, usage_reset_period: 'month' };
+      const path = `/api/v1/plans/${plan.id}/features`;
+      expect((await weir.request('POST', path, { session: organization.session, body })).status).toBe(201);
+    }
+    const body = { customer_id: record.id, plan_id: plan.id };
+    return await weir.request('POST', '/api/v1/subscriptions', { session: organization.session, body });
+  };
+
+  test('is none without a subscription', async () => {
+    const { status, body } = await ask(await tokenFor('ada'));
+    expect(status).toBe(200);
+    expect(body).toEqual({ customer_external_id: 'ada', billing_period: null, data: [] });
+  });
+
+  test('is that of the customer of the token, with its limits and those of nobody else', async () => {
+    const [linus, ken] = [await subscribe('linus', 100), await subscribe('ken', 7)];
+    expect([linus.status, ken.status]).toEqual([201, 201]);
+    await track(apiKey, calls.token, 'linus', 101.5);
+    await weir.drained();
+    const { body } = await ask(await tokenFor('linus'));
+    const { current_period_start, current_period_end, time_zone } = linus.body;
+    expect(body.billing_period).toEqual({
+      period_start: current_period_start,
+      period_end: current_period_end,
+      time_zone,
+    });
+    const terms = { is_soft_limit: false, period_start: expect.any(String), resets_at: expect.any(String) };
+    expect(body.data).toMatchObject([
+      { meter_id: seats.id, limit: null, usage: '0', remaining: null, overage: null },
+      { meter_id: calls.id, unit: 'calls', limit: '100', usage: '101.5', remaining: '0', overage: '1.5', ...terms },
+    ]);
+    expect((await ask(await tokenFor('ken'))).body.data[1]).toMatchObject({ limit: '7', usage: '0', remaining: '7' });
+    const session = organization.session;
+    await weir.request('PATCH', '/api/v1/widget/settings', { session, body: { meter_ids: [calls.id] } });
+    const chosen = (await ask(await tokenFor('linus'))).body.data;
+    await weir.request('PATCH', '/api/v1/widget/settings', { session, body: { meter_ids: null } });
+    expect(chosen.map((each: { meter_id: string }) => each.meter_id)).toEqual([calls.id]);
+  });
+});
+
+describe('pages of other origins', () => {
+  const origin = { origin: 'https://app.example.com' };
+  const preflight = {
+    ...origin,
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'authorization',
+  };
+
+  test('may read what a widget token opens, and hear why they may not', async () => {
+    const { authorization } = bearer(await tokenFor('ada')).headers;
+    for (const path of ['usage', `meters/${calls.id}/usage`, 'billing-period']) {
+      const asked = await weir.request('OPTIONS', `/api/v1/widget/${path}`, { headers: preflight });
+      expect([path, asked.status, asked.body]).toEqual([path, 204, '']);
+      expect(asked.headers.get('access-control-allow-origin')).toBe('*');
+      expect(asked.headers.get('access-control-allow-headers')).toBe('Authorization');
+      expect(asked.headers.get('access-control-allow-methods')).toBe('GET, HEAD');
+      for (const [headers, status] of [
+        [{ ...origin, authorization }, 200],
+        [origin, 401],
+      ] as const) {
+        const answer = await weir.request('GET', `/api/v1/widget/${path}`, { headers });
+        expect(answer.status).toBe(status);
+        expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+        expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+        expect(answer.headers.has('set-cookie')).toBe(false);
+      }
+      // A cookie is no token, wherever it comes from.
+      const withCookie = { headers: origin, session: organization.session };
+      expectProblem(await weir.request('GET', `/api/v1/widget/${path}`, withCookie), 401, 'unauthenticated');
+    }
+  });
+
+  test('may read nothing else of the API', async () => {
+    const { body: document } = await weir.request('GET', '/openapi.json');
+    const open: string[] = [];
+    const others = ['/', '/docs', '/docs/guides', '/embed', '/openapi.json', '/healthz'];
+    for (const path of [...Object.keys(document.paths), ...others]) {
+      const url = path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000001');
+      const answers = [
+        await weir.request('OPTIONS', url, { headers: preflight }),
+        await weir.request('GET', url, { headers: origin }),
+      ];
+      if (answers.some(({ headers }) => [...headers.keys()].some((name) => name.startsWith('access-control-'))))
+        open.push(path);
+    }
+    expect(open.toSorted()).toEqual([
+      '/api/v1/widget/billing-period',
+      '/api/v1/widget/meters/{id}/usage',
+      '/api/v1/widget/usage',
+    ]);
   });
 });
 

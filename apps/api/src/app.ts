@@ -41,12 +41,14 @@ import { meterRoutes } from './catalog/meter-routes.ts';
 import { planFeatureRoutes } from './catalog/plan-feature-routes.ts';
 import { planRoutes } from './catalog/plan-routes.ts';
 import { isForConsole, useConsole } from './console/console.ts';
+import { docsRoutes } from './docs/docs-routes.ts';
 import type { App } from './http/typed-app.ts';
 import { boundBodies } from './http/bodies.ts';
 import { answerBrokenConnection } from './http/broken-connection.ts';
 import { useCompression } from './http/compression.ts';
 import { limitConnections } from './http/connection-limits.ts';
 import { watchConnections } from './http/connections.ts';
+import { useCrossOrigin } from './http/cross-origin.ts';
 import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
 import { systemRoute } from './http/system-route.ts';
@@ -72,6 +74,7 @@ import { overviewRoute } from './usage/overview-route.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
+import { widgetSettingsRoutes } from './widget/widget-settings-routes.ts';
 
 /** What the API is made of; opened and closed by the caller. */
 export interface AppDeps {
@@ -125,6 +128,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   // Answers are shaped by the handlers and checked by the tests; checking each one again here would cost every request.
   app.setSerializerCompiler(() => JSON.stringify);
   useSecurityHeaders(app, settings.PUBLIC_URL);
+  useCrossOrigin(app);
   useRequestIds(app);
   useProblems(app, (request, reply) => (isForConsole(request) ? consolePage?.(reply) : undefined));
   const connections = watchConnections(app);
@@ -228,7 +232,9 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   eventRoutes(app, { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS });
   overviewRoute(app, { guards, database, queue });
   usageRoutes(app, { database, guards, turns });
-  widgetRoutes(app, { database, guards, turns });
+  widgetRoutes(app, { database, queue, guards, turns });
+  widgetSettingsRoutes(app, { database, guards });
   embedRoute(app, settings.EMBED_ANCESTORS);
+  docsRoutes(app);
   return app;
 }

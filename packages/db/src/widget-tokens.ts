@@ -35,11 +35,15 @@ export async function insertWidgetToken(
   return row;
 }
 
-/** What the token with this SHA-256 opens, unless it has ended. */
-export async function findWidgetGrant(db: Queries, tokenHash: Buffer): Promise<WidgetGrant | undefined> {
+/** What the token with this SHA-256 opens, and for how many more seconds, unless it has ended. */
+export async function findWidgetGrant(
+  db: Queries,
+  tokenHash: Buffer,
+): Promise<(WidgetGrant & { seconds_left: number }) | undefined> {
   return await db
     .selectFrom('widget_tokens')
     .select(['organization_id', 'customer_external_id'])
+    .select(sql<number>`floor(extract(epoch FROM expires_at - now()))::int`.as('seconds_left'))
     .where('token_hash', '=', tokenHash)
     .where('expires_at', '>', sql<string>`now()`)
     .executeTakeFirst();

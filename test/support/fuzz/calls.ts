@@ -90,6 +90,8 @@ const MEANINGS_OF: Record<string, Meanings> = {
     feature_id: fc.constant(idOf('planned-feature', 0)),
     usage_limit: fc.oneof(fc.constant(null), fc.constantFrom('0', '1E+2', '0.30000000000000004').map(literal)),
   },
+  // What is not chosen is shown to no customer, and other calls ask for it.
+  'patch /api/v1/widget/settings': { meter_ids: fc.constant(null) },
   'get /api/v1/events': { reason: fc.constantFrom('the meter does not exist any more', 'x') },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {

@@ -88,6 +88,7 @@ export const goodBodies: Record<string, (things: Things) => object> = {
     days_in_period: 31,
   }),
   'patch /api/v1/billing/settings': () => ({ invoice_grace_hours: 1 }),
+  'patch /api/v1/widget/settings': ({ ids }) => ({ meter_ids: [ids['meters']] }),
   'post /api/v1/customers': () => ({ external_id: slug() }),
   'post /api/v1/customers/{id}/credits': credit,
   'patch /api/v1/customers/{id}': () => ({ name: 'Acme' }),

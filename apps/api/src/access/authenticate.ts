@@ -34,6 +34,8 @@ export interface Caller {
   epoch?: string;
   /** The only customer that a widget token shows; nobody else has it. */
   customerExternalId?: string;
+  /** For how much longer that token opens anything. */
+  secondsLeft?: number;
 }
 
 declare module 'fastify' {
@@ -144,7 +146,8 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, keyUse, p
         void reply.header('www-authenticate', BY_WIDGET_TOKEN);
         throw new Refusal('unauthenticated', noWidget(token));
       }
-      request.caller = { organizationId: grant.organization_id, customerExternalId: grant.customer_external_id };
+      const { organization_id: organizationId, customer_external_id: customerExternalId, seconds_left } = grant;
+      request.caller = { organizationId, customerExternalId, secondsLeft: seconds_left };
     },
   };
 }

@@ -131,6 +131,8 @@ export const FIELDS: Record<string, readonly unknown[]> = {
   start_date: ['2026-11-01', '2026-11-01T00:00:00.000Z'],
   resets_at: ['2026-12-01T00:00:00.000Z'],
   queued_since: [null],
+  meter_ids: [[IDS['meter_id']]],
+  token_expires_in: [3600],
   duplicate_of: [undefined],
   role: ['admin'],
   address: ['203.0.113.7'],

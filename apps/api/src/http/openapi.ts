@@ -1,21 +1,9 @@
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { finishDocument } from './openapi-document.ts';
 
-/** All that the page loads is served here; its style sheet holds its pictures. */
-const PAGE_POLICY = {
-  'default-src': "'self'",
-  'img-src': ["'self'", 'data:'],
-  'script-src-attr': "'none'",
-  'object-src': "'none'",
-  'base-uri': "'none'",
-  'form-action': "'self'",
-  'frame-ancestors': "'none'",
-};
-
-/** Serves `/openapi.json`, made of the same zod schemas that check the requests, and `/docs`, a page to read it on. */
+/** Serves `/openapi.json`, made of the same zod schemas that check the requests; `docs/docs-routes.ts` shows it. */
 export async function useOpenapi(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -52,12 +40,6 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
     },
     transform: jsonSchemaTransform,
     transformObject: (object) => finishDocument(jsonSchemaTransformObject(object)),
-  });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    // Its own policy allows styles and fonts of any site, and asks browsers to fetch everything over https, which a Weir
-    // without TLS cannot answer.
-    staticCSP: PAGE_POLICY,
   });
   // It never changes while the process runs, and to write it takes longer than all the rest of the answer.
   let document: string | undefined;

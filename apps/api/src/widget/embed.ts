@@ -1,46 +1,66 @@
-// The page /embed: what an app shows its customer in an iframe. It is the same for everybody; whose usage it shows is
-// decided by the token that the app puts into the fragment of the address (embed.js).
+// The page /embed: what an app shows its customer in an iframe. It is the same for everybody; whose usage it shows is decided by the
+// token that the app gives it (page/main.js). What is in the folder `page` is sent as it stands.
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { NO_SUCH_THING } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { Refusal } from '@weir/shared/errors';
 
 /** From `src` and from `dist` alike: the compiler does not carry these files along. */
-function read(name: string): string {
-  return readFileSync(new URL(`../../src/widget/${name}`, import.meta.url), 'utf8');
-}
+const FOLDER = new URL('../../src/widget/page/', import.meta.url);
 
-function sourceOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
+const TYPES: Record<string, string> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+
+const query = z.strictObject({
+  theme: z.enum(['light', 'dark', 'auto'], 'must be light, dark or auto').default('auto'),
+  lang: z.enum(['en', 'de', 'fr', 'es'], 'must be one of en, de, fr, es').optional(),
+  window: z.enum(['7', '30', '90', 'period'], 'must be one of 7, 30, 90, period').optional(),
+});
 
 /** `ancestors` are the origins whose pages may frame this one, as Content-Security-Policy writes them. */
 export function embedRoute(app: App, ancestors: string): void {
-  const style = read('embed.css');
-  const script = read('embed.js');
-  // Nothing but what stands here runs in the page, and nothing leaves it but questions to this Weir.
+  const files = new Map(readdirSync(FOLDER).map((name) => [name, readFileSync(new URL(name, FOLDER), 'utf8')]));
+  // Its files are kept by browsers for ever, under the name of their version.
+  const hash = createHash('sha256');
+  for (const name of [...files.keys()].toSorted()) hash.update(`${name}\n${files.get(name)}\n`);
+  const version = hash.digest('hex').slice(0, 16);
+  const page = (files.get('page.html') ?? '').replaceAll('VERSION', version);
+  // Nothing but its own files runs in the page, and nothing leaves it but questions to this Weir.
   const policy = [
     "default-src 'none'",
-    `script-src ${sourceOf(script)}`,
-    `style-src ${sourceOf(style)}`,
+    "script-src 'self'",
+    "style-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "object-src 'none'",
     "form-action 'none'",
     `frame-ancestors ${ancestors}`,
   ].join('; ');
-  // Given as functions, since a `$` in a replacement has a meaning of its own.
-  const page = read('embed.html')
-    .replace('<style></style>', () => `<style>${style}</style>`)
-    .replace('<script type="module"></script>', () => `<script type="module">${script}</script>`);
 
-  app.get('/embed', { schema: { hide: true } }, (_request, reply) =>
-    reply
-      .headers({
-        'content-security-policy': policy,
-        'content-type': 'text/html; charset=utf-8',
-      })
+  app.get('/embed', { schema: { hide: true, querystring: query } }, (request, reply) => {
+    const { theme, lang = 'en' } = request.query;
+    return reply
+      .headers({ 'content-security-policy': policy, 'content-type': 'text/html; charset=utf-8' })
       .serializer((text: string) => text)
-      .send(page),
-  );
+      .send(page.replace('data-theme="auto"', `data-theme="${theme}"`).replace('lang="en"', `lang="${lang}"`));
+  });
+
+  app.get('/embed/:version/:file', { schema: { hide: true } }, (request, reply) => {
+    const { version: asked, file } = request.params as { version: string; file: string };
+    const text = files.get(file);
+    const type = TYPES[file.slice(file.lastIndexOf('.') + 1)];
+    if (text === undefined || type === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    return reply
+      .headers({
+        'content-type': type,
+        // A page of another version may be open while this one is rolled out. It gets what there is, and keeps none of it.
+        'cache-control': asked === version ? 'public, max-age=31536000, immutable' : 'no-store',
+        // A frame that its app has put into a sandbox is of no origin.
+        'access-control-allow-origin': '*',
+      })
+      .serializer((content: string) => content)
+      .send(text);
+  });
 }

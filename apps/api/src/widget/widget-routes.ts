@@ -2,6 +2,7 @@
 // that names a customer; the token does, so there is no way to ask for anybody else.
 
 import { isMeterUsedBy, readUsageOfCustomer } from '@weir/db/usage/read-usage';
+import { findBillingPeriod, listShownMeters, type ShownMeter } from '@weir/db/widget-settings';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
 import { insertWidgetToken } from '@weir/db/widget-tokens';
@@ -9,6 +10,7 @@ import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { Caller } from '../access/authenticate.ts';
+import { readEntitlements, type Entitlement, type EntitlementDeps } from '../billing/entitlement-answer.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
 import { bodyCodes, idInPath, readCodes, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -27,6 +29,7 @@ const tokenAnswer = z
 const usageAnswer = z
   .object({
     customer_external_id: z.string(),
+    token_expires_in: z.int().meta({ description: 'Seconds until the token ends: ask the app for a new one before.' }),
     period_start: time,
     period_end: time.meta({ description: 'The first instant that does not count any more.' }),
     data: z.array(
@@ -42,9 +45,39 @@ const usageAnswer = z
   })
   .meta({ id: 'WidgetUsage' });
 
+const limit = z
+  .object({
+    meter_id: z.uuid(),
+    name: z.string(),
+    aggregation_type: z.enum(AGGREGATION_TYPES),
+    unit: z.string().nullable(),
+    limit: z.string().nullable().meta({ description: 'Null: there is none.' }),
+    usage: z.string().meta({ description: 'What is recorded in the window of the limit.' }),
+    remaining: z.string().nullable(),
+    overage: z.string().nullable(),
+    is_soft_limit: z.boolean().meta({ description: 'Whether more than the limit may be used.' }),
+    period_start: time.meta({ description: 'Since when usage counts towards the limit.' }),
+    resets_at: time.nullable().meta({ description: 'When it begins at 0 again; null: never.' }),
+  })
+  .meta({ id: 'WidgetLimit' });
+
+const billingPeriodAnswer = z
+  .object({
+    customer_external_id: z.string(),
+    billing_period: z
+      .object({ period_start: time, period_end: time, time_zone: z.string() })
+      .nullable()
+      .meta({ description: 'That of the newest subscription; null: the customer has none.' }),
+    data: z.array(limit),
+  })
+  .meta({ id: 'WidgetBillingPeriod' });
+
 const security = [{ widgetToken: [] }];
 
-export function widgetRoutes(app: App, deps: UsageDeps): void {
+/** Any page may ask: it gets an answer for the token that it sends, and for nothing else. */
+const config = { isOpenToPages: true } as const;
+
+export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void {
   const { database, guards, turns } = deps;
   app.post(
     '/api/v1/widget/token',
@@ -56,8 +89,9 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
         tags: ['Widget'],
         summary: 'Make a token that shows one customer its usage',
         description:
-          'No customer record is needed. Frame /embed#token= and the token, or read the paths below with it. It ends after an ' +
-          'hour, with the API key that asked for it, and when the record of its customer is deleted or gets another external_id.',
+          'No customer record is needed. Give it to the page /embed, or read the paths below with it, which the pages of every ' +
+          'origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is ' +
+          'deleted or gets another external_id.',
         security: [{ apiKey: [] }],
         body: z.strictObject({ customer_external_id: text(1, 255) }),
         response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes) },
@@ -80,11 +114,14 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
     '/api/v1/widget/usage',
     {
       onRequest: guards.widget,
+      config,
       schema: {
         operationId: 'getWidgetUsage',
         tags: ['Widget'],
         summary: 'The usage of the customer of the token, on every meter where there is some in the window',
-        description: 'Newest meter first. Meters that the customer does not use are not shown to it.',
+        description:
+          'In the order that the organization chose, else newest meter first. Meters that it did not choose, or that the ' +
+          'customer does not use, are not shown to it.',
         security,
         querystring: z.strictObject(windowQuery),
         response: {
@@ -97,12 +134,16 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
       const { caller, query } = request;
       const window = await windowOf(turns, request, query);
       const customer = customerOf(caller);
-      const meters = await readUsageOfCustomer(database.pool, { ...customer, window });
+      const shown = await listShownMeters(database.kysely, customer.organizationId);
+      const read = await readUsageOfCustomer(database.pool, { ...customer, window });
+      const byId = new Map(read.map((meter) => [meter.meter_id, meter]));
       return {
         customer_external_id: customer.customerExternalId,
+        token_expires_in: caller.secondsLeft ?? 0,
         period_start: isoOf(window.start),
         period_end: isoOf(window.end),
-        data: meters
+        data: shown
+          .flatMap(({ id }) => byId.get(id) ?? [])
           .filter(({ event_count }) => event_count > 0)
           .map(({ meter_id, name, aggregation_type, unit, usage, event_count }) => {
             return { meter_id, name, aggregation_type, unit, total_usage: usage, event_count };
@@ -115,11 +156,13 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
     '/api/v1/widget/meters/:id/usage',
     {
       onRequest: guards.widget,
+      config,
       schema: {
         operationId: 'getWidgetMeterUsage',
         tags: ['Widget'],
         summary: 'The usage of the customer of the token on one meter, in all and by calendar period',
-        description: 'A meter that the customer has never used does not exist for it.',
+        description:
+          'A meter that the customer has never used, or that the organization shows to nobody, does not exist for it.',
         security,
         params: idInPath,
         querystring: z.strictObject(chartQuery),
@@ -134,13 +177,58 @@ export function widgetRoutes(app: App, deps: UsageDeps): void {
       const window = await windowOf(turns, request, query);
       const { organizationId, customerExternalId } = customerOf(caller);
       const { id: meterId } = params;
-      if (!(await isMeterUsedBy(database.pool, { organizationId, meterId, customerExternalId })))
+      const shown = await listShownMeters(database.kysely, organizationId);
+      const isShown = shown.some(({ id }) => id === meterId);
+      if (!isShown || !(await isMeterUsedBy(database.pool, { organizationId, meterId, customerExternalId })))
         throw new Refusal('not_found', NO_SUCH_THING);
       const meter = await getMeter(database, organizationId, meterId);
       const chart = { organizationId, meter, customerExternalId, window, grouping: query.group_by };
       return await sendMeterUsage(deps, reply, chart);
     },
   );
+
+  app.get(
+    '/api/v1/widget/billing-period',
+    {
+      onRequest: guards.widget,
+      config,
+      schema: {
+        operationId: 'getWidgetBillingPeriod',
+        tags: ['Widget'],
+        summary: 'The billing period of the customer of the token, and what its plan lets it use',
+        description:
+          'A limit for each meter that a subscription of the customer gives and that the organization shows, in the order of ' +
+          'the meters. Read from what is recorded, without a cache.',
+        security,
+        response: {
+          200: billingPeriodAnswer,
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
+        },
+      },
+    },
+    async ({ caller }) => {
+      const { organizationId, customerExternalId } = customerOf(caller);
+      const entitled = { customerExternalId };
+      const shown = await listShownMeters(database.kysely, organizationId);
+      const period = await findBillingPeriod(database.kysely, { organizationId, customerExternalId });
+      const byFeature = new Map(
+        (await readEntitlements(deps, { organizationId, entitled })).map((each) => [each.feature, each]),
+      );
+      return {
+        customer_external_id: customerExternalId,
+        billing_period: period ?? null,
+        data: shown.flatMap((meter) => limitOf(meter, byFeature.get(meter.feature ?? '')) ?? []),
+      };
+    },
+  );
+}
+
+/** Undefined for what gives no usage: it is not in the plan, or not switched on there. */
+function limitOf({ id, name, aggregation_type, unit }: ShownMeter, given: Entitlement | undefined) {
+  if (given?.usage == null || given.period_start === null || given.reason === 'disabled') return undefined;
+  const { limit: max, usage: used, remaining, overage, is_soft_limit, period_start, resets_at } = given;
+  const meter = { meter_id: id, name, aggregation_type, unit };
+  return { ...meter, limit: max, usage: used, remaining, overage, is_soft_limit, period_start, resets_at };
 }
 
 /** Without a customer the sums would be those of all of them, so this is asked for and not assumed. */

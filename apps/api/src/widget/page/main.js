@@ -1,0 +1,189 @@
+// What runs in the page /embed. The token comes in the fragment of the address, which no browser sends to a server, or from the page
+// around this one. How that page is told, docs/guides/embedding.md says.
+
+import { lastDays, periodSoFar } from './days.js';
+import { meterView } from './meter-view.js';
+import { askForToken, hearTokens, tellHeight } from './parent.js';
+import { element } from './parts.js';
+import { read, readCharts, Trouble } from './reading.js';
+import { chooseLocale, wordsOf } from './words.js';
+
+/** A new token is asked for so long before the one at hand ends. */
+const SECONDS_BEFORE_END = 60;
+
+/** Whoever is asked for a token and says nothing for so long has none. */
+const ANSWER_MS_MAX = 10_000;
+
+const WINDOWS = ['7', '30', '90', 'period'];
+
+const [message, again, meters, windows, title] = ['message', 'again', 'meters', 'windows', 'title'].map((id) =>
+  document.querySelector(`#${id}`),
+);
+const parameters = new URLSearchParams(location.search);
+const locale = chooseLocale(parameters.get('lang'), navigator.languages);
+const words = wordsOf(locale);
+
+let token = tokenInAddress();
+let hadToken = token !== undefined;
+let chosen = parameters.get('window') ?? '30';
+/** Each read has a number: an answer that comes after a newer question is not shown. */
+let reads = 0;
+let endTimer;
+let silenceTimer;
+let askedFor;
+
+/** What draws the charts anew when the page gets another width. */
+const redraws = {
+  drawn: [],
+  width: () => Math.max(200, meters.clientWidth),
+  add(draw) {
+    this.drawn.push(draw);
+  },
+};
+
+function tokenInAddress() {
+  return new URLSearchParams(location.hash.slice(1)).get('token') ?? undefined;
+}
+
+async function show() {
+  const number = (reads += 1);
+  again.hidden = true;
+  if (token === undefined) {
+    waitForToken();
+    return;
+  }
+  meters.ariaBusy = 'true';
+  if (meters.childElementCount === 0) message.textContent = words.loading;
+  try {
+    const views = await readViews(token);
+    if (number !== reads) return;
+    redraws.drawn = [];
+    meters.replaceChildren(...views.map((view) => meterView({ ...view, locale, words, redraws })));
+    message.textContent = views.length === 0 ? words.nothing : '';
+  } catch (error) {
+    if (number !== reads) return;
+    if (error instanceof Trouble && error.hasEnded) {
+      token = undefined;
+      waitForToken();
+      return;
+    }
+    message.textContent = words.broken;
+    again.hidden = false;
+    // A broken connection is told above; anything else that is no answer is a defect, and belongs on the console.
+    if (!(error instanceof Trouble || error instanceof TypeError)) throw error;
+  } finally {
+    if (number === reads) meters.ariaBusy = 'false';
+  }
+}
+
+/** What to show of each meter in the window that is chosen. */
+async function readViews(withToken) {
+  const { billing_period: period, data: limits } = await read(withToken, 'billing-period');
+  offerWindows(period !== null);
+  const { question, usage } = await readUsage(withToken, period);
+  expectEnd(withToken, usage.token_expires_in);
+  const charts = await readCharts(withToken, usage.data, question);
+  const given = new Map(chosen === 'period' ? limits.map((limit) => [limit.meter_id, limit]) : []);
+  const views = usage.data.map((each) => {
+    const id = each.meter_id;
+    return { question, usage: each, chart: charts.get(id), limit: given.get(id) };
+  });
+  // What may be used, and was not yet, is worth knowing too.
+  const unused = [...given.values()].filter(({ meter_id: id, limit }) => limit !== null && !charts.has(id));
+  return [...views, ...unused.map((limit) => ({ question, limit }))];
+}
+
+async function readUsage(withToken, period) {
+  const ask = async (timezone) => {
+    const now = new Date();
+    const question = chosen === 'period' ? periodSoFar(period, now) : lastDays(Number(chosen), timezone, now);
+    const { group_by: _, ...window } = question;
+    return { question, usage: await read(withToken, 'usage', window) };
+  };
+  try {
+    return await ask(Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC');
+  } catch (error) {
+    // A browser may know a time zone by a name that the server does not.
+    if (error instanceof Trouble && error.status === 422) return await ask('UTC');
+    throw error;
+  }
+}
+
+function offerWindows(hasPeriod) {
+  const offered = WINDOWS.filter((each) => each !== 'period' || hasPeriod);
+  if (!offered.includes(chosen)) chosen = '30';
+  if (windows.childElementCount !== offered.length) {
+    const buttons = offered.map((each) => {
+      const button = element('button', { type: 'button', value: each, textContent: words.windows[each] });
+      button.addEventListener('click', () => {
+        chosen = each;
+        markChosen();
+        void show();
+      });
+      return button;
+    });
+    windows.replaceChildren(...buttons);
+  }
+  markChosen();
+}
+
+function markChosen() {
+  for (const button of windows.children) button.ariaPressed = String(button.value === chosen);
+}
+
+/** Asks for a new token in time, once for each. */
+function expectEnd(ofToken, seconds) {
+  clearTimeout(endTimer);
+  if (askedFor === ofToken) return;
+  endTimer = setTimeout(
+    () => {
+      askedFor = ofToken;
+      askForToken();
+    },
+    Math.max(0, seconds - SECONDS_BEFORE_END) * 1000,
+  );
+}
+
+/** What is shown stays, while the page around this one is asked for a token. */
+function waitForToken() {
+  clearTimeout(endTimer);
+  clearTimeout(silenceTimer);
+  const giveUp = () => {
+    message.textContent = hadToken ? words.ended : words.noToken;
+    again.hidden = window.parent === window;
+    meters.ariaBusy = 'false';
+  };
+  if (!askForToken()) {
+    giveUp();
+    return;
+  }
+  if (meters.childElementCount === 0) message.textContent = words.loading;
+  silenceTimer = setTimeout(giveUp, ANSWER_MS_MAX);
+}
+
+function takeToken(given) {
+  clearTimeout(silenceTimer);
+  token = given;
+  hadToken = true;
+  void show();
+}
+
+document.documentElement.lang = locale;
+document.title = words.title;
+title.textContent = words.title;
+again.textContent = words.again;
+again.addEventListener('click', () => void show());
+hearTokens(takeToken);
+// An app may also put a new token into the address of the frame.
+addEventListener('hashchange', () => {
+  const given = tokenInAddress();
+  if (given !== undefined) takeToken(given);
+});
+let width = redraws.width();
+new ResizeObserver(() => {
+  if (redraws.width() === width) return;
+  width = redraws.width();
+  for (const draw of redraws.drawn) draw(width);
+}).observe(meters);
+tellHeight();
+await show();

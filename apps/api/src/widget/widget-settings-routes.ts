@@ -1,0 +1,74 @@
+// What an organization shows its customers.
+
+import { getWidgetSettings, updateWidgetSettings } from '@weir/db/widget-settings';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { adminCodes, bodyCodes, changesOf, idOf } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+
+/** More than anybody looks at. */
+const METERS_MAX = 100;
+
+const meterIds = z
+  .array(idOf('must be the id of a meter'))
+  .max(METERS_MAX, `must be at most ${METERS_MAX} meters`)
+  .refine((ids) => new Set(ids).size === ids.length, 'must not name a meter twice')
+  .nullable()
+  .meta({
+    description:
+      'The meters that customers are shown, in this order, each where the customer uses it. Null: all of them, newest first. ' +
+      'A meter that is not named is shown to no customer.',
+  });
+
+const settingsAnswer = z
+  .object({ meter_ids: z.array(z.uuid()).nullable().meta({ description: 'In the order in which they are shown.' }) })
+  .meta({ id: 'WidgetSettings' });
+const settingsChanges = changesOf({ meter_ids: meterIds });
+
+const NO_SUCH_METER = 'Your organization has no meter with one of these meter_ids: see GET /api/v1/meters.';
+
+const security = [{ session: [] }];
+
+export function widgetSettingsRoutes(app: App, { database, guards }: CatalogDeps): void {
+  const db = database.kysely;
+
+  app.get(
+    '/api/v1/widget/settings',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'getWidgetSettings',
+        tags: ['Widget'],
+        summary: 'Read what customers are shown',
+        security,
+        response: { 200: settingsAnswer, ...problemResponses('unauthenticated', 'rate_limited', 'unavailable') },
+      },
+    },
+    async (request) => await getWidgetSettings(db, request.caller.organizationId),
+  );
+
+  app.patch(
+    '/api/v1/widget/settings',
+    {
+      onRequest: guards.admin,
+      schema: {
+        operationId: 'updateWidgetSettings',
+        tags: ['Widget'],
+        summary: 'Change what customers are shown',
+        description: 'Holds from the next read of a widget on.',
+        security,
+        body: settingsChanges,
+        response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
+      },
+    },
+    async ({ caller, body }) => {
+      const { organizationId } = caller;
+      const { meter_ids = (await getWidgetSettings(db, organizationId)).meter_ids } = body;
+      const settings = await updateWidgetSettings(db, organizationId, { meter_ids });
+      if (settings === undefined) throw new Refusal('not_found', NO_SUCH_METER);
+      return settings;
+    },
+  );
+}

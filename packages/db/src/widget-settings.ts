@@ -1,0 +1,82 @@
+import type { AggregationType } from '@weir/shared/meter';
+import { sql } from 'kysely';
+import type { Queries } from './page.ts';
+
+/** What the customers of an organization are shown. */
+export interface WidgetSettings {
+  /** These meters and no others, in this order; null: every one that a customer uses, newest first. */
+  meter_ids: string[] | null;
+}
+
+export async function getWidgetSettings(db: Queries, organizationId: string): Promise<WidgetSettings> {
+  return await db
+    .selectFrom('organizations')
+    .select('widget_meter_ids as meter_ids')
+    .where('id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+}
+
+/** Returns undefined, and changes nothing, where one of the meters is not one of the organization. */
+export async function updateWidgetSettings(
+  db: Queries,
+  organizationId: string,
+  { meter_ids }: WidgetSettings,
+): Promise<WidgetSettings | undefined> {
+  const { rows } = await sql<WidgetSettings>`
+    UPDATE organizations SET widget_meter_ids = ${meter_ids}::uuid[]
+    WHERE id = ${organizationId} AND NOT EXISTS (
+      -- No meter is ever deleted, so what is found here stays true.
+      SELECT FROM unnest(${meter_ids}::uuid[]) AS named (id) WHERE NOT EXISTS (
+        SELECT FROM meters WHERE organization_id = ${organizationId} AND meters.id = named.id
+      )
+    )
+    RETURNING widget_meter_ids AS meter_ids`.execute(db);
+  return rows[0];
+}
+
+/** A meter as a customer sees it. */
+export interface ShownMeter {
+  id: string;
+  name: string;
+  aggregation_type: AggregationType;
+  unit: string | null;
+  /** The lookup_key of its feature; null once that was deleted. */
+  feature: string | null;
+}
+
+/** The meters that customers may see, in the order in which they see them. */
+export async function listShownMeters(db: Queries, organizationId: string): Promise<ShownMeter[]> {
+  const { rows } = await sql<ShownMeter>`
+    SELECT meters.id, meters.name, meters.aggregation_type, meters.unit, features.lookup_key AS feature
+    FROM meters
+    JOIN organizations ON organizations.id = meters.organization_id
+    LEFT JOIN features ON features.organization_id = meters.organization_id AND features.id = meters.feature_id
+    LEFT JOIN LATERAL unnest(widget_meter_ids) WITH ORDINALITY AS chosen (id, place) ON chosen.id = meters.id
+    WHERE meters.organization_id = ${organizationId} AND (widget_meter_ids IS NULL OR chosen.place IS NOT NULL)
+    ORDER BY chosen.place, meters.id DESC`.execute(db);
+  return rows;
+}
+
+/** The period that a customer is billed for now. Times are ISO 8601 UTC. */
+export interface BillingPeriod {
+  period_start: string;
+  period_end: string;
+  time_zone: string;
+}
+
+/** That of the customer's newest subscription that has begun and not ended; undefined where there is none. */
+export async function findBillingPeriod(
+  db: Queries,
+  { organizationId, customerExternalId }: { organizationId: string; customerExternalId: string },
+): Promise<BillingPeriod | undefined> {
+  const { rows } = await sql<BillingPeriod>`
+    SELECT current_period_start AS period_start, current_period_end AS period_end, time_zone
+    FROM subscriptions
+    WHERE organization_id = ${organizationId}
+      AND customer_id = (
+        SELECT id FROM customers WHERE organization_id = ${organizationId} AND external_id = ${customerExternalId}
+      )
+      AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now()) AND start_at <= billing_now()
+    ORDER BY created_at DESC, id DESC LIMIT 1`.execute(db);
+  return rows[0];
+}

@@ -1,0 +1,124 @@
+// The guides: every command in them is run as it stands, in the order in which a reader pastes it, and answers what they say.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signUp, startWeir, type Weir } from '../support/harness.ts';
+
+const shell = promisify(execFile);
+
+const FIRST = 'first-event';
+const CHAIN = [FIRST, 'unique-users', 'late-events', 'corrections', 'pricing-and-invoices', 'embedding'];
+const NAMES = [...CHAIN, 'running-it'];
+
+/** What is not run here: it starts Weir, which each test has done in its own way. */
+const STARTS = [
+  'npm start',
+  'cp .env.example .env && chmod 600 .env',
+  'docker compose up -d --build',
+  'docker compose ps',
+];
+
+/** In which field of the last answers a variable is found that the reader copies from one; by default its `id`. */
+const FIELDS: Record<string, string> = {
+  METER: 'meter_token',
+  METER_ID: 'meter_id',
+  USERS: 'meter_token',
+  USERS_ID: 'meter_id',
+  KEY: 'key',
+  TOKEN: 'token',
+};
+
+let weir: Weir;
+let folder: string;
+
+beforeAll(async () => {
+  weir = await startWeir();
+  folder = await mkdtemp(join(tmpdir(), 'weir-guides-'));
+});
+afterAll(async () => {
+  await weir.close();
+  await rm(folder, { recursive: true });
+});
+
+const textOf = (name: string) => readFile(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8');
+
+/** The blocks of code of a guide. */
+async function blocksOf(name: string): Promise<{ language: string; code: string }[]> {
+  const blocks = (await textOf(name)).matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  return [...blocks].map(([, language = '', code = '']) => ({ language, code: code.trim() }));
+}
+
+/** What a guide says that a command answers, and what it answered. */
+interface Told {
+  code: string;
+  said: object;
+  answered: object;
+}
+
+/**
+ * Reads a guide as a person does; `env` is the shell, which the next guide goes on in. Returns what it tells of answers, and how
+ * many commands were run.
+ */
+async function follow(name: string, env: Record<string, string>): Promise<{ told: Told[]; ran: number }> {
+  let ran = 0;
+  let answered: Record<string, unknown> = {};
+  const told: Told[] = [];
+  for (const { language, code } of await blocksOf(name)) {
+    if (language === 'json') told.push({ code, said: JSON.parse(code) as object, answered });
+    else if (language !== 'sh' || STARTS.includes(code)) continue;
+    else if (code.startsWith('export ')) copy(code, answered, env);
+    else {
+      if (!code.startsWith('curl -sS ')) throw new Error(`${name} has a command that is not run: ${code}`);
+      const { stdout } = await shell('sh', ['-c', code], { cwd: folder, env: { PATH: process.env['PATH'], ...env } });
+      answered = JSON.parse(stdout) as Record<string, unknown>;
+      // A problem document has a title.
+      if ('title' in answered) throw new Error(`${name}: ${code} answered ${stdout}`);
+      await weir.drained();
+      ran += 1;
+    }
+  }
+  return { told, ran };
+}
+
+/** Puts what a reader copies from an answer into the shell. */
+function copy(code: string, answered: Record<string, unknown>, env: Record<string, string>): void {
+  for (const [, variable = ''] of code.matchAll(/(\w+)=/g)) {
+    if (variable in env) continue;
+    const copied = answered[FIELDS[variable] ?? 'id'];
+    if (typeof copied !== 'string') throw new Error(`there is no ${variable} to copy from ${JSON.stringify(answered)}`);
+    env[variable] = copied;
+  }
+}
+
+test('the guides are true from the first command to the last', async () => {
+  const { email, password } = await signUp(weir);
+  const shellOfReader = { WEIR: weir.baseUrl, EMAIL: email, PASSWORD: password };
+  const followed = [];
+  for (const name of CHAIN) followed.push(await follow(name, shellOfReader));
+  followed.push(await follow('running-it', { WEIR: weir.baseUrl }));
+  for (const { code, said, answered } of followed.flatMap(({ told }) => told))
+    expect(answered, code).toMatchObject(said);
+  expect(followed.map(({ told }) => told.length)).toEqual([1, 1, 2, 3, 2, 3, 1]);
+  expect(followed.map(({ ran }) => ran)).toEqual([5, 3, 3, 6, 9, 5, 5]);
+}, 60_000);
+
+test('each guide is a page, in the look of the reference, which runs nothing and leads to the others', async () => {
+  const overview = await weir.request('GET', '/docs/guides');
+  for (const name of NAMES) {
+    expect(overview.body).toContain(`href="/docs/guides/${name}"`);
+    const { status, headers, body } = await weir.request('GET', `/docs/guides/${name}`);
+    expect([name, status, headers.get('content-type')]).toEqual([name, 200, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(headers.get('content-security-policy')).not.toMatch(/script-src|unsafe|https?:/);
+    expect(body).not.toMatch(/<script|<style|<[^>]*\s(?:style|on\w+)=/);
+    expect(body).toMatch(/<h1>.+<\/h1>/);
+    for (const [, link = ''] of String(body).matchAll(/href="(\/docs[^"#]*)/g))
+      expect([link, (await weir.request('GET', link)).status]).toEqual([link, 200]);
+  }
+  for (const name of ['nothing', 'constructor', '..%2fbilling', 'first-event.md'])
+    expect((await weir.request('GET', `/docs/guides/${name}`)).status).toBe(404);
+});

@@ -1,0 +1,235 @@
+// The page /embed as a browser shows it: framed by a page of another origin, which it tells how high it is and when it needs a token.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let organization: Organization;
+let apiKey: string;
+let tokens: { id: string; token: string; featureId: string };
+let latency: { id: string; token: string };
+let browser: Browser;
+let app: Server;
+let appUrl: string;
+
+/** What an app would have: a page with a frame, and a way to get a token. It keeps what the frame says. */
+const APP = `<!doctype html><html lang="en"><title>App</title><body style="margin:0">
+<script>
+  window.heard = []; window.next = null;
+  addEventListener('message', ({ source, origin, data }) => {
+    const frame = document.querySelector('iframe');
+    if (source !== frame.contentWindow) return;
+    heard.push(data);
+    if (data.type === 'weir:height') frame.style.height = data.height + 'px';
+    if (data.type === 'weir:token-expired' && next !== null)
+      frame.contentWindow.postMessage({ type: 'weir:token', token: next }, origin);
+  });
+</script></body></html>`;
+
+beforeAll(async () => {
+  weir = await startWeir();
+  organization = await signUp(weir);
+  apiKey = await organization.createKey();
+  tokens = await organization.createMeter('SUM', 'tokens');
+  latency = await organization.createMeter('AVG', 'ms');
+  const record = await makeCustomer(weir, organization, { external_id: 'ada' });
+  const plan = await makePricedPlan(weir, organization);
+  const { session } = organization;
+  const limit = { feature_id: tokens.featureId, usage_limit: 20_000_000, usage_reset_period: 'month' };
+  await weir.request('POST', `/api/v1/plans/${plan.id}/features`, { session, body: limit });
+  await weir.request('POST', '/api/v1/subscriptions', { session, body: { customer_id: record.id, plan_id: plan.id } });
+  await track(tokens.token, 'ada', 11_790_042.5);
+  await track(latency.token, 'ada', 440.9);
+  await track(tokens.token, 'grace', 7);
+  await weir.drained();
+  app = createServer((_request, response) => response.setHeader('content-type', 'text/html').end(APP)).listen(0);
+  appUrl = `http://localhost:${(app.address() as AddressInfo).port}`;
+  browser = await openBrowser([new URL(weir.baseUrl).origin, appUrl]);
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  app?.close();
+  await weir.close();
+});
+
+async function track(meter_token: string, customer_external_id: string, quantity: number): Promise<void> {
+  const body = { meter_token, customer_external_id, quantity };
+  expect((await weir.request('POST', '/api/v1/sdk/track', { apiKey, body })).status).toBe(201);
+}
+
+async function tokenFor(customer_external_id: string): Promise<string> {
+  const answer = await weir.request('POST', '/api/v1/widget/token', { apiKey, body: { customer_external_id } });
+  return answer.body.token;
+}
+
+/** Opens the app with the page in its frame. `next` is what the app answers when it is asked for a token. */
+async function frame(
+  visit: Visit,
+  { query = '', token, next }: { query?: string; token?: string; next?: string },
+): Promise<ReturnType<Page['frameLocator']>> {
+  await visit.page.goto(appUrl);
+  const src = `${weir.baseUrl}/embed${query}${token === undefined ? '' : `#token=${token}`}`;
+  await visit.page.evaluate(
+    `window.next = ${JSON.stringify(next ?? null)};
+     const frame = Object.assign(document.createElement('iframe'), { src: ${JSON.stringify(src)}, title: 'Usage' });
+     frame.style.cssText = 'width: 100%; border: 0';
+     document.body.append(frame);`,
+  );
+  return visit.page.frameLocator('iframe');
+}
+
+const heard = (page: Page) => page.evaluate<{ type: string; height?: number }[]>('window.heard');
+const asked = async (page: Page) => (await heard(page)).filter(({ type }) => type === 'weir:token-expired').length;
+
+test('it shows amounts as people write them, exact on demand, and the parent makes it as high as it is', async () => {
+  const visit = await browser.visit();
+  const inner = await frame(visit, { token: await tokenFor('ada') });
+  const totals = inner.locator('.total');
+  await totals.nth(1).waitFor();
+  expect(await totals.allTextContents()).toEqual(['441\u00A0ms', '11.8\u202FM\u00A0tokens']);
+  expect(await totals.nth(1).getAttribute('title')).toBe('11,790,042.5\u00A0tokens');
+  expect(await inner.locator('svg.chart').first().getAttribute('aria-label')).toMatch(
+    /^Bar chart from .+ to .+ 440\.9/,
+  );
+  expect(await inner.locator('svg.chart').first().locator('text').count()).toBeGreaterThan(4);
+  // No scroll bar of its own: all of it is to be seen.
+  const fits = async () => {
+    const [outer, needed] = await Promise.all([
+      visit.page.evaluate<number>(`document.querySelector('iframe').clientHeight`),
+      visit.page.frames()[1]?.evaluate<number>('Math.ceil(document.body.getBoundingClientRect().height)') ?? 0,
+    ]);
+    return needed > 300 && outer === needed;
+  };
+  await until(fits, 'the frame is as high as what is in it');
+  await inner.locator('summary').first().click();
+  await until(fits, 'the frame has grown with the table');
+  expect(visit.faults).toEqual([]);
+  await visit.close();
+});
+
+test('it shows the customer of the token only, also when the token is swapped for that of another one', async () => {
+  const visit = await browser.visit();
+  const inner = await frame(visit, { token: await tokenFor('grace') });
+  await inner.getByText('7\u00A0tokens', { exact: true }).first().waitFor();
+  expect(await inner.locator('section').count()).toBe(1);
+  expect(await inner.locator('body').textContent()).not.toContain('11.8');
+  await visit.close();
+});
+
+test('the billing period has its limits, and windows are those that are asked for', async () => {
+  const visit = await browser.visit();
+  const inner = await frame(visit, { query: '?window=7', token: await tokenFor('ada') });
+  await inner.locator('.total').nth(1).waitFor();
+  expect(await inner.locator('svg.chart').first().locator('rect.bar').count()).toBe(7);
+  await inner.getByRole('button', { name: 'Billing period' }).click();
+  await inner.getByText('11.8\u202FM of 20\u202FM\u00A0tokens · 8.21\u202FM\u00A0tokens left').waitFor();
+  await inner.getByRole('button', { name: '90 days' }).click();
+  await until(
+    async () => (await inner.locator('svg.chart').first().locator('rect.bar').count()) === 90,
+    'ninety days are shown',
+  );
+  expect(await inner.locator('.limit').count()).toBe(0);
+  expect(visit.faults).toEqual([]);
+  await visit.close();
+});
+
+test('it asks its parent for a token when it has none, before one ends, and when one has ended, without a reload', async () => {
+  const visit = await browser.visit();
+  const [first, second, third] = [await tokenFor('ada'), await tokenFor('ada'), await tokenFor('ada')];
+  const end = (token: string, interval: string) =>
+    weir.pool.query(
+      `UPDATE widget_tokens SET expires_at = now() + $2::interval WHERE token_hash = sha256(convert_to($1, 'UTF8'))`,
+      [token, interval],
+    );
+  await end(first, '62 seconds');
+  await end(third, '-1 second');
+  const inner = await frame(visit, { next: first });
+  await inner.locator('.total').nth(1).waitFor();
+  expect(await asked(visit.page)).toBe(1);
+  const framed = visit.page.frames()[1];
+  await framed?.evaluate('window.isTheSame = true');
+  // Two seconds from now there is a minute left.
+  await visit.page.evaluate(`window.next = ${JSON.stringify(second)}`);
+  await until(async () => (await asked(visit.page)) === 2, 'the frame asks before its token ends');
+  await end(first, '-1 second');
+  await inner.getByRole('button', { name: '7 days' }).click();
+  await until(
+    async () => (await inner.locator('svg.chart').first().locator('rect.bar').count()) === 7,
+    'the second token opens the page',
+  );
+  await end(second, '-1 second');
+  await visit.page.evaluate(`window.next = ${JSON.stringify(await tokenFor('ada'))}`);
+  await inner.getByRole('button', { name: '30 days' }).click();
+  await until(
+    async () => (await inner.locator('svg.chart').first().locator('rect.bar').count()) === 30,
+    'the page goes on with a third token',
+  );
+  expect(await asked(visit.page)).toBe(3);
+  expect(await framed?.evaluate('window.isTheSame')).toBe(true);
+  // No token of any of them is in an address that was asked for.
+  expect(visit.faults).toEqual([]);
+  await visit.close();
+});
+
+test('it is in the language and the colours that are asked for, fits 280 px, and has no barrier', async () => {
+  const token = await tokenFor('ada');
+  for (const [theme, ground] of [
+    ['light', 'rgb(255, 255, 255)'],
+    ['dark', 'rgb(16, 19, 21)'],
+  ]) {
+    const visit = await browser.visit({ viewport: { width: 280, height: 900 } });
+    await visit.page.goto(`${weir.baseUrl}/embed?theme=${theme}&lang=de&window=period#token=${token}`);
+    await visit.page.locator('.total').nth(1).waitFor();
+    expect(await visit.page.locator('.total').allTextContents()).toContain('11,8\u00A0Mio.\u00A0tokens');
+    expect(await visit.page.locator('h1').textContent()).toBe('Nutzung');
+    expect(await visit.page.locator('html').getAttribute('lang')).toBe('de');
+    expect(await visit.page.evaluate(`getComputedStyle(document.documentElement).backgroundColor`)).toBe(ground);
+    expect(await visit.page.evaluate(`document.documentElement.scrollWidth`)).toBeLessThanOrEqual(280);
+    await visit.page.locator('summary').first().click();
+    expect(await findBarriers(visit.page)).toEqual([]);
+    expect(visit.faults).toEqual([]);
+    if (process.env['SHOTS'] !== undefined)
+      await visit.page.screenshot({ path: `${process.env['SHOTS']}/widget-${theme}.png`, fullPage: true });
+    await visit.close();
+  }
+});
+
+test('a page of another origin reads and draws for itself, and reads nothing else', async () => {
+  const visit = await browser.visit();
+  await visit.page.goto(appUrl);
+  const read = (path: string, headers: object) =>
+    visit.page.evaluate<string>(
+      `fetch(${JSON.stringify(weir.baseUrl + path)}, { headers: ${JSON.stringify(headers)} })
+        .then((answer) => String(answer.status), (error) => error.name)`,
+    );
+  const authorization = `Bearer ${await tokenFor('ada')}`;
+  expect(await read('/api/v1/widget/usage', { authorization })).toBe('200');
+  expect(await read(`/api/v1/widget/meters/${tokens.id}/usage`, { authorization })).toBe('200');
+  expect(await read('/api/v1/widget/billing-period', { authorization })).toBe('200');
+  expect(await read('/api/v1/widget/usage', {})).toBe('401');
+  expect(await read('/api/v1/meters', { 'x-api-key': apiKey })).toBe('TypeError');
+  expect(await read('/openapi.json', {})).toBe('TypeError');
+  await visit.close();
+});
+
+test('its address takes no token in the query, and its files are its own', async () => {
+  const { status, headers, body } = await weir.request('GET', '/embed');
+  expect(status).toBe(200);
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'");
+  expect(policy).not.toMatch(/unsafe|sha256|https?:/);
+  expect(body).not.toMatch(/<style|<script(?! type="module" src=)|style=|\son\w+=/);
+  const refused = await weir.request('GET', '/embed?token=wgt_x');
+  expect([refused.status, refused.body.errors[0].path]).toEqual([422, 'token']);
+  const [, version = ''] = /embed\/(\w+)\/main\.js/.exec(body) ?? [];
+  const file = (path: string) => weir.request('GET', `/embed/${path}`);
+  expect((await file(`${version}/main.js`)).headers.get('cache-control')).toMatch(/immutable/);
+  expect((await file('0123456789abcdef/main.js')).headers.get('cache-control')).toBe('no-store');
+  for (const path of [`${version}/page.html`, `${version}/..%2fembed.ts`, `${version}/constructor`, 'main.js'])
+    expect([path, (await file(path)).status]).toEqual([path, 404]);
+});
