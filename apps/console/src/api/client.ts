@@ -4,17 +4,11 @@
 import { queryOptions } from '@tanstack/react-query';
 import createClient, { type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
-import type { components, paths as documented } from './openapi.d.ts';
-import type { PendingPaths } from './pending.d.ts';
+import type { components, paths } from './openapi.d.ts';
 import { ApiError, type Problem } from './problem.ts';
 
 /** A shape of the document by its name: `Schema<'Plan'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
-
-type paths = Omit<documented, keyof PendingPaths> & {
-  [Path in keyof PendingPaths]: PendingPaths[Path] &
-    (Path extends keyof documented ? Omit<documented[Path], keyof PendingPaths[Path]> : unknown);
-};
 
 export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: fetchOrExplain });
 

@@ -141,81 +141,11 @@ export interface paths {
          * List one’s sessions, the last used first
          * @description At most 100. Those that have ended are not listed.
          */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "data": [
-                         *         {
-                         *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *           "created_at": "2026-11-20T09:30:00.000Z",
-                         *           "last_used_at": "2026-11-20T09:30:00.000Z",
-                         *           "address": "text",
-                         *           "user_agent": "text",
-                         *           "is_current": true
-                         *         }
-                         *       ]
-                         *     }
-                         */
-                        "application/json": {
-                            data: components["schemas"]["Session"][];
-                        };
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listSessions"];
         put?: never;
         post?: never;
         /** End all of one’s sessions but this one */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done; there is nothing more to say. */
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteOtherSessions"];
         options?: never;
         head?: never;
         patch?: never;
@@ -232,35 +162,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** End one of one’s sessions */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done; there is nothing more to say. */
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -279,48 +181,7 @@ export interface paths {
          * Change one’s password
          * @description All other sessions of the account end, and links for a new password too.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "current_password": "correct horse battery staple",
-                     *       "new_password": "a longer horse battery staple"
-                     *     }
-                     */
-                    "application/json": {
-                        /** Format: password */
-                        current_password: string;
-                        /** Format: password */
-                        new_password: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Done; there is nothing more to say. */
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["changePassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -340,44 +201,7 @@ export interface paths {
          * Make a link with which a user sets a new password
          * @description Give the link to that person. It works once, for 24 hours.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Created */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "link": "text",
-                         *       "mailed": true,
-                         *       "expires_at": "2026-11-20T10:30:00.000Z"
-                         *     }
-                         */
-                        "application/json": components["schemas"]["PasswordReset"];
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["createPasswordReset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -397,62 +221,7 @@ export interface paths {
          * Set a new password by a link, and sign in
          * @description Uses the link up. All sessions that the account had end, and all other links.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
-                     *       "new_password": "a longer horse battery staple"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description What stands behind # in the link. */
-                        token: string;
-                        /** Format: password */
-                        new_password: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "user": {
-                         *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                         *         "email": "ada@initech.example"
-                         *       },
-                         *       "organization": {
-                         *         "id": "0198c0de-5a1e-7000-8000-000000000001",
-                         *         "name": "Initech"
-                         *       }
-                         *     }
-                         */
-                        "application/json": components["schemas"]["Account"];
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["resetPassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -472,54 +241,7 @@ export interface paths {
          * Have a link for a new password mailed
          * @description The answer is the same whether there is such an account or not. Open only where mail is set up; else ask an admin of your organization for a link.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "email": "ada@initech.example"
-                     *     }
-                     */
-                    "application/json": {
-                        email: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Accepted */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "status": "accepted"
-                         *     }
-                         */
-                        "application/json": {
-                            /** @enum {string} */
-                            status: "accepted";
-                        };
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["requestPasswordReset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -537,124 +259,13 @@ export interface paths {
          * List the invitations that can still be accepted, newest first
          * @description Never their links: only hashes of them are kept.
          */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Pages count from 1. */
-                    page?: number;
-                    page_size?: number;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "data": [
-                         *         {
-                         *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *           "email": "ada@initech.example",
-                         *           "role": "admin",
-                         *           "expires_at": "2026-11-20T10:30:00.000Z",
-                         *           "created_at": "2026-11-20T09:30:00.000Z"
-                         *         }
-                         *       ],
-                         *       "meta": {
-                         *         "page": 1,
-                         *         "page_size": 20,
-                         *         "total": 1,
-                         *         "total_pages": 1
-                         *       }
-                         *     }
-                         */
-                        "application/json": {
-                            data: components["schemas"]["Invitation"][];
-                            meta: components["schemas"]["PageMeta"];
-                        };
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listInvitations"];
         put?: never;
         /**
          * Invite a person into the organization
          * @description Give the link to that person, who chooses a password with it. It works once, for 7 days. Inviting the same address again makes another link, and ends the one before.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "email": "ada@initech.example",
-                     *       "role": "admin"
-                     *     }
-                     */
-                    "application/json": {
-                        /** Format: email */
-                        email: string;
-                        /**
-                         * @description An admin does everything; a viewer reads everything and changes nothing.
-                         * @enum {string}
-                         */
-                        role: "admin" | "viewer";
-                    };
-                };
-            };
-            responses: {
-                /** @description Created */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *       "email": "ada@initech.example",
-                         *       "role": "admin",
-                         *       "expires_at": "2026-11-20T10:30:00.000Z",
-                         *       "created_at": "2026-11-20T09:30:00.000Z",
-                         *       "link": "text",
-                         *       "mailed": true
-                         *     }
-                         */
-                        "application/json": components["schemas"]["CreatedInvitation"];
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["createInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -675,35 +286,7 @@ export interface paths {
          * Take an invitation back
          * @description Its link opens nothing from then on.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done; there is nothing more to say. */
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteInvitation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -722,65 +305,7 @@ export interface paths {
          * Look at an invitation before it is accepted
          * @description Nothing is used up by that.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description What stands behind # in the link. */
-                        token: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "email": "ada@initech.example",
-                         *       "organization_name": "Initech",
-                         *       "role": "admin",
-                         *       "expires_at": "2026-11-20T10:30:00.000Z"
-                         *     }
-                         */
-                        "application/json": {
-                            email: string;
-                            organization_name: string;
-                            /**
-                             * @description An admin does everything; a viewer reads everything and changes nothing.
-                             * @enum {string}
-                             */
-                            role: "admin" | "viewer";
-                            /** Format: date-time */
-                            expires_at: string;
-                        };
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["getInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -800,62 +325,7 @@ export interface paths {
          * Accept an invitation, and sign in
          * @description Makes the account with this password, and uses the invitation up.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
-                     *       "password": "correct horse battery staple"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description What stands behind # in the link. */
-                        token: string;
-                        /** Format: password */
-                        password: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description Created */
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "user": {
-                         *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                         *         "email": "ada@initech.example"
-                         *       },
-                         *       "organization": {
-                         *         "id": "0198c0de-5a1e-7000-8000-000000000001",
-                         *         "name": "Initech"
-                         *       }
-                         *     }
-                         */
-                        "application/json": components["schemas"]["Account"];
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["acceptInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -870,95 +340,14 @@ export interface paths {
             cookie?: never;
         };
         /** Read the organization */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *       "name": "API requests",
-                         *       "created_at": "2026-11-20T09:30:00.000Z"
-                         *     }
-                         */
-                        "application/json": components["schemas"]["Organization"];
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["getOrganization"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** Rename the organization */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "API requests"
-                     *     }
-                     */
-                    "application/json": {
-                        name: string;
-                    };
-                };
-            };
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *       "name": "API requests",
-                         *       "created_at": "2026-11-20T09:30:00.000Z"
-                         *     }
-                         */
-                        "application/json": components["schemas"]["Organization"];
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        patch: operations["updateOrganization"];
         trace?: never;
     };
     "/api/v1/users": {
@@ -969,61 +358,7 @@ export interface paths {
             cookie?: never;
         };
         /** List the people of the organization, oldest first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Pages count from 1. */
-                    page?: number;
-                    page_size?: number;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "data": [
-                         *         {
-                         *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *           "email": "ada@initech.example",
-                         *           "role": "admin",
-                         *           "created_at": "2026-11-20T09:30:00.000Z",
-                         *           "last_seen_at": "2026-11-20T09:30:00.000Z"
-                         *         }
-                         *       ],
-                         *       "meta": {
-                         *         "page": 1,
-                         *         "page_size": 20,
-                         *         "total": 1,
-                         *         "total_pages": 1
-                         *       }
-                         *     }
-                         */
-                        "application/json": {
-                            data: components["schemas"]["User"][];
-                            meta: components["schemas"]["PageMeta"];
-                        };
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listUsers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1046,96 +381,14 @@ export interface paths {
          * Delete a user
          * @description All sessions of that person end at once. The last admin stays.
          */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done; there is nothing more to say. */
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["deleteUser"];
         options?: never;
         head?: never;
         /**
          * Give a user another role
          * @description It holds from the user’s next request on. The last admin stays admin.
          */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "role": "admin"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description An admin does everything; a viewer reads everything and changes nothing.
-                         * @enum {string}
-                         */
-                        role: "admin" | "viewer";
-                    };
-                };
-            };
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *       "email": "ada@initech.example",
-                         *       "role": "admin",
-                         *       "created_at": "2026-11-20T09:30:00.000Z",
-                         *       "last_seen_at": "2026-11-20T09:30:00.000Z"
-                         *     }
-                         */
-                        "application/json": components["schemas"]["User"];
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        patch: operations["updateUser"];
         trace?: never;
     };
     "/api/v1/audit-log": {
@@ -1149,74 +402,7 @@ export interface paths {
          * Who changed what, newest first
          * @description Every change by a person, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.
          */
-        get: {
-            parameters: {
-                query?: {
-                    user_id?: string;
-                    action?: string;
-                    resource_id?: string;
-                    /** @description From this instant on. A date is one in the time zone of the organization. */
-                    start_date?: string;
-                    /** @description Until before this instant; a date includes that day. A date is one in the time zone of the organization. */
-                    end_date?: string;
-                    cursor?: string;
-                    limit?: number;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        /**
-                         * @example {
-                         *       "data": [
-                         *         {
-                         *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *           "created_at": "2026-11-20T09:30:00.000Z",
-                         *           "action": "plan.update",
-                         *           "resource_type": "text",
-                         *           "resource_id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *           "actor": {
-                         *             "type": "user",
-                         *             "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                         *             "email": "ada@initech.example"
-                         *           },
-                         *           "address": "text",
-                         *           "user_agent": "text",
-                         *           "changes": {}
-                         *         }
-                         *       ],
-                         *       "meta": {
-                         *         "next_cursor": "0198c0de-5a1e-7000-8000-00000000000f"
-                         *       }
-                         *     }
-                         */
-                        "application/json": {
-                            data: components["schemas"]["AuditEntry"][];
-                            meta: {
-                                next_cursor: string | null;
-                            };
-                        };
-                    };
-                };
-                /** @description A refusal */
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["listAuditEntries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1351,7 +537,7 @@ export interface paths {
         head?: never;
         /**
          * Change, archive or reopen a meter
-         * @description Changes the fields that are sent. The aggregation stays: it is what recorded usage means. An archived meter refuses new events within some seconds, and what it has counted stays readable.
+         * @description Changes the fields that are sent. The aggregation stays: it is what recorded usage means. An archived meter refuses new events within some seconds, and what it has counted stays readable. metadata_keys are replaced by those that are sent; what was counted before is grouped by them within moments, or minutes where it is millions of events, and until then reading by them is 409 groups_not_ready.
          */
         patch: operations["updateMeter"];
         trace?: never;
@@ -2289,7 +1475,7 @@ export interface paths {
         put?: never;
         /**
          * Make a token that shows one customer its usage
-         * @description No customer record is needed. Frame /embed#token= and the token, or read the paths below with it. It ends after an hour, with the API key that asked for it, and when the record of its customer is deleted or gets another external_id.
+         * @description No customer record is needed. Give it to the page /embed, or read the paths below with it, which the pages of every origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is deleted or gets another external_id.
          */
         post: operations["createWidgetToken"];
         delete?: never;
@@ -2307,7 +1493,7 @@ export interface paths {
         };
         /**
          * The usage of the customer of the token, on every meter where there is some in the window
-         * @description Newest meter first. Meters that the customer does not use are not shown to it.
+         * @description In the order that the organization chose, else newest meter first. Meters that it did not choose, or that the customer does not use, are not shown to it.
          */
         get: operations["getWidgetUsage"];
         put?: never;
@@ -2327,7 +1513,7 @@ export interface paths {
         };
         /**
          * The usage of the customer of the token on one meter, in all and by calendar period
-         * @description A meter that the customer has never used does not exist for it.
+         * @description A meter that the customer has never used, or that the organization shows to nobody, does not exist for it.
          */
         get: operations["getWidgetMeterUsage"];
         put?: never;
@@ -2336,6 +1522,47 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/widget/billing-period": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The billing period of the customer of the token, and what its plan lets it use
+         * @description A limit for each meter that a subscription of the customer gives and that the organization shows, in the order of the meters. Read from what is recorded, without a cache.
+         */
+        get: operations["getWidgetBillingPeriod"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/widget/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what customers are shown */
+        get: operations["getWidgetSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change what customers are shown
+         * @description Holds from the next read of a widget on.
+         */
+        patch: operations["updateWidgetSettings"];
         trace?: never;
     };
 }
@@ -2374,7 +1601,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -2553,6 +1780,8 @@ export interface components {
              * @description The first instant that does not count any more.
              */
             period_end: string;
+            /** @description With group_by_metadata or filter: events of days (UTC) on which the meter saw more than 1,000 combinations of values, and whose own was not among the first of them. They are in total_usage and in the rest, but under no value and in no filter. */
+            overflow_event_count?: number;
             grouped_data: {
                 /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
                 period: string;
@@ -2564,6 +1793,29 @@ export interface components {
                 /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
                 usage: string | null;
                 event_count: number;
+            }[];
+            /** @description With group_by_metadata: largest first, then the rest if there is any. */
+            groups?: {
+                /** @description As text. Null: the events have no such key, or null, an array or an object there; or this is the rest. A text of more than 100 characters is its first 80 and a hash, and filter takes both forms. */
+                value: string | null;
+                /** @description All values beyond groups_limit together. */
+                is_rest: boolean;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                total_usage: string | null;
+                event_count: number;
+                /** @description The periods of the whole, in the same order. */
+                grouped_data: {
+                    /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
+                    period: string;
+                    /**
+                     * Format: date-time
+                     * @description Where the calendar period begins; the window may begin later.
+                     */
+                    period_start: string;
+                    /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                    usage: string | null;
+                    event_count: number;
+                }[];
             }[];
         };
         Invoice: {
@@ -2939,6 +2191,8 @@ export interface components {
             unique_customers: number;
             period_start: string | null;
             period_end: string | null;
+            /** @description With group_by_metadata or filter: events of days (UTC) on which the meter saw more than 1,000 combinations of values, and whose own was not among the first of them. They are in total_usage and in the rest, but under no value and in no filter. */
+            overflow_event_count?: number;
             grouped_data: {
                 /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
                 period: string;
@@ -2950,6 +2204,29 @@ export interface components {
                 /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
                 usage: string | null;
                 event_count: number;
+            }[];
+            /** @description With group_by_metadata: largest first, then the rest if there is any. */
+            groups?: {
+                /** @description As text. Null: the events have no such key, or null, an array or an object there; or this is the rest. A text of more than 100 characters is its first 80 and a hash, and filter takes both forms. */
+                value: string | null;
+                /** @description All values beyond groups_limit together. */
+                is_rest: boolean;
+                /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                total_usage: string | null;
+                event_count: number;
+                /** @description The periods of the whole, in the same order. */
+                grouped_data: {
+                    /** @description 2026-11, 2026-W47, 2026-11-20, or an hour with its offset from UTC: 2026-11-20T16:00+01:00. */
+                    period: string;
+                    /**
+                     * Format: date-time
+                     * @description Where the calendar period begins; the window may begin later.
+                     */
+                    period_start: string;
+                    /** @description An exact decimal. Null where there is no largest, smallest, mean or last value: nothing was counted. */
+                    usage: string | null;
+                    event_count: number;
+                }[];
             }[];
         };
         EventReceipt: {
@@ -3325,6 +2602,7 @@ export interface components {
             meter_token: string | null;
             aggregation_type: ("COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT") | null;
             unit: string | null;
+            metadata_keys: string[] | null;
             /** @description Number of plans that use the feature. */
             plan_count: number;
             /** Format: date-time */
@@ -3340,6 +2618,7 @@ export interface components {
             unit: string | null;
             /** @enum {string} */
             status: "ACTIVE" | "ARCHIVED";
+            metadata_keys: string[];
             /** @description Null once the feature was deleted. */
             feature_id: string | null;
             /** Format: date-time */
@@ -3485,6 +2764,8 @@ export interface components {
         };
         WidgetUsage: {
             customer_external_id: string;
+            /** @description Seconds until the token ends: ask the app for a new one before. */
+            token_expires_in: number;
             /** Format: date-time */
             period_start: string;
             /**
@@ -3503,6 +2784,45 @@ export interface components {
                 total_usage: string | null;
                 event_count: number;
             }[];
+        };
+        WidgetLimit: {
+            /** Format: uuid */
+            meter_id: string;
+            name: string;
+            /** @enum {string} */
+            aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
+            unit: string | null;
+            /** @description Null: there is none. */
+            limit: string | null;
+            /** @description What is recorded in the window of the limit. */
+            usage: string;
+            remaining: string | null;
+            overage: string | null;
+            /** @description Whether more than the limit may be used. */
+            is_soft_limit: boolean;
+            /**
+             * Format: date-time
+             * @description Since when usage counts towards the limit.
+             */
+            period_start: string;
+            /** @description When it begins at 0 again; null: never. */
+            resets_at: string | null;
+        };
+        WidgetBillingPeriod: {
+            customer_external_id: string;
+            /** @description That of the newest subscription; null: the customer has none. */
+            billing_period: {
+                /** Format: date-time */
+                period_start: string;
+                /** Format: date-time */
+                period_end: string;
+                time_zone: string;
+            } | null;
+            data: components["schemas"]["WidgetLimit"][];
+        };
+        WidgetSettings: {
+            /** @description In the order in which they are shown. */
+            meter_ids: string[] | null;
         };
         PasswordReset: {
             /**
@@ -3688,7 +3008,8 @@ export interface operations {
                      * @example {
                      *       "user": {
                      *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                     *         "email": "ada@initech.example"
+                     *         "email": "ada@initech.example",
+                     *         "role": "admin"
                      *       },
                      *       "organization": {
                      *         "id": "0198c0de-5a1e-7000-8000-000000000001",
@@ -3743,7 +3064,8 @@ export interface operations {
                      * @example {
                      *       "user": {
                      *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                     *         "email": "ada@initech.example"
+                     *         "email": "ada@initech.example",
+                     *         "role": "admin"
                      *       },
                      *       "organization": {
                      *         "id": "0198c0de-5a1e-7000-8000-000000000001",
@@ -3811,7 +3133,8 @@ export interface operations {
                      * @example {
                      *       "user": {
                      *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                     *         "email": "ada@initech.example"
+                     *         "email": "ada@initech.example",
+                     *         "role": "admin"
                      *       },
                      *       "organization": {
                      *         "id": "0198c0de-5a1e-7000-8000-000000000001",
@@ -3820,6 +3143,843 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_used_at": "2026-11-20T09:30:00.000Z",
+                     *           "address": "203.0.113.7",
+                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *           "is_current": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Session"][];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery staple",
+                 *       "new_password": "a longer horse battery staple"
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: password */
+                    current_password: string;
+                    /** Format: password */
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "link": "https://billing.example.com/invitation#4hT9kQ2mXw7LpZ3vRb8NcY6dG1sF5jKe",
+                     *       "mailed": false,
+                     *       "expires_at": "2026-11-20T10:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasswordReset"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
+                 *       "new_password": "a longer horse battery staple"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What stands behind # in the link. */
+                    token: string;
+                    /** Format: password */
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
+                     *         "email": "ada@initech.example",
+                     *         "role": "admin"
+                     *       },
+                     *       "organization": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
+                     *         "name": "Initech"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requestPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@initech.example"
+                 *     }
+                 */
+                "application/json": {
+                    email: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "accepted"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @enum {string} */
+                        status: "accepted";
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *           "email": "ada@initech.example",
+                     *           "role": "admin",
+                     *           "expires_at": "2026-11-20T10:30:00.000Z",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Invitation"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@initech.example",
+                 *       "role": "admin"
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: email */
+                    email: string;
+                    /**
+                     * @description An admin does everything; a viewer reads everything and changes nothing.
+                     * @enum {string}
+                     */
+                    role: "admin" | "viewer";
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *       "email": "ada@initech.example",
+                     *       "role": "admin",
+                     *       "expires_at": "2026-11-20T10:30:00.000Z",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "link": "https://billing.example.com/invitation#4hT9kQ2mXw7LpZ3vRb8NcY6dG1sF5jKe",
+                     *       "mailed": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedInvitation"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What stands behind # in the link. */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "email": "ada@initech.example",
+                     *       "organization_name": "Initech",
+                     *       "role": "admin",
+                     *       "expires_at": "2026-11-20T10:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        email: string;
+                        organization_name: string;
+                        /**
+                         * @description An admin does everything; a viewer reads everything and changes nothing.
+                         * @enum {string}
+                         */
+                        role: "admin" | "viewer";
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What stands behind # in the link. */
+                    token: string;
+                    /** Format: password */
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
+                     *         "email": "ada@initech.example",
+                     *         "role": "admin"
+                     *       },
+                     *       "organization": {
+                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
+                     *         "name": "Initech"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *       "name": "API requests",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "API requests"
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *       "name": "API requests",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organization"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *           "email": "ada@initech.example",
+                     *           "role": "admin",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_seen_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["User"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "admin"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description An admin does everything; a viewer reads everything and changes nothing.
+                     * @enum {string}
+                     */
+                    role: "admin" | "viewer";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *       "email": "ada@initech.example",
+                     *       "role": "admin",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "last_seen_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAuditEntries: {
+        parameters: {
+            query?: {
+                user_id?: string;
+                action?: string;
+                resource_id?: string;
+                /** @description From this instant on. A date is one in the time zone of the organization. */
+                start_date?: string;
+                /** @description Until before this instant; a date includes that day. A date is one in the time zone of the organization. */
+                end_date?: string;
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "action": "plan.update",
+                     *           "resource_type": "plan",
+                     *           "resource_id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *             "email": "ada@initech.example"
+                     *           },
+                     *           "address": "203.0.113.7",
+                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *           "changes": {
+                     *             "name": "Pro"
+                     *           },
+                     *           "outcome": "done"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "next_cursor": "0198c0de-5a1e-7000-8000-00000000000f"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["AuditEntry"][];
+                        meta: {
+                            next_cursor: string | null;
+                        };
+                    };
                 };
             };
             /** @description A refusal */
@@ -4017,6 +4177,10 @@ export interface operations {
                      *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
                      *           "aggregation_type": "COUNT",
                      *           "unit": "requests",
+                     *           "metadata_keys": [
+                     *             "model",
+                     *             "region"
+                     *           ],
                      *           "plan_count": 1,
                      *           "created_at": "2026-11-20T09:30:00.000Z"
                      *         }
@@ -4061,7 +4225,11 @@ export interface operations {
                  *       "lookup_key": "api-requests",
                  *       "type": "meter",
                  *       "aggregation_type": "COUNT",
-                 *       "unit": "requests"
+                 *       "unit": "requests",
+                 *       "metadata_keys": [
+                 *         "model",
+                 *         "region"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -4075,6 +4243,15 @@ export interface operations {
                      */
                     aggregation_type: "COUNT" | "SUM" | "MAX" | "MIN" | "AVG" | "LAST" | "UNIQUE_COUNT";
                     unit?: string | null;
+                    /**
+                     * @description Keys of the metadata of events, by whose values usage can be grouped and filtered.
+                     * @default []
+                     * @example [
+                     *       "model",
+                     *       "region"
+                     *     ]
+                     */
+                    metadata_keys?: string[];
                 } | {
                     name: string;
                     lookup_key: string;
@@ -4100,6 +4277,10 @@ export interface operations {
                      *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
                      *       "aggregation_type": "COUNT",
                      *       "unit": "requests",
+                     *       "metadata_keys": [
+                     *         "model",
+                     *         "region"
+                     *       ],
                      *       "plan_count": 0,
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
@@ -4145,6 +4326,10 @@ export interface operations {
                      *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
                      *       "aggregation_type": "COUNT",
                      *       "unit": "requests",
+                     *       "metadata_keys": [
+                     *         "model",
+                     *         "region"
+                     *       ],
                      *       "plan_count": 1,
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
@@ -4234,6 +4419,10 @@ export interface operations {
                      *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
                      *       "aggregation_type": "COUNT",
                      *       "unit": "requests",
+                     *       "metadata_keys": [
+                     *         "model",
+                     *         "region"
+                     *       ],
                      *       "plan_count": 1,
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
@@ -4285,6 +4474,10 @@ export interface operations {
                      *           "aggregation_type": "COUNT",
                      *           "unit": "requests",
                      *           "status": "ACTIVE",
+                     *           "metadata_keys": [
+                     *             "model",
+                     *             "region"
+                     *           ],
                      *           "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
                      *           "created_at": "2026-11-20T09:30:00.000Z"
                      *         }
@@ -4339,6 +4532,10 @@ export interface operations {
                      *       "aggregation_type": "COUNT",
                      *       "unit": "requests",
                      *       "status": "ACTIVE",
+                     *       "metadata_keys": [
+                     *         "model",
+                     *         "region"
+                     *       ],
                      *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
@@ -4372,7 +4569,11 @@ export interface operations {
                  * @example {
                  *       "name": "API requests",
                  *       "unit": "requests",
-                 *       "status": "ACTIVE"
+                 *       "status": "ACTIVE",
+                 *       "metadata_keys": [
+                 *         "model",
+                 *         "region"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -4383,6 +4584,14 @@ export interface operations {
                      * @enum {string}
                      */
                     status?: "ACTIVE" | "ARCHIVED";
+                    /**
+                     * @description Keys of the metadata of events, by whose values usage can be grouped and filtered.
+                     * @example [
+                     *       "model",
+                     *       "region"
+                     *     ]
+                     */
+                    metadata_keys?: string[];
                 };
             };
         };
@@ -4401,6 +4610,10 @@ export interface operations {
                      *       "aggregation_type": "COUNT",
                      *       "unit": "requests",
                      *       "status": "ACTIVE",
+                     *       "metadata_keys": [
+                     *         "model",
+                     *         "region"
+                     *       ],
                      *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
@@ -7837,43 +8050,23 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *       "kind": "FIXED",
-                     *       "description": "For teams in production.",
-                     *       "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *       "charge": {
-                     *         "type": "USAGE",
-                     *         "display_name": "API requests",
-                     *         "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *         "timing": "in_advance",
-                     *         "model": "per_unit",
-                     *         "unit_price": "0.01",
-                     *         "tiers": [
-                     *           {
-                     *             "up_to": "1000",
-                     *             "unit_price": "0.01",
-                     *             "flat_fee": "text"
-                     *           }
-                     *         ],
-                     *         "package_size": "text",
-                     *         "rate": "text",
-                     *         "fixed_amount": "text",
-                     *         "included_units": "text",
-                     *         "minimum_amount": "text",
-                     *         "maximum_amount": "text"
-                     *       },
-                     *       "cycle": 0,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "days": "30/30",
-                     *       "quantity": "1",
-                     *       "event_count": 1250,
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *       "kind": "ADJUSTMENT",
+                     *       "description": "Goodwill",
+                     *       "charge_id": null,
+                     *       "charge": null,
+                     *       "cycle": null,
+                     *       "period_start": null,
+                     *       "period_end": null,
+                     *       "days": null,
+                     *       "quantity": null,
+                     *       "event_count": null,
                      *       "detail": null,
-                     *       "exact_amount": "12.5",
-                     *       "billed_before": "12.30",
-                     *       "amount": "12.50",
-                     *       "closing": -9007199254740991,
-                     *       "rating_version": -9007199254740991
+                     *       "exact_amount": "-2.5",
+                     *       "billed_before": "0.00",
+                     *       "amount": "-2.50",
+                     *       "closing": null,
+                     *       "rating_version": 1
                      *     }
                      */
                     "application/json": components["schemas"]["InvoiceLine"];
@@ -7951,6 +8144,7 @@ export interface operations {
                      *       "unique_customers": 3,
                      *       "period_start": "2026-11-01T00:00:00.000Z",
                      *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "overflow_event_count": 0,
                      *       "grouped_data": [
                      *         {
                      *           "period": "2026-11-19",
@@ -7963,6 +8157,28 @@ export interface operations {
                      *           "period_start": "2026-11-20T00:00:00.000Z",
                      *           "usage": "550",
                      *           "event_count": 550
+                     *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "value": "eu-west",
+                     *           "is_rest": false,
+                     *           "total_usage": "1250",
+                     *           "event_count": 1250,
+                     *           "grouped_data": [
+                     *             {
+                     *               "period": "2026-11-19",
+                     *               "period_start": "2026-11-19T00:00:00.000Z",
+                     *               "usage": "700",
+                     *               "event_count": 700
+                     *             },
+                     *             {
+                     *               "period": "2026-11-20",
+                     *               "period_start": "2026-11-20T00:00:00.000Z",
+                     *               "usage": "550",
+                     *               "event_count": 550
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }
@@ -8646,6 +8862,14 @@ export interface operations {
                 timezone?: string;
                 /** @description Weeks are those of ISO 8601: they begin on Monday. */
                 group_by?: "hour" | "day" | "week" | "month";
+                /** @description One of the meter's metadata_keys. The answer then has groups: the usage of each of its values, largest first. */
+                group_by_metadata?: string;
+                /** @description How many values are told apart. The others are one group, the rest. */
+                groups_limit?: number;
+                /** @description filter[model]=gpt-4: only events with this value, by any of the meter's metadata_keys. Numbers and booleans as text. */
+                filter?: {
+                    [key: string]: string;
+                };
                 /** @description The id of the record. */
                 customer_id?: string;
                 /** @description Your own identifier; no record is needed. */
@@ -8675,6 +8899,7 @@ export interface operations {
                      *       "unique_customers": 3,
                      *       "period_start": "2026-11-01T00:00:00.000Z",
                      *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "overflow_event_count": 0,
                      *       "grouped_data": [
                      *         {
                      *           "period": "2026-11-19",
@@ -8687,6 +8912,28 @@ export interface operations {
                      *           "period_start": "2026-11-20T00:00:00.000Z",
                      *           "usage": "550",
                      *           "event_count": 550
+                     *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "value": "eu-west",
+                     *           "is_rest": false,
+                     *           "total_usage": "1250",
+                     *           "event_count": 1250,
+                     *           "grouped_data": [
+                     *             {
+                     *               "period": "2026-11-19",
+                     *               "period_start": "2026-11-19T00:00:00.000Z",
+                     *               "usage": "700",
+                     *               "event_count": 700
+                     *             },
+                     *             {
+                     *               "period": "2026-11-20",
+                     *               "period_start": "2026-11-20T00:00:00.000Z",
+                     *               "usage": "550",
+                     *               "event_count": 550
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }
@@ -8716,6 +8963,14 @@ export interface operations {
                 timezone?: string;
                 /** @description Weeks are those of ISO 8601: they begin on Monday. */
                 group_by?: "hour" | "day" | "week" | "month";
+                /** @description One of the meter's metadata_keys. The answer then has groups: the usage of each of its values, largest first. */
+                group_by_metadata?: string;
+                /** @description How many values are told apart. The others are one group, the rest. */
+                groups_limit?: number;
+                /** @description filter[model]=gpt-4: only events with this value, by any of the meter's metadata_keys. Numbers and booleans as text. */
+                filter?: {
+                    [key: string]: string;
+                };
                 /** @description The id of the record. */
                 customer_id?: string;
                 /** @description Your own identifier; no record is needed. */
@@ -8744,6 +8999,7 @@ export interface operations {
                      *       "unique_customers": 3,
                      *       "period_start": "2026-11-01T00:00:00.000Z",
                      *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "overflow_event_count": 0,
                      *       "grouped_data": [
                      *         {
                      *           "period": "2026-11-19",
@@ -8756,6 +9012,28 @@ export interface operations {
                      *           "period_start": "2026-11-20T00:00:00.000Z",
                      *           "usage": "550",
                      *           "event_count": 550
+                     *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "value": "eu-west",
+                     *           "is_rest": false,
+                     *           "total_usage": "1250",
+                     *           "event_count": 1250,
+                     *           "grouped_data": [
+                     *             {
+                     *               "period": "2026-11-19",
+                     *               "period_start": "2026-11-19T00:00:00.000Z",
+                     *               "usage": "700",
+                     *               "event_count": 700
+                     *             },
+                     *             {
+                     *               "period": "2026-11-20",
+                     *               "period_start": "2026-11-20T00:00:00.000Z",
+                     *               "usage": "550",
+                     *               "event_count": 550
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }
@@ -8984,6 +9262,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "customer_external_id": "globex",
+                     *       "token_expires_in": 3600,
                      *       "period_start": "2026-11-01T00:00:00.000Z",
                      *       "period_end": "2026-12-01T00:00:00.000Z",
                      *       "data": [
@@ -9048,6 +9327,7 @@ export interface operations {
                      *       "unique_customers": 3,
                      *       "period_start": "2026-11-01T00:00:00.000Z",
                      *       "period_end": "2026-12-01T00:00:00.000Z",
+                     *       "overflow_event_count": 0,
                      *       "grouped_data": [
                      *         {
                      *           "period": "2026-11-19",
@@ -9061,10 +9341,172 @@ export interface operations {
                      *           "usage": "550",
                      *           "event_count": 550
                      *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "value": "eu-west",
+                     *           "is_rest": false,
+                     *           "total_usage": "1250",
+                     *           "event_count": 1250,
+                     *           "grouped_data": [
+                     *             {
+                     *               "period": "2026-11-19",
+                     *               "period_start": "2026-11-19T00:00:00.000Z",
+                     *               "usage": "700",
+                     *               "event_count": 700
+                     *             },
+                     *             {
+                     *               "period": "2026-11-20",
+                     *               "period_start": "2026-11-20T00:00:00.000Z",
+                     *               "usage": "550",
+                     *               "event_count": 550
+                     *             }
+                     *           ]
+                     *         }
                      *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["MeterUsage"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWidgetBillingPeriod: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer_external_id": "globex",
+                     *       "billing_period": {
+                     *         "period_start": "2026-11-01T00:00:00.000Z",
+                     *         "period_end": "2026-12-01T00:00:00.000Z",
+                     *         "time_zone": "Europe/Berlin"
+                     *       },
+                     *       "data": [
+                     *         {
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "name": "API requests",
+                     *           "aggregation_type": "COUNT",
+                     *           "unit": "requests",
+                     *           "limit": "10000",
+                     *           "usage": "1250",
+                     *           "remaining": "8750",
+                     *           "overage": "0",
+                     *           "is_soft_limit": false,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "resets_at": "2026-12-01T00:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WidgetBillingPeriod"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWidgetSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "meter_ids": [
+                     *         "0198c0de-5a1e-7000-8000-000000000005"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WidgetSettings"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateWidgetSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "meter_ids": [
+                 *         "0198c0de-5a1e-7000-8000-000000000005"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The meters that customers are shown, in this order, each where the customer uses it. Null: all of them, newest first. A meter that is not named is shown to no customer. */
+                    meter_ids?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "meter_ids": [
+                     *         "0198c0de-5a1e-7000-8000-000000000005"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WidgetSettings"];
                 };
             };
             /** @description A refusal */

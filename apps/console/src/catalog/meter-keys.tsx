@@ -37,7 +37,7 @@ export function MeterKeys({ meter }: { meter: Schema<'Meter'> }) {
 }
 
 function keysOf(meter: Schema<'Meter'>): string[] {
-  return 'metadata_keys' in meter && Array.isArray(meter.metadata_keys) ? (meter.metadata_keys as string[]) : [];
+  return meter.metadata_keys;
 }
 
 function KeysForm({ meter, keys, onClose }: { meter: Schema<'Meter'>; keys: string[]; onClose: () => void }) {

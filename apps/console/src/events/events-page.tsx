@@ -36,7 +36,7 @@ export function EventsPage() {
     >
       <EventFilters />
       {search.status === 'rejected' && <Rejections />}
-      <div className={search.event === undefined ? undefined : 'beside'}>
+      <div className={search.event === undefined ? 'log' : 'beside'}>
         <EventLog isLive={isLive} />
         {search.event !== undefined && <Receipt key={search.event} id={search.event} />}
       </div>
@@ -94,7 +94,7 @@ function EventLog({ isLive }: { isLive: boolean }) {
     { title: 'Metadata', isExtra: true, cell: ({ metadata }) => <Metadata of={metadata} /> },
   ];
   return (
-    <div className="log">
+    <div>
       <Loaded query={events} rows={12}>
         {({ pages }) => (
           <DataTable

@@ -85,7 +85,7 @@ function optionsOf({ box, times, series, zone, kind, tell }: OptionsInput): uPlo
     width: box.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    padding: [10, 4, 0, 0],
+    padding: [10, 18, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'line' } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
     scales: {

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { read, type Answer } from '../api/client.ts';
 
-/** By `metadata_keys` usage can be grouped; the document does not have them yet (api/pending.d.ts). */
-export type Meter = Answer<'/api/v1/meters'>['data'][number] & { metadata_keys?: string[] };
+export type Meter = Answer<'/api/v1/meters'>['data'][number];
 
 /** As many as the API gives at once, and more than one chooses from a list. */
 const METERS_MAX = 100;
