@@ -60,6 +60,8 @@ const MEANINGS: Meanings = {
     .map((ends): Value => [...ends.toSorted((a, b) => a - b), null].map((up_to) => ({ up_to, unit_price: '0.1' }))),
   days_in_force: fc.integer({ min: 0, max: 28 }),
   days_in_period: fc.integer({ min: 28, max: 366 }),
+  // The meters that there are name this one.
+  group_by_metadata: fc.constant('model'),
   // White space at the ends of a header is no part of it, and what is not ASCII has to be sent as UTF-8.
   'idempotency-key': fc.uuid(),
 };
@@ -155,7 +157,7 @@ function callsOf(operation: Operation): Arbitrary<Call> {
       ),
       isValid: fc.constant(true),
       path: parameters('path'),
-      query: parameters('query').map(withoutContradiction),
+      query: parameters('query').map(withoutContradiction).map(inBrackets),
       header: parameters('header'),
       ...(operation.body !== undefined && { body: valid(operation.body, meanings) }),
     })
@@ -172,6 +174,11 @@ function parameterOf(operation: Operation, name: string, schema: Schema, meaning
 /** A customer is asked for by one identifier and not by both. */
 function withoutContradiction({ customer_id, ...query }: Record<string, Value>): Record<string, Value> {
   return customer_id === undefined || 'customer_external_id' in query ? query : { ...query, customer_id };
+}
+
+/** A filter stands in a query as one parameter for each key. */
+function inBrackets({ filter, ...query }: Record<string, Value>): Record<string, Value> {
+  return filter === undefined ? query : { ...query, 'filter[model]': 'large' };
 }
 
 /** The key of an event stands in the header or in the body, and not another one in each. */

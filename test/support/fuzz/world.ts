@@ -164,7 +164,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
       const credit = { amount: '5', currency: 'EUR' };
       poolOf(kind).push(await post(`customers/${poolOf('customers').at(-1)}/credits`, credit));
     } else {
-      const meter = await admin.createMeter('SUM');
+      const meter = await admin.createMeter('SUM', undefined, ['model']);
       poolOf('features').push(meter.featureId);
       poolOf('meters').push(meter.id);
       poolOf('meter_token').push(meter.token);
