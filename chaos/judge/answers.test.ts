@@ -20,9 +20,15 @@ test('a read that is asked to come back passes where a fault held up others, and
   const body = { code: 'rate_limited', detail: 'later' };
   const read: Exchange = { operation: 'receipt', subject: idOf(1), expect: [200], status: 429, body, at: 10_000 };
   const pause = { kind: 'pause', target: 'api-0', at: 2_000 };
-  const heldUp = new MadeUpRun().accept(event, idOf(1)).exchange([], read).fault({ ...pause, until: 9_990 });
+  const heldUp = new MadeUpRun()
+    .accept(event, idOf(1))
+    .exchange([], read)
+    .fault({ ...pause, until: 9_990 });
   expect(answersAreExpected(heldUp.facts).violations).toBe(0);
-  const atLeisure = new MadeUpRun().accept(event, idOf(1)).exchange([], read).fault({ ...pause, until: 5_000 });
+  const atLeisure = new MadeUpRun()
+    .accept(event, idOf(1))
+    .exchange([], read)
+    .fault({ ...pause, until: 5_000 });
   expect(answersAreExpected(atLeisure.facts).violations).toBe(1);
   expect(answersAreWellFormed(heldUp.facts).violations).toBe(1);
   const polite = new MadeUpRun().exchange([], { ...read, retryAfter: '1' });

@@ -27,7 +27,10 @@ const REVOCATION_MS = 15_000;
 
 /** Each answer has the form that the interface gives it. */
 export function answersAreWellFormed(facts: Facts): Check {
-  const check = new Check('forms', 'Every 503 and 429 says when to come back, and every refusal has a code and a detail.');
+  const check = new Check(
+    'forms',
+    'Every 503 and 429 says when to come back, and every refusal has a code and a detail.',
+  );
   check.examine(facts.attempts.filter(({ status }) => status >= 400).length);
   violateAll(check, facts.malformed);
   return check;

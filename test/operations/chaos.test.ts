@@ -61,7 +61,18 @@ test('a build that writes claims before it stages events is found out', async ()
 }, 180_000);
 
 test('a build that reads too early what is closed is found out by what it bills', async () => {
-  const options = ['--minutes', '0.15', '--seed', '43', '--rate', '300', '--faults', 'none', '--broken', 'stale-closing'];
+  const options = [
+    '--minutes',
+    '0.15',
+    '--seed',
+    '43',
+    '--rate',
+    '300',
+    '--faults',
+    'none',
+    '--broken',
+    'stale-closing',
+  ];
   const { code, report } = await runChaos('stale', ...options);
   const found = report.checks.filter(({ violations }) => violations > 0).map(({ name }) => name);
   expect(found).toEqual(expect.arrayContaining(['billed lines', 'billed usage', 'billed', 'recompute']));
