@@ -58,6 +58,11 @@ export type Operation =
   | 'feed'
   | 'recompute';
 
+/** Whether an answer asks to come back: something that is needed is away, or more is asked for at once than a caller may. */
+export function isForNow(status: number): boolean {
+  return status === 503 || status === 429;
+}
+
 /** The first attempt of a request. */
 export interface SentLine {
   type: 'sent';

@@ -90,9 +90,11 @@ function makeQuantity(random: Random, aggregation: AggregationType | undefined):
 /** Most are of the day, some of a period that is closed, some of one that nobody has opened yet, and never left out. */
 function makeBilledTimestamp(random: Random, now: number): string {
   const kind = random.int(0, 19);
-  const isLate = kind % 10 === 0;
+  const isLate = kind % 5 === 0;
   const isAhead = kind === 1;
-  const age = isLate ? random.int(0, BILLED_LATE_MS) : random.int(isAhead ? -DAY_MS : 0, BILLED_RECENT_MS);
+  // The smaller of two: periods that are just being closed get more of them than those that have been for long.
+  const lateMs = () => Math.min(random.int(0, BILLED_LATE_MS), random.int(0, BILLED_LATE_MS));
+  const age = isLate ? lateMs() : random.int(isAhead ? -DAY_MS : 0, BILLED_RECENT_MS);
   return writeTimestamp(kind, random, now - age);
 }
 

@@ -2,7 +2,7 @@
 // key again, to whichever process. All that goes out and comes back is in the history.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { History, SentLine } from '../history.ts';
+import { isForNow, type History, type SentLine } from '../history.ts';
 import type { Random } from '../random.ts';
 import { HttpClient, type Answer, type Message, type NoAnswer } from './http-client.ts';
 
@@ -81,7 +81,7 @@ export class Sender {
       this.#underWay[api] = (this.#underWay[api] ?? 0) - 1;
       this.#waiting.shift()?.();
       this.#writeAnswer(request, attempt, answer, excerpt);
-      const isDefinite = 'status' in answer && answer.status < 500;
+      const isDefinite = 'status' in answer && answer.status < 500 && !isForNow(answer.status);
       if (!isDefinite) this.#troubleAt = performance.now();
       if (isDefinite || !isRetried || signal.aborted) return 'status' in answer ? answer : undefined;
       const askedSeconds = 'status' in answer ? Number(answer.retryAfter ?? 0) : 0;

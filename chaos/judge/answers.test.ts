@@ -16,6 +16,25 @@ test('an answer that the request may get passes; an internal error, and a 201 fo
   expect(answersAreExpected(accepted.facts).violations).toBe(1);
 });
 
+test('a read that is asked to come back passes where a fault held up others, and is found where none did', () => {
+  const body = { code: 'rate_limited', detail: 'later' };
+  const read: Exchange = { operation: 'receipt', subject: idOf(1), expect: [200], status: 429, body, at: 10_000 };
+  const pause = { kind: 'pause', target: 'api-0', at: 2_000 };
+  const heldUp = new MadeUpRun()
+    .accept(event, idOf(1))
+    .exchange([], read)
+    .fault({ ...pause, until: 9_990 });
+  expect(answersAreExpected(heldUp.facts).violations).toBe(0);
+  const atLeisure = new MadeUpRun()
+    .accept(event, idOf(1))
+    .exchange([], read)
+    .fault({ ...pause, until: 5_000 });
+  expect(answersAreExpected(atLeisure.facts).violations).toBe(1);
+  expect(answersAreWellFormed(heldUp.facts).violations).toBe(1);
+  const polite = new MadeUpRun().exchange([], { ...read, retryAfter: '1' });
+  expect(answersAreWellFormed(polite.facts).violations).toBe(0);
+});
+
 test('an item of a batch that failed with an internal error is found', () => {
   const body = { data: [{ status: 500, code: 'internal_error', detail: 'broke' }] };
   const run = new MadeUpRun().exchange([event], { operation: 'batch', status: 207, body, expect: [201, 207] });

@@ -1,4 +1,5 @@
 import { Check } from './check.ts';
+import { FaultWindows } from './deadlines.ts';
 import { lostEventsOf, mayHaveLostClaim, type Facts, type Flaw } from './history-facts.ts';
 
 /** Each request is answered with a status that it may get. */
@@ -9,8 +10,11 @@ export function answersAreExpected(facts: Facts): Check {
   );
   check.examine(facts.attempts.filter(({ status }) => status > 0).length);
   const lost = lostEventsOf(facts);
-  for (const { at, what, status, subject = '' } of facts.unexpected) {
+  const windows = new FaultWindows(facts);
+  for (const { at, what, status, subject = '', attempt } of facts.unexpected) {
     if (status === 404 && lost.has(subject)) continue;
+    // What was held up arrives all at once, or takes the room of what comes after it.
+    if (status === 429 && attempt !== undefined && windows.isHeldUp(attempt)) continue;
     // Redis may have lost that a key was revoked, and with it the promise that the key is refused at once.
     const isRevokedKey = what.includes('(track') && mayHaveLostClaim(facts, at - REVOCATION_MS, at);
     if (!isRevokedKey) check.violate(`at ${at} ms ${what}`);
@@ -23,7 +27,10 @@ const REVOCATION_MS = 15_000;
 
 /** Each answer has the form that the interface gives it. */
 export function answersAreWellFormed(facts: Facts): Check {
-  const check = new Check('forms', 'Every 503 says when to come back, and every refusal has a code and a detail.');
+  const check = new Check(
+    'forms',
+    'Every 503 and 429 says when to come back, and every refusal has a code and a detail.',
+  );
   check.examine(facts.attempts.filter(({ status }) => status >= 400).length);
   violateAll(check, facts.malformed);
   return check;

@@ -82,7 +82,8 @@ export function rollingRestartsDropNothing(facts: Facts): Check {
   return check;
 }
 
-class FaultWindows {
+/** What was done to the system while an attempt was under way. */
+export class FaultWindows {
   readonly #facts: Facts;
 
   constructor(facts: Facts) {
@@ -103,6 +104,11 @@ class FaultWindows {
     return this.#facts.faults.some(
       (fault) => isAmong(fault, ['postgres', edge]) && overlaps(attempt, fault, READ_MS_MAX_IN_FAULT),
     );
+  }
+
+  /** Whether requests may have piled up by the time of the attempt. */
+  isHeldUp(attempt: Attempt): boolean {
+    return this.isDisturbed(attempt) || this.isPostgresInTrouble(attempt);
   }
 
   stalledMs({ sentAt, at }: Attempt): number {

@@ -93,6 +93,7 @@ export interface Flaw {
   /** The status, and the event that it was about. */
   status?: number;
   subject?: string | undefined;
+  attempt?: Attempt;
 }
 
 /** A request that was to be sent at a certain moment, and when it had its definite answer. */

@@ -1,14 +1,15 @@
 // From the lines of a history to the facts in it, line by line: the file is larger than what fits into one string.
 
 import { createReadStream } from 'node:fs';
-import type {
-  AnsweredLine,
-  HistoryLine,
-  Operation,
-  RetriedLine,
-  SentEvent,
-  SentLine,
-  UnansweredLine,
+import {
+  isForNow,
+  type AnsweredLine,
+  type HistoryLine,
+  type Operation,
+  type RetriedLine,
+  type SentEvent,
+  type SentLine,
+  type UnansweredLine,
 } from '../history.ts';
 import { canonical } from './exact.ts';
 import { emptyFacts, keyName, type Attempt, type Facts, type ReplayFact, type KeyHistory } from './history-facts.ts';
@@ -144,9 +145,9 @@ export class FactReader {
       return;
     }
     attempt.status = line.status;
-    this.#examine(open.sent, line);
+    this.#examine(open.sent, attempt, line);
     this.#tell(open, attempt, line);
-    if (line.status >= 500) return;
+    if (line.status >= 500 || isForNow(line.status)) return;
     // A definite answer is the last one.
     this.#open.delete(line.request);
     const { due } = open.sent;
@@ -186,15 +187,15 @@ export class FactReader {
   }
 
   /** Whether the answer is one that the interface knows. */
-  #examine(sent: SentLine, line: AnsweredLine): void {
+  #examine(sent: SentLine, attempt: Attempt, line: AnsweredLine): void {
     const { at, status } = line;
     const { unexpected, malformed } = this.#facts;
     if (status !== 503 && !sent.expect.includes(status)) {
       const what = `${describe(sent)} was answered ${status}: ${JSON.stringify(line.body)}`;
-      unexpected.push({ at, what, status, subject: sent.subject });
+      unexpected.push({ at, what, status, subject: sent.subject, attempt });
     }
-    if (status === 503 && !/^\d+$/.test(line.retryAfter ?? '')) {
-      malformed.push({ at, what: `${describe(sent)} was answered 503 without Retry-After` });
+    if (isForNow(status) && !/^\d+$/.test(line.retryAfter ?? '')) {
+      malformed.push({ at, what: `${describe(sent)} was answered ${status} without Retry-After` });
     }
     if (status < 400) return;
     const { code, detail } = (line.body ?? {}) as ProblemBody;

@@ -1,3 +1,4 @@
+import { isForNow } from '../history.ts';
 import { Check } from './check.ts';
 import { microsOf, unitsOf } from './exact.ts';
 import { lostEventsOf, mayHaveLostClaim, keyName, type Facts, type ReadFact } from './history-facts.ts';
@@ -27,7 +28,7 @@ export function receiptsHold(facts: Facts): Check {
   for (const [id, reads] of byEvent) {
     let stage = { index: 0, at: 0 };
     for (const { status, body, sentAt, at } of reads.toSorted((a, b) => a.sentAt - b.sentAt)) {
-      if (status === 503) continue;
+      if (isForNow(status)) continue;
       check.examine();
       if (status !== 200) {
         if (!lost.has(id))

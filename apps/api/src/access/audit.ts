@@ -8,7 +8,7 @@ import {
   type Actor,
   type NewAuditEntry,
 } from '@weir/db/audit-log';
-import type { Database } from '@weir/db/database';
+import { isUnavailable, type Database } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseJson } from '../http/json.ts';
@@ -81,7 +81,9 @@ function end(database: Database, operation: AuditedOperation) {
       // Else something broke, and it is not known what came of the change: the entry stays, and says so.
     } catch (error) {
       // The change is made, and its entry is there. Telling the client that it failed would have it made again.
-      request.log.error({ err: error, entry: id }, 'an entry of the audit log could not be marked as done');
+      // That Postgres went away in between happens; anything else is a fault of ours.
+      const level = isUnavailable(error) ? 'warn' : 'error';
+      request.log[level]({ err: error, entry: id }, 'an entry of the audit log could not be marked as done');
     }
     return payload;
   };
