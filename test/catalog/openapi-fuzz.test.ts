@@ -45,7 +45,8 @@ const RULES: { operation: string; path: string; rule: string }[] = [
     ['trial_end_date', 'a trial does not end before the start, or a hundred years later'],
   ].map(([path = '', rule = '']) => ({ operation: 'post /api/v1/subscriptions', path, rule })),
   ...['get /api/v1/meters/{id}/usage', 'get /api/v1/usage'].flatMap((operation) => [
-    { operation, path: 'filter', rule: 'each key of the metadata is a parameter of its own' },
+    { operation, path: 'filter', rule: 'it is by one of the keys that the meter names' },
+    { operation, path: 'groups_limit', rule: 'groups and periods together are not too many' },
     { operation, path: 'group_by_metadata', rule: 'it is one of the keys that the meter names' },
   ]),
   { operation: 'post /api/v1/customers/{id}/credits', path: 'amount', rule: 'a currency has so many digits' },

@@ -100,6 +100,11 @@ const MEANINGS_OF: Record<string, Meanings> = {
     id: fc.constant(idOf('planned-plan', 0)),
     feature_id: fc.constant(idOf('planned-feature', 0)),
   },
+  // Most plans here are by the month, and most trials of before have ended.
+  'post /api/v1/subscriptions': {
+    billing_interval: fc.constantFrom('month', 'month', 'month', 'year'),
+    trial_end_date: fc.constantFrom(null, null, '2027-12-31T23:59:59.999999+14:00', '2026-02-28'),
+  },
   'get /api/v1/invoices': { from: ends, to: ends },
   'get /api/v1/subscriptions/{id}/invoices': { from: ends, to: ends },
   'post /api/v1/invoices/{id}/finalize': draft,
