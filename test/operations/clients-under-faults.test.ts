@@ -43,10 +43,12 @@ afterAll(async () => {
 async function untilQueued(more: number): Promise<void> {
   const marks = producers.map(({ queued }) => queued.size + more);
   const isSo = () => producers.every(({ queued }, index) => queued.size >= marks[index]!);
-  await until(
-    isSo,
-    `each client has queued ${more} events; ${producers.map(({ complaints }) => complaints.join('')).join('')}`,
-  );
+  await until(isSo, `each client has queued ${more} events`).catch((error: unknown) => {
+    const told = producers.map(
+      ({ queued, complaints }, index) => `${queued.size} of ${marks[index]} ${complaints.join('')}`,
+    );
+    throw new Error(`of ${told.join(', ')}`, { cause: error });
+  });
 }
 
 test('whatever the network does, and whoever is killed, each event that was queued is counted once', async () => {

@@ -85,6 +85,13 @@ test('what is not settled stays on disk, and the next one takes it over with its
   expect(readdirSync(base)).toEqual([]);
 });
 
+test('an event that is added at once does not hold up what others have left', async () => {
+  leave(`${made('left').json}\n`);
+  const outbox = open();
+  await outbox.add(made('own'));
+  expect(keysOf(await take(outbox))).toEqual(['left', 'own']);
+});
+
 test('a torn last line is left out, and what is before it and in other files is taken', async () => {
   leave(`${made('a').json}\n${made('b').json}\n${made('torn').json.slice(0, 30)}`);
   leave(`${made('c').json}\n${made('whole, but for the end of its line').json}`, '00000002.ndjson');

@@ -230,6 +230,8 @@ export class Outbox implements EventStore<OutboxEvent> {
   }
 
   async #openSegment(): Promise<ActiveSegment> {
+    // The one that is written to is the last that is read: what it may still get must not hold up what others have left.
+    await this.#opened;
     const path = await this.#nextPath();
     const handle = await open(path, 'wx', 0o600);
     await syncFolder(join(path, '..'));

@@ -187,17 +187,22 @@ export class EventQueue {
     for (let waiting = this.#store.waiting; this.#inFlight < this.#concurrency; waiting -= this.#batchEventsMax) {
       if (waiting <= 0 || (!this.#isDue && waiting < this.#batchEventsMax)) return;
       this.#inFlight += 1;
-      void this.#sendOne().finally(() => {
-        this.#inFlight -= 1;
-        this.#arm();
-        this.#tellWatchers();
-      });
+      void this.#sendAndGoOn();
     }
   }
 
-  async #sendOne(): Promise<void> {
+  async #sendAndGoOn(): Promise<void> {
+    const hasTaken = await this.#sendOne();
+    this.#inFlight -= 1;
+    // Else another took what was there, and goes on when it is done.
+    if (hasTaken) this.#arm();
+    this.#tellWatchers();
+  }
+
+  /** Resolves to whether there was something to send. */
+  async #sendOne(): Promise<boolean> {
     const events = await this.#store.take(this.#batchEventsMax, BATCH_BYTES_MAX);
-    if (events.length === 0) return;
+    if (events.length === 0) return false;
     const { outcomes, failure } = await deliver(
       events,
       (body, keys) => this.#sendBatch(body, keys, this.#halt.signal),
@@ -228,6 +233,7 @@ export class EventQueue {
     this.#store.giveBack(left);
     this.#store.settle(settled);
     if (aboutClient !== undefined) this.#waitLong(aboutClient);
+    return true;
   }
 
   #waitLong(error: WeirError): void {
