@@ -12,8 +12,8 @@ export default defineConfig({
     maxWorkers: 2,
     // Loading the whole of Weir anew for each file took a third of the time. Files share a process, and no database or queue.
     isolate: false,
-    // The first run fetches programs and starts two servers.
-    teardownTimeout: 60_000,
+    // Postgres and Redis stop within seconds. What else keeps a process from ending is not waited for.
+    teardownTimeout: 15_000,
     projects: [
       {
         extends: true,

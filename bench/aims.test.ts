@@ -35,6 +35,13 @@ test('two processes are held against two, and one against one', () => {
   expect(aims({ throughput: throughput.slice(0, 3) })).toHaveLength(1);
 });
 
+test('open consoles are held against none in the same round', () => {
+  const rounds = { 'weir-single': recorded(9_000, 5_000), 'weir-single-consoles': recorded(8_910, 4_850) };
+  expect(aims({ throughput: throughputOf(rounds) })).toMatchObject([
+    { figure: { median: 0.98, min: 0.97, max: 0.99 } },
+  ]);
+});
+
 test('a figure on the wrong side of its aim does not keep it', () => {
   const rounds = {
     'weir-single': recorded(1_000, 1_000, 2_000),

@@ -26,6 +26,7 @@ export const READ_AIMS = [
   { title: 'usage of a customer by day, Asia/Kolkata', limit: 40 },
   { title: 'usage of a whole meter by day', limit: 150 },
   { title: 'distinct users of a whole meter by day', limit: 450 },
+  { title: 'how the organization stands', limit: 100 },
 ] as const;
 
 /** One for each aim of which the figures were measured. */
@@ -38,6 +39,11 @@ export function aimsOf({ throughput, rates, growth, reading, billing }: BenchRes
     atLeast('single, recorded ÷ requests of the bare route', ratioOf(recorded('weir-single'), requests('floor')), 0.3),
     atLeast('the same, two processes each', ratioOf(recorded('weir-single-2'), requests('floor-2')), 0.3),
     atLeast('single ÷ one job a request, recorded', ratioOf(recorded('weir-single'), recorded('job-per-request')), 4),
+    atLeast(
+      'single beside ten open consoles ÷ without',
+      ratioOf(recorded('weir-single-consoles'), recorded('weir-single')),
+      0.98,
+    ),
     atLeast('batch ÷ the statement from memory', ratioOf(recorded('weir-batch'), recorded('raw-postgres')), 0.6),
     atMost(
       'single, p99 at half of its top rate',

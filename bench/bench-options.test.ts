@@ -22,6 +22,7 @@ test('without options every pattern is compared, and Weir is measured at fixed r
     'floor-2',
     'weir-single',
     'weir-single-2',
+    'weir-single-consoles',
     'weir-batch',
     'raw-postgres',
     'job-per-request',
@@ -30,7 +31,13 @@ test('without options every pattern is compared, and Weir is measured at fixed r
 });
 
 test('some patterns are chosen by their name, else by how names begin', () => {
-  expect(namesOf('--only', 'weir,floor')).toEqual(['floor', 'weir-single', 'weir-single-2', 'weir-batch']);
+  expect(namesOf('--only', 'weir,floor')).toEqual([
+    'floor',
+    'weir-single',
+    'weir-single-2',
+    'weir-single-consoles',
+    'weir-batch',
+  ]);
   expect(namesOf('--only', 'weir-single')).toEqual(['weir-single']);
   expect(parse('--only', 'weir-single').measurements).toEqual(['throughput']);
 });

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { cpus, platform, release, tmpdir, totalmem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -53,6 +54,26 @@ function cpuTimes(): { idle: number; total: number } {
   const times = cpus().map(({ times }) => times);
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
   return { idle: sum(times.map(({ idle }) => idle)), total: sum(times.flatMap((each) => Object.values(each))) };
+}
+
+/**
+ * Begins to count what the host of a virtual machine gives to others while this one has work (`steal` of proc_stat(5)): nobody in it
+ * uses it, and everybody is slower by it. Returns what tells the share of all cores since then; null where the system does not tell.
+ */
+export function watchStolen(): () => number | null {
+  const before = readStolen();
+  return () => {
+    const after = readStolen();
+    if (before === null || after === null || after.total === before.total) return null;
+    return (after.stolen - before.stolen) / (after.total - before.total);
+  };
+}
+
+function readStolen(): { stolen: number; total: number } | null {
+  if (platform() !== 'linux') return null;
+  // user, nice, system, idle, iowait, irq, softirq and steal, of all cores; what guests take is in user and nice already.
+  const times = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.split(/ +/).slice(1, 9).map(Number) ?? [];
+  return { stolen: times[7] ?? 0, total: times.reduce((sum, time) => sum + time, 0) };
 }
 
 const TMPFS = 0x01021994;

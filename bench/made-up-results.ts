@@ -17,6 +17,7 @@ export function madeUpRound(figures: Partial<RoundResult> = {}): RoundResult {
     postgresBytesPerEvent: 300,
     redisBytesPerEvent: 150,
     busyElsewhere: 0,
+    stolen: 0,
     ...figures,
   };
 }

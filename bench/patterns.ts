@@ -8,7 +8,7 @@ import type { Child, RunProgram } from './child.ts';
 import type { Environment, RoundDatabase } from './environment.ts';
 import type { Caller } from './load/plan.ts';
 import { EVENT_QUEUE } from './baselines/event-job.ts';
-import { signUp } from './sign-up.ts';
+import { signIn, signUp } from './sign-up.ts';
 
 /** A pattern that is ready for its load. */
 export interface Target {
@@ -70,6 +70,26 @@ const FLOOR_2 = onTwoProcesses(FLOOR, 'a bare Fastify route, two processes');
 
 export const WEIR_SINGLE = weir('weir-single', 'Weir, one event a request', '/api/v1/sdk/track', 1);
 const WEIR_SINGLE_2 = onTwoProcesses(WEIR_SINGLE, 'Weir, one event a request, two API processes');
+
+/** The same while ten people have the console open. */
+const WEIR_SINGLE_CONSOLES: Pattern = {
+  ...WEIR_SINGLE,
+  name: 'weir-single-consoles',
+  title: 'Weir, one event a request, ten consoles open',
+  async start(deps) {
+    const target = await WEIR_SINGLE.start(deps);
+    const [url = ''] = target.urls;
+    const cookie = await signIn(url);
+    const { rows } = await deps.database.client.query<{ id: string }>('SELECT id FROM meters');
+    await deps.run('bench/dist/consoles/consoles-main.js', {
+      API_URL: url,
+      SESSION: cookie,
+      METER_ID: rows[0]?.id ?? '',
+    });
+    return target;
+  },
+};
+
 export const WEIR_BATCH = weir('weir-batch', 'Weir, 100 events a request', '/api/v1/sdk/track/batch', 100);
 
 const JOB_PER_REQUEST: Pattern = {
@@ -126,6 +146,7 @@ export const PATTERNS: readonly Pattern[] = [
   FLOOR_2,
   WEIR_SINGLE,
   WEIR_SINGLE_2,
+  WEIR_SINGLE_CONSOLES,
   WEIR_BATCH,
   RAW_POSTGRES,
   JOB_PER_REQUEST,

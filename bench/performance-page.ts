@@ -11,7 +11,7 @@ import { readTable } from './read/read-table.ts';
 import { USABLE_SHARE, maxmemoryFor, sizingOf } from './redis-sizing.ts';
 import { ONE_OF_EACH, type RoundResult } from './round.ts';
 import { costTable, growthTable, memoryTable, ratesTable, throughputTable } from './rounds-tables.ts';
-import { oneDigit, spreadOfAll, twoDigits, whole } from './spread.ts';
+import { oneDigit, spreadOfAll, spreadText, twoDigits, whole } from './spread.ts';
 
 const WIDTH = 110;
 
@@ -91,6 +91,12 @@ function factsTable({ startedAt, settings, machine, services, ...measured }: Ben
       ['load', `${connections} connections (an eighth of them for batches); API processes where not said: ${apis}`],
       ['noise', `other programs used up to ${whole(noise * 100)} % of the cores just before and after the rounds`],
     );
+    const stolen = spreadOfAll(rounds, (round) => round.stolen);
+    if (stolen !== null)
+      facts.push([
+        'host',
+        `gave ${spreadText(stolen, (share) => whole(share * 100))} % of the cores to others during a round`,
+      ]);
   }
   return markdownTable(['this run', ''], facts, 'text');
 }

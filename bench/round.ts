@@ -6,7 +6,7 @@ import { WrongCount, check, countEvents, countTotals, estimateEvents } from './c
 import type { BenchDeps, RoundDatabase } from './environment.ts';
 import type { Caller, LoadPlan, LoadResult } from './load/plan.ts';
 import { runPlan } from './load/run-plan.ts';
-import { measureBusy } from './machine.ts';
+import { measureBusy, watchStolen } from './machine.ts';
 import { ComponentWatch, cpuPerEvent } from './component-usage.ts';
 import type { Pattern, Target } from './patterns.ts';
 import { postgresBytes, redisBytes } from './sizes.ts';
@@ -14,6 +14,9 @@ import { oneDigit, whole } from './spread.ts';
 
 /** After this a queue that does not get empty is taken for one that never will. */
 const DRAIN_SECONDS_MAX = 300;
+
+/** What the host takes is told of a round from this share on. */
+const SHOWN_STOLEN = 0.02;
 
 /** The count of what is recorded at the end has to find the connection free. */
 const LAST_PROGRESS_SECONDS = 1.5;
@@ -69,6 +72,8 @@ export interface RoundResult {
   redisBytesPerEvent: number | null;
   /** Share of all cores that others used just before the load or just after it, whichever was more. */
   busyElsewhere: number;
+  /** Share of all cores that the host of a virtual machine gave to others during the load; null where the system does not tell. */
+  stolen: number | null;
 }
 
 /** Runs a round and logs what came of it. Throws a WrongCount, and whatever a process of the pattern died of. */
@@ -121,8 +126,10 @@ async function measure(running: RunningPattern, settings: RoundSettings, deps: B
   const sizesBefore = await sizes();
 
   let during = before;
+  let stolenDuring: number | null = null;
   let watch: ComponentWatch | null = null;
   const estimateBefore = await estimateEvents(client);
+  const stolen = watchStolen();
   const result = await runPlan(load, plan, {
     async onBegan() {
       watch = ComponentWatch.open();
@@ -136,6 +143,7 @@ async function measure(running: RunningPattern, settings: RoundSettings, deps: B
     },
     async onEnded() {
       watch?.look();
+      stolenDuring = stolen();
       during = await countEvents(client);
     },
   });
@@ -169,6 +177,7 @@ async function measure(running: RunningPattern, settings: RoundSettings, deps: B
         : null,
     redisBytesPerEvent: hasRedis ? (sizesAfter.redis - sizesBefore.redis) / result.accepted : null,
     busyElsewhere: Math.max(busyBefore, busyAfter),
+    stolen: stolenDuring,
   };
 }
 
@@ -191,12 +200,14 @@ function progressLine(label: string, secondsLeft: number, acceptedPerSecond: num
 }
 
 function roundLine(result: RoundResult): string {
-  const { requestsPerSecond, recordedPerSecond, backlog, latencyMs, cpuPerEvent, errors, firstError, unsent } = result;
+  const { requestsPerSecond, recordedPerSecond, backlog, latencyMs, cpuPerEvent, errors, firstError, unsent, stolen } =
+    result;
   const figures = [
     requestsPerSecond !== null && `${whole(requestsPerSecond)} requests/s`,
     recordedPerSecond !== null && `${whole(recordedPerSecond)} events/s recorded, backlog ${backlog}`,
     `p99 ${oneDigit(latencyMs.p99)} ms`,
     cpuPerEvent !== null && `CPU ${whole(cpuPerEvent['all'] ?? 0)} µs an event`,
+    (stolen ?? 0) >= SHOWN_STOLEN && `${whole((stolen ?? 0) * 100)} % of the cores given to others by the host`,
     (unsent ?? 0) > 0 && `${unsent} requests never sent`,
     Object.keys(errors).length > 0 && `errors ${JSON.stringify(errors)} ${firstError ?? ''}`,
   ];

@@ -36,7 +36,10 @@ export async function measureBilling(subscriptions: number, deps: BenchDeps): Pr
     await prepared.database.drop();
   }
   const different = midnights.find(({ fingerprint }) => fingerprint !== midnights[0]?.fingerprint);
-  if (different !== undefined) throw new Error(`the invoices of the midnight "${different.kind}" are other ones`);
+  if (different !== undefined) {
+    const counts = midnights.map(({ kind, invoices }) => `${kind} ${invoices}`).join(', ');
+    throw new Error(`the invoices of the midnight "${different.kind}" are other ones (${counts})`);
+  }
   return { subscriptions, events: prepared.events, midnights };
 }
 

@@ -6,10 +6,10 @@ import { startChild } from '../child.ts';
 import { fillEvents } from '../fill/fill-events.ts';
 import type { Environment, RoundDatabase } from '../environment.ts';
 import { weirEnv } from '../patterns.ts';
-import { signUp } from '../sign-up.ts';
+import { signIn, signUp } from '../sign-up.ts';
 import { oneDigit, percentileOf, whole, type Spread } from '../spread.ts';
 import { measureStall } from './measure-stall.ts';
-import { QUESTIONS, type Asked } from './questions.ts';
+import { QUESTIONS, type Asked, type Question } from './questions.ts';
 
 /** How much there is to read beside the number of events. */
 const CUSTOMERS = 1_000;
@@ -61,19 +61,22 @@ export async function measureReading(
       caller: { apiKey },
     } = await signUp(api.url);
     const asked = await fill(database, events, progress, signal);
-    const ask = async (path: string): Promise<number> => {
+    const cookie = await signIn(api.url);
+    const ask = async ({ path, isForPeople = false }: Question, n: number): Promise<number> => {
       signal.throwIfAborted();
       const from = performance.now();
-      const response = await fetch(`${api.url}/api/v1/${path}`, { headers: { 'x-api-key': apiKey } });
+      const headers = isForPeople ? { cookie } : { 'x-api-key': apiKey };
+      const response = await fetch(`${api.url}/api/v1/${path(asked, n)}`, { headers });
       const text = await response.text();
-      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
+      if (response.status !== 200) throw new Error(`${path(asked, n)} answered ${response.status}: ${text}`);
       return performance.now() - from;
     };
     const bytes = await database.client.query<{ size: string }>('SELECT pg_database_size(current_database()) AS size');
     const readings: Reading[] = [];
-    for (const { title, path } of QUESTIONS) {
-      for (let n = 0; n < WARMUP_REQUESTS; n += 1) await ask(path(asked, REQUESTS + n));
-      const askAll = () => measureLatency((n) => ask(path(asked, n)));
+    for (const question of QUESTIONS) {
+      const { title } = question;
+      for (let n = 0; n < WARMUP_REQUESTS; n += 1) await ask(question, REQUESTS + n);
+      const askAll = () => measureLatency((n) => ask(question, n));
       const reading = { title, first: await askAll(), again: await askAll() };
       readings.push(reading);
       const inWords = ({ p50Ms, p99Ms }: Latency) => `p50 ${oneDigit(p50Ms)} ms, p99 ${oneDigit(p99Ms)} ms`;

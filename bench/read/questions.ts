@@ -13,6 +13,8 @@ export interface Asked {
 
 export interface Question {
   title: string;
+  /** Whether a person asks it, with a session, and not a service. */
+  isForPeople?: boolean;
   /** The path of the nth request. */
   path(asked: Asked, n: number): string;
 }
@@ -63,6 +65,7 @@ export const QUESTIONS: readonly Question[] = [
     title: 'all meters of a customer',
     path: (asked, n) => `customers/${pick(asked.customerIds, n)}/usage?${query(windowOf(asked, n, 'UTC'))}`,
   },
+  { title: 'how the organization stands', isForPeople: true, path: () => 'overview' },
   { title: 'events', path: () => 'events?limit=100' },
   { title: 'events of a meter', path: (asked, n) => `events?${query({ meter_id: pick(asked.meterIds, n) })}` },
   {

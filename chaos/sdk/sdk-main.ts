@@ -70,40 +70,44 @@ async function run(reaper: Reaper, signal: AbortSignal): Promise<string[]> {
   const programs = process.env['WEIR_HOME'] || REPOSITORY_HOME;
   const stack = await openStack({ folder, programs, variants: { api: {}, worker: {} }, reaper, log, signal });
   try {
-    const producers = await openProducers(stack, reaper);
+    const { producers, ...caller } = await openProducers(stack, reaper);
     log(`Seed ${seed}: ${minutes} min of faults under ${producers.length} clients of ${rate} events/s.`);
     for (const producer of producers) producer.start();
     const faults = await fail(stack, producers, signal);
     await stack.heal('reset');
     await Promise.all(producers.map((producer) => producer.finish()));
     if (!(await untilDrained(stack, DRAIN_SECONDS_MAX))) return ['the queue of Weir did not empty'];
-    return await report(stack, producers, faults);
+    return await report({ stack, caller, producers, faults });
   } finally {
     await stack.close();
   }
 }
 
-let apiKey = '';
-let meterToken = '';
+/** What the clients report with. */
+interface Caller {
+  apiKey: string;
+  meterToken: string;
+}
 
-async function openProducers(stack: Stack, reaper: Reaper): Promise<Producer[]> {
+async function openProducers(stack: Stack, reaper: Reaper): Promise<Caller & { producers: Producer[] }> {
   const [first, second] = stack.apis.map(({ url }) => url) as [string, string];
   const client = new HttpClient(first);
   const history = new History(join(folder, 'history.jsonl'));
   const [organization] = await makeOrganizations(client, history, await BillingTime.begin(stack, minutes * 60));
   await history.close();
   client.close();
-  apiKey = organization?.apiKey ?? '';
-  meterToken = organization?.meters.find(({ aggregation }) => aggregation === 'SUM')?.token ?? '';
+  const apiKey = organization?.apiKey ?? '';
+  const meterToken = organization?.meters.find(({ aggregation }) => aggregation === 'SUM')?.token ?? '';
   const outboxes = join(folder, 'outbox');
   await mkdir(outboxes);
   const shared = { apiKey, meterToken, rate, onStart: (pid: number) => reaper.add(pid) };
-  return [
+  const producers = [
     new Producer({ ...shared, language: 'typescript', baseUrl: first }),
     new Producer({ ...shared, language: 'typescript', baseUrl: second, outbox: join(outboxes, 'typescript') }),
     new Producer({ ...shared, language: 'python', baseUrl: second }),
     new Producer({ ...shared, language: 'python', baseUrl: first, outbox: join(outboxes, 'python') }),
   ];
+  return { apiKey, meterToken, producers };
 }
 
 /** Faults everywhere, and kills of the clients that may be killed, for as long as was asked. Returns the number of faults. */
@@ -133,7 +137,14 @@ async function killAgainAndAgain(producer: Producer, random: Random, over: Abort
   }
 }
 
-async function report(stack: Stack, producers: readonly Producer[], faults: number): Promise<string[]> {
+interface Run {
+  stack: Stack;
+  caller: Caller;
+  producers: readonly Producer[];
+  faults: number;
+}
+
+async function report({ stack, caller: { apiKey, meterToken }, producers, faults }: Run): Promise<string[]> {
   const postgres = new pg.Client({ connectionString: stack.databaseUrl });
   await postgres.connect();
   const comparisons = await compare(postgres, producers);

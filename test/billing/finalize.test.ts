@@ -69,11 +69,12 @@ test('an invoice is finalized as its draft was read, with the same ids, and with
       { meter, customer: customer.external_id, quantity: 100, at: '2026-01-31T23:59:59Z' },
       { meter, customer: customer.external_id, quantity: 7, at: '2026-02-01T00:00:00Z' },
     ]);
+    await billing.request('PATCH', '/billing/settings', { invoice_issuer: 'Weir Ltd\n1 Main Street' });
     await billing.moveTo('2026-02-01T00:30:00Z');
     await run.once();
     const [draft] = await billing.drafts(subscription);
     const before = await billing.get(`/invoices/${draft?.id}`);
-    expect(before).toMatchObject({ status: 'DRAFT', total: '41.00', invoice_number: null });
+    expect(before).toMatchObject({ status: 'DRAFT', total: '41.00', invoice_number: null, issuer: null });
     await finalizeAt('2026-02-01T01:00:00Z', made);
     const after = await billing.get(`/invoices/${draft?.id}`);
     const withoutClosing = (lines: object[]) => lines.map((line) => ({ ...line, closing: null }));
@@ -91,8 +92,10 @@ test('an invoice is finalized as its draft was read, with the same ids, and with
       due_date: '2026-03-03',
       finalized_at: '2026-02-01T01:00:00.000Z',
       customer: { id: customer.id, name: 'Acme', billing_address_city: 'Oslo' },
+      issuer: 'Weir Ltd\n1 Main Street',
     });
     await billing.request('PATCH', `/customers/${customer.id}`, { name: 'Other' });
+    await billing.request('PATCH', '/billing/settings', { invoice_issuer: 'Somebody else' });
     expect(await billing.get(`/invoices/${draft?.id}`)).toEqual(after);
   }));
 

@@ -16,7 +16,13 @@ afterAll(() => weir.close());
 const read = async (session: string) => (await weir.request('GET', '/api/v1/billing/settings', { session })).body;
 const change = (body: unknown): Promise<Answer> => weir.request('PATCH', '/api/v1/billing/settings', { session, body });
 
-const DEFAULTS = { time_zone: 'UTC', invoice_grace_hours: 1, payment_terms_days: 30, invoice_prefix: 'INV' };
+const DEFAULTS = {
+  time_zone: 'UTC',
+  invoice_grace_hours: 1,
+  payment_terms_days: 30,
+  invoice_prefix: 'INV',
+  invoice_issuer: null,
+};
 
 test('a new organization bills in UTC, an hour after the boundary, due in 30 days, with numbers that begin with INV', async () => {
   expect(await read((await signUp(weir)).session)).toEqual(DEFAULTS);
@@ -29,6 +35,7 @@ test('a change changes what is sent, keeps the rest, and is of this organization
     invoice_grace_hours: 72,
     payment_terms_days: 0,
     invoice_prefix: 'ACME/1',
+    invoice_issuer: 'Acme GmbH\nHauptstraße 1\n10115 Berlin\nUSt-IdNr. DE123456789',
   };
   let expected: object = await read(session);
   for (const [field, value] of Object.entries(changes)) {
@@ -48,6 +55,9 @@ describe('settings at their limits', () => {
     { payment_terms_days: 365 },
     { invoice_prefix: 'a' },
     { invoice_prefix: `A${'9'.repeat(19)}` },
+    { invoice_issuer: 'A' },
+    { invoice_issuer: 'Ä'.repeat(1000) },
+    { invoice_issuer: null },
     { time_zone: 'Pacific/Apia' },
   ])('%j are taken', async (settings) => {
     expect(await change(settings)).toMatchObject({ status: 200, body: settings });
@@ -68,6 +78,10 @@ describe('settings at their limits', () => {
     ['invoice_prefix', `A${'9'.repeat(20)}`],
     ['invoice_prefix', 'INV\n'],
     ['invoice_prefix', null],
+    ['invoice_issuer', ''],
+    ['invoice_issuer', 'A'.repeat(1001)],
+    ['invoice_issuer', 'A\0'],
+    ['invoice_issuer', 1],
     ['time_zone', 'Mars/Olympus'],
     ['time_zone', '+01:00'],
     ['time_zone', ''],

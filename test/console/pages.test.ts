@@ -25,11 +25,14 @@ let weir: Weir;
 let organization: Furnished;
 let browser: Browser;
 let visit: Visit;
+/** Somebody who is not signed in. */
+let stranger: Visit;
 
 beforeAll(async () => {
   weir = await startWeir();
   [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
   visit = await signedIn();
+  stranger = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 860 } });
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
@@ -69,9 +72,17 @@ test('a first load stays below 250 kB, with the fonts', async () => {
 });
 
 test('every page is open to everybody in light and in dark, and nothing on it moves by itself', async () => {
-  const { page, faults } = visit;
+  expect(await findFaults(visit, organization.addresses)).toEqual([]);
+}, 180_000);
+
+test('so are the pages of somebody who is not signed in, the reference and the guides', async () => {
+  expect(await findFaults(stranger, organization.openAddresses)).toEqual([]);
+}, 60_000);
+
+/** Whom pages keep out in light and in dark, what moves on them, and what else they must not do. */
+async function findFaults({ page, faults }: Visit, addresses: Record<string, string>): Promise<string[]> {
   const found: string[] = [];
-  for (const [name, address] of Object.entries(organization.addresses)) {
+  for (const [name, address] of Object.entries(addresses)) {
     await page.emulateMedia({ colorScheme: 'light' });
     await page.goto(address);
     await settled(page);
@@ -83,9 +94,8 @@ test('every page is open to everybody in light and in dark, and nothing on it mo
       await draw(page, `${name}-${colorScheme}`);
     }
   }
-  expect(found).toEqual([]);
-  expect(faults).toEqual([]);
-}, 180_000);
+  return [...found, ...faults];
+}
 
 test('so are the dialogs in which prices are written, customers subscribed and lines opened', async () => {
   const { page, faults } = visit;
@@ -98,6 +108,7 @@ test('so are the dialogs in which prices are written, customers subscribed and l
     ['line', addresses['invoice-open'], 'Tokens'],
     ['cancel', addresses['subscription'], 'Cancel subscription'],
     ['new-feature', addresses['features'], 'New feature'],
+    ['meter-keys', addresses['meter'], 'Choose keys'],
   ];
   const found: string[] = [];
   for (const [name, address = '', button] of dialogs) {
@@ -112,16 +123,45 @@ test('so are the dialogs in which prices are written, customers subscribed and l
   expect(faults).toEqual([]);
 });
 
+test('keys that are chosen on the page of a meter group its usage, and one value can be looked at by itself', async () => {
+  const { page, faults } = visit;
+  const { addresses } = organization;
+  await page.goto(addresses['meter'] ?? '');
+  await page.getByRole('button', { name: 'Choose keys' }).click();
+  const keys = page.getByRole('dialog').getByLabel('Keys of the metadata');
+  await keys.fill('model');
+  await keys.press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByText('metadata.model').waitFor();
+  await page.goto(addresses['usage'] ?? '');
+  // A worker groups what was counted before.
+  const groups = page.getByRole('region', { name: 'Usage by model' });
+  await groups.getByRole('link', { name: 'small' }).waitFor({ timeout: 30_000 });
+  await settled(page);
+  expect(await findBarriers(page)).toEqual([]);
+  await draw(page, 'usage-by-model-light');
+  expect(await groups.locator('tbody tr').count()).toBe(2);
+  await groups.getByRole('link', { name: 'small' }).click();
+  await page.getByRole('button', { name: 'Only model small: show all' }).waitFor();
+  await settled(page);
+  expect(await page.locator('.figure').nth(1).textContent()).toBe('20');
+  expect(faults).toEqual([]);
+});
+
 test('on a phone no page is wider than the phone', async () => {
-  const { page } = visit;
-  await page.setViewportSize({ width: 390, height: 844 });
   const wide: string[] = [];
-  for (const [name, address] of Object.entries(organization.addresses)) {
-    await page.goto(address);
-    await settled(page);
-    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-    if (width > 390) wide.push(`${name} is ${width} wide`);
-    await draw(page, `${name}-phone`);
+  for (const [{ page }, addresses] of [
+    [visit, organization.addresses],
+    [stranger, organization.openAddresses],
+  ] as const) {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const [name, address] of Object.entries(addresses)) {
+      await page.goto(address);
+      await settled(page);
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      if (width > 390) wide.push(`${name} is ${width} wide`);
+      await draw(page, `${name}-phone`);
+    }
   }
   expect(wide).toEqual([]);
 }, 120_000);

@@ -25,6 +25,7 @@ interface Organizations {
   invoice_grace_hours: Generated<number>;
   payment_terms_days: Generated<number>;
   invoice_prefix: Generated<string>;
+  invoice_issuer: Generated<string | null>;
   widget_meter_ids: Generated<string[] | null>;
 }
 

@@ -6,6 +6,8 @@ export interface Furnished extends Organization {
   apiKey: string;
   /** Where each page is, by a name for it. */
   addresses: Record<string, string>;
+  /** Those for somebody who is not signed in: how one comes in, the reference and the guides. */
+  openAddresses: Record<string, string>;
 }
 
 const DAY_MS = 86_400_000;
@@ -20,7 +22,10 @@ export async function furnish(weir: Weir): Promise<Furnished> {
     if (answer.status >= 300) throw new Error(`${method} ${path} answered ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  await call('PATCH', '/billing/settings', { invoice_grace_hours: 72 });
+  await call('PATCH', '/billing/settings', {
+    invoice_grace_hours: 72,
+    invoice_issuer: 'Weirworks Ltd\n12 Mill Lane\nCambridge CB1 2AB\nUnited Kingdom\nVAT GB 123 4567 89',
+  });
   const feature = (name: string, key: string, aggregation: string, unit: string) =>
     call('POST', '/features', {
       name,
@@ -84,6 +89,7 @@ export async function furnish(weir: Weir): Promise<Furnished> {
     meter_token: [tokens, requests, tokens][index % 3].meter_token,
     customer_external_id: index % 7 === 0 ? 'globex' : 'acme',
     quantity: 100 + index * 3,
+    metadata: { model: index % 2 === 0 ? 'large' : 'small' },
     timestamp: new Date(Date.parse(start) + (index / 60) * 3 * DAY_MS).toISOString(),
   }));
   const unfit = { meter_token: users.meter_token, customer_external_id: 'acme', quantity: 1, metadata: {} };
@@ -98,7 +104,9 @@ export async function furnish(weir: Weir): Promise<Furnished> {
   await call('POST', `/invoices/${paid.id}/pay`, { reference: 'ch_3PqX' });
   await call('POST', `/customers/${customer.id}/credits`, { amount: '25.00', currency: 'USD', note: 'Welcome' });
   await call('POST', `/invoices/${open.id}/finalize`);
-  await call('POST', '/invitations', { email: 'ada@example.com', role: 'viewer' });
+  const invited = await call('POST', '/invitations', { email: 'ada@example.com', role: 'viewer' });
+  const me = await call('GET', '/auth/me');
+  const reset = await call('POST', `/users/${me.user.id}/password-reset`);
   return {
     ...organization,
     apiKey,
@@ -128,5 +136,21 @@ export async function furnish(weir: Weir): Promise<Furnished> {
       'audit-log': '/settings?tab=audit-log',
       health: '/health',
     },
+    openAddresses: {
+      'sign-in': '/sign-in',
+      'sign-up': '/sign-up',
+      invitation: pathOf(invited.link),
+      'forgotten-password': '/password-reset',
+      'new-password': pathOf(reset.link),
+      reference: '/docs',
+      guides: '/docs/guides',
+      guide: '/docs/guides/pricing-and-invoices',
+    },
   };
+}
+
+/** What follows the host, with the token of the link. */
+function pathOf(link: string): string {
+  const { pathname, hash } = new URL(link);
+  return `${pathname}${hash}`;
 }

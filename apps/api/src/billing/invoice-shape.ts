@@ -39,6 +39,10 @@ const invoiceFields = z.object({
     .record(z.string(), z.unknown())
     .nullable()
     .meta({ description: 'Name and address as they were when it was finalized.' }),
+  issuer: z
+    .string()
+    .nullable()
+    .meta({ description: 'Who issued it, in lines, as the settings said when it was finalized. Null before.' }),
   created_at: time,
   computed_at: time.nullable().meta({ description: 'When a draft was computed; null once it is finalized.' }),
 });

@@ -1,6 +1,7 @@
 // How the organization bills.
 
 import { getBillingSettings, updateBillingSettings } from '@weir/db/billing/billing-settings';
+import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { adminCodes, bodyCodes, changesOf, timeZone } from '../http/fields.ts';
@@ -11,6 +12,9 @@ import type { App } from '../http/typed-app.ts';
 const GRACE_HOURS_MAX = 72;
 
 const TERMS_DAYS_MAX = 365;
+
+/** Characters: a letterhead. */
+const ISSUER_MAX = 1_000;
 
 const settingsShape = {
   time_zone: timeZone,
@@ -31,6 +35,10 @@ const settingsShape = {
       'must be 1 to 20 of A-Z, a-z, 0-9 and ._/-, and begin with a letter or digit',
     )
     .meta({ description: 'What the numbers of invoices begin with, as in INV-2026-000042.' }),
+  invoice_issuer: text(1, ISSUER_MAX).nullable().meta({
+    description:
+      'Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization.',
+  }),
 };
 
 const settingsAnswer = z.object(settingsShape).meta({ id: 'BillingSettings' });

@@ -96,6 +96,8 @@ export const FIELDS: Record<string, readonly unknown[]> = {
   overage: ['0'],
   priority: [10],
   invoice_prefix: ['INV'],
+  invoice_issuer: ['Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789'],
+  issuer: ['Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789'],
   invoice_grace_hours: [1],
   payment_terms_days: [30],
   period: ['2026-11-20'],

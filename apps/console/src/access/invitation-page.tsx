@@ -30,9 +30,12 @@ export function InvitationPage() {
           </>
         )}
       </Loaded>
-      <p className="door-foot">
-        Have an account? <Link to="/sign-in">Sign in</Link>
-      </p>
+      {/* What stands below comes after it, so that nothing moves. */}
+      {!invitation.isPending && (
+        <p className="door-foot">
+          Have an account? <Link to="/sign-in">Sign in</Link>
+        </p>
+      )}
     </Door>
   );
 }

@@ -5,6 +5,7 @@ import { queryOptions } from '@tanstack/react-query';
 import createClient, { type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
 import type { components, paths } from './openapi.d.ts';
+import { noteAnswer } from './pace.ts';
 import { ApiError, type Problem } from './problem.ts';
 
 /** A shape of the document by its name: `Schema<'Plan'>`. */
@@ -47,8 +48,11 @@ export async function send<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
 }
 
 async function fetchOrExplain(request: Request): Promise<Response> {
+  const began = performance.now();
   try {
-    return await fetch(request);
+    const response = await fetch(request);
+    noteAnswer(performance.now() - began);
+    return response;
   } catch (error) {
     // A read that is not wanted any more.
     if (request.signal.aborted) throw error;

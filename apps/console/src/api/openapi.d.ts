@@ -1885,6 +1885,8 @@ export interface components {
             customer: {
                 [key: string]: unknown;
             } | null;
+            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
+            issuer: string | null;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2016,6 +2018,8 @@ export interface components {
             customer: {
                 [key: string]: unknown;
             } | null;
+            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
+            issuer: string | null;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2085,6 +2089,8 @@ export interface components {
             customer: {
                 [key: string]: unknown;
             } | null;
+            /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
+            issuer: string | null;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2494,6 +2500,8 @@ export interface components {
             payment_terms_days: number;
             /** @description What the numbers of invoices begin with, as in INV-2026-000042. */
             invoice_prefix: string;
+            /** @description Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization. */
+            invoice_issuer: string | null;
         };
         Subscription: {
             /** Format: uuid */
@@ -5925,7 +5933,8 @@ export interface operations {
                      *       "time_zone": "Europe/Berlin",
                      *       "invoice_grace_hours": 1,
                      *       "payment_terms_days": 30,
-                     *       "invoice_prefix": "INV"
+                     *       "invoice_prefix": "INV",
+                     *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789"
                      *     }
                      */
                     "application/json": components["schemas"]["BillingSettings"];
@@ -5956,7 +5965,8 @@ export interface operations {
                  *       "time_zone": "Europe/Berlin",
                  *       "invoice_grace_hours": 1,
                  *       "payment_terms_days": 30,
-                 *       "invoice_prefix": "INV"
+                 *       "invoice_prefix": "INV",
+                 *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789"
                  *     }
                  */
                 "application/json": {
@@ -5971,6 +5981,8 @@ export interface operations {
                     payment_terms_days?: number;
                     /** @description What the numbers of invoices begin with, as in INV-2026-000042. */
                     invoice_prefix?: string;
+                    /** @description Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization. */
+                    invoice_issuer?: string | null;
                 };
             };
         };
@@ -5986,7 +5998,8 @@ export interface operations {
                      *       "time_zone": "Europe/Berlin",
                      *       "invoice_grace_hours": 1,
                      *       "payment_terms_days": 30,
-                     *       "invoice_prefix": "INV"
+                     *       "invoice_prefix": "INV",
+                     *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789"
                      *     }
                      */
                     "application/json": components["schemas"]["BillingSettings"];
@@ -7102,6 +7115,7 @@ export interface operations {
                      *             "email": "billing@globex.example",
                      *             "external_id": "globex"
                      *           },
+                     *           "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *           "created_at": "2026-11-20T09:30:00.000Z",
                      *           "computed_at": null
                      *         }
@@ -7189,6 +7203,7 @@ export interface operations {
                      *             "email": "billing@globex.example",
                      *             "external_id": "globex"
                      *           },
+                     *           "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *           "created_at": "2026-11-20T09:30:00.000Z",
                      *           "computed_at": null
                      *         }
@@ -7265,6 +7280,7 @@ export interface operations {
                      *         "email": "billing@globex.example",
                      *         "external_id": "globex"
                      *       },
+                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -7548,6 +7564,7 @@ export interface operations {
                      *         "email": "billing@globex.example",
                      *         "external_id": "globex"
                      *       },
+                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -7686,6 +7703,7 @@ export interface operations {
                      *         "email": "billing@globex.example",
                      *         "external_id": "globex"
                      *       },
+                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -7815,6 +7833,7 @@ export interface operations {
                      *         "email": "billing@globex.example",
                      *         "external_id": "globex"
                      *       },
+                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -7944,6 +7963,7 @@ export interface operations {
                      *         "email": "billing@globex.example",
                      *         "external_id": "globex"
                      *       },
+                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -8347,6 +8367,7 @@ export interface operations {
                      *       "reference": null,
                      *       "note": null,
                      *       "customer": null,
+                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": "2026-11-20T09:30:00.000Z",
                      *       "lines": [
@@ -8479,6 +8500,7 @@ export interface operations {
                      *           "email": "billing@globex.example",
                      *           "external_id": "globex"
                      *         },
+                     *         "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *         "created_at": "2026-11-20T09:30:00.000Z",
                      *         "computed_at": null,
                      *         "lines": [

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { read, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import type { Column } from '../parts/data-table.tsx';
 import { formatAmount } from '../parts/decimals.ts';
 import { PagedList } from '../parts/paged-list.tsx';
@@ -50,7 +51,7 @@ export function InvoiceList({ filter, onPage }: { filter: InvoiceFilter; onPage:
   const invoices = useQuery({
     ...read('/api/v1/invoices', { query: filter }),
     placeholderData: keepPreviousData,
-    refetchInterval: 10_000,
+    refetchInterval: () => pace(10_000),
   });
   const isOfOne = filter.customer_id !== undefined || filter.subscription_id !== undefined;
   return (

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Loaded } from '../parts/loaded.tsx';
@@ -27,7 +28,7 @@ export function useInvoice(id: string) {
       const { time_zone: zone } = await send(client.GET('/api/v1/subscriptions/{id}', { params: { path } }));
       return { invoice, zone };
     },
-    refetchInterval: ({ state }) => (state.data?.invoice.status === 'DRAFT' ? 3_000 : false),
+    refetchInterval: ({ state }) => (state.data?.invoice.status === 'DRAFT' ? pace(3_000) : false),
   });
 }
 

@@ -48,7 +48,7 @@ function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: s
     <article className="paper" aria-label="Invoice">
       <header className="paper-head">
         <h2>{status === 'DRAFT' ? 'Draft invoice' : 'Invoice'}</h2>
-        <p className="paper-seller">{organization.name}</p>
+        <address className="paper-seller">{invoice.issuer ?? organization.name}</address>
       </header>
       <div className="paper-parties">
         <div>

@@ -1,6 +1,7 @@
 import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { client, read, send, type Schema } from '../api/client.ts';
+import { client, send, type Schema } from '../api/client.ts';
+import { PAGE_SIZE_MAX as page_size, readPages } from '../api/pages.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
@@ -26,8 +27,13 @@ interface SubscribeFormProps {
 
 /** Plans that take new subscriptions, as choices. */
 export function usePlanChoices() {
-  const { data } = useQuery(read('/api/v1/plans', { query: { is_active: 'true', page_size: 100 } }));
-  const plans = data?.data ?? [];
+  const { data: plans = [] } = useQuery({
+    queryKey: ['/api/v1/plans', 'active'],
+    queryFn: ({ signal }) =>
+      readPages((page) =>
+        send(client.GET('/api/v1/plans', { params: { query: { is_active: 'true', page, page_size } }, signal })),
+      ),
+  });
   const choices = plans.map(({ id, name, billing_interval, currency }) => ({
     value: id,
     label: `${name} (every ${billing_interval}, ${currency})`,

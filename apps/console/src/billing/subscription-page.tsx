@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
 import { EntitlementTable } from '../customers/entitlement-table.tsx';
 import { AdminOnly } from '../parts/admin-only.tsx';
@@ -123,7 +124,7 @@ function NextInvoice({ id, zone }: { id: string; zone: string }) {
     queryKey: ['/api/v1/subscriptions/{id}', 'preview-invoice', id],
     queryFn: () => send(client.POST('/api/v1/subscriptions/{id}/preview-invoice', { params: { path: { id } } })),
     // It goes up with every event.
-    refetchInterval: 3_000,
+    refetchInterval: () => pace(3_000),
   });
   return (
     <Loaded query={preview} rows={6}>

@@ -45,7 +45,7 @@ function KeysForm({ meter, keys, onClose }: { meter: Schema<'Meter'>; keys: stri
   const form = useForm({
     initial: { keys },
     async onSubmit({ keys: chosen }) {
-      const body = { metadata_keys: chosen } as never;
+      const body = { metadata_keys: chosen };
       await send(client.PATCH('/api/v1/meters/{id}', { params: { path: { id: meter.id } }, body }));
       await invalidate(queries, '/api/v1/meters', '/api/v1/meters/{id}');
       onClose();
@@ -55,7 +55,7 @@ function KeysForm({ meter, keys, onClose }: { meter: Schema<'Meter'>; keys: stri
     <FormDialog title="Group usage by metadata" submitLabel="Save" form={form} onClose={onClose}>
       <TagsInput
         label="Keys of the metadata"
-        description="Such as model or region; up to five. They hold for events that come from now on"
+        description="Such as model or region; up to five. What was counted before is grouped by them in a few moments"
         value={form.values.keys}
         onChange={(chosen) => form.set('keys', chosen)}
         maxTags={KEYS_MAX}

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { client, read, send, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -80,7 +81,7 @@ function MeterView({ meter }: { meter: Meter }) {
 function TopCustomers({ meter: { id, unit } }: { meter: Meter }) {
   const customers = useQuery({
     ...read('/api/v1/meters/{id}/customers', { path: { id } }),
-    refetchInterval: 10_000,
+    refetchInterval: () => pace(10_000),
   });
   type Row = NonNullable<typeof customers.data>['data'][number];
   const columns: Column<Row>[] = [

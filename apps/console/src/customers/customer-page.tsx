@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerCredits } from '../billing/customer-credits.tsx';
 import { InvoiceList } from '../billing/invoice-list.tsx';
@@ -118,7 +119,7 @@ function addressOf(customer: Customer): string {
 function Usage({ customer }: { customer: Customer }) {
   const usage = useQuery({
     ...read('/api/v1/customers/{id}/usage', { path: { id: customer.id } }),
-    refetchInterval: 5_000,
+    refetchInterval: () => pace(5_000),
   });
   type Row = NonNullable<typeof usage.data>['data'][number];
   const columns: Column<Row>[] = [
@@ -165,7 +166,7 @@ function Invoices({ id }: { id: string }) {
 function Entitlements({ id }: { id: string }) {
   const entitlements = useQuery({
     ...read('/api/v1/customers/{id}/entitlements', { path: { id } }),
-    refetchInterval: 10_000,
+    refetchInterval: () => pace(10_000),
   });
   return (
     <Loaded query={entitlements}>

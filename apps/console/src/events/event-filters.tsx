@@ -33,7 +33,7 @@ export function EventFilters() {
       <Select
         label="Meter"
         placeholder="All"
-        data={(meters.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        data={(meters.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         value={search.meter ?? null}
         onChange={(meter) => set({ meter: meter ?? undefined })}
         searchable

@@ -5,6 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Loaded } from '../parts/loaded.tsx';
@@ -68,7 +69,7 @@ function useEvents(isLive: boolean) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
     // Who has gone back further reads, and would not want the lines to move.
-    refetchInterval: ({ state }) => (isLive && (state.data?.pages.length ?? 1) === 1 ? LIVE_MS : false),
+    refetchInterval: ({ state }) => (isLive && (state.data?.pages.length ?? 1) === 1 ? pace(LIVE_MS) : false),
   });
 }
 
@@ -76,7 +77,7 @@ function EventLog({ isLive }: { isLive: boolean }) {
   const events = useEvents(isLive);
   const { event: shown } = useSearch({ from: '/shell/events' });
   const meters = useMeters();
-  const names = new Map(meters.data?.data.map(({ id, name }) => [id, name]));
+  const names = new Map(meters.data?.map(({ id, name }) => [id, name]));
   const columns: Column<EventReceipt>[] = [
     {
       title: 'Received',

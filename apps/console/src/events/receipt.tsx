@@ -60,7 +60,7 @@ export function Receipt({ id }: { id: string }) {
 
 function ReceiptFacts({ event }: { event: EventReceipt }) {
   const meters = useMeters();
-  const meter = meters.data?.data.find(({ id }) => id === event.meter_id);
+  const meter = meters.data?.find(({ id }) => id === event.meter_id);
   return (
     <>
       {event.reason !== undefined && <p className="receipt-reason">{event.reason}</p>}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
@@ -19,9 +20,9 @@ const REFRESH_MS = 3_000;
 /** What was rejected and not replayed yet, by reason: mostly one mistake of one service. */
 export function Rejections() {
   const { isAdmin } = useSession();
-  const rejections = useQuery({ ...read('/api/v1/events/rejections'), refetchInterval: REFRESH_MS });
+  const rejections = useQuery({ ...read('/api/v1/events/rejections'), refetchInterval: () => pace(REFRESH_MS) });
   const meters = useMeters();
-  const names = new Map(meters.data?.data.map(({ id, name }) => [id, name]));
+  const names = new Map(meters.data?.map(({ id, name }) => [id, name]));
   const [replaying, setReplaying] = useState<Rejection | undefined>();
   const columns: Column<Rejection>[] = [
     {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { read, type Schema } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Loaded } from '../parts/loaded.tsx';
@@ -10,7 +11,7 @@ import { Time } from '../parts/time.tsx';
 type System = Schema<'System'>;
 
 export function HealthPage() {
-  const system = useQuery({ ...read('/api/v1/system'), refetchInterval: 5_000 });
+  const system = useQuery({ ...read('/api/v1/system'), refetchInterval: () => pace(5_000) });
   return (
     <Page title="Health" about="How this Weir is. It looks again every few seconds.">
       <Loaded query={system} rows={10}>

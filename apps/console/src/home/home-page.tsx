@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatAmount, formatDecimal, percentChange } from '../parts/decimals.ts';
 import { formatDate } from '../parts/instants.ts';
@@ -19,10 +20,10 @@ type TopMeter = NonNullable<Overview['top_meters']>[number];
 type TopCustomer = NonNullable<Overview['top_customers']>[number];
 type Invoices = Overview['invoices'][number];
 
-const REFRESH_MS = 5_000;
+const REFRESH_MS = 10_000;
 
 export function HomePage() {
-  const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval: REFRESH_MS });
+  const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval: () => pace(REFRESH_MS) });
   const log = useQuery(read('/api/v1/events', { query: { limit: 1 } }));
   // Who has begun with the first steps sees them tick off to the end, also when the first event has come.
   const [isFollowing, setFollowing] = useState(false);

@@ -1,4 +1,4 @@
-import { Select, TextInput } from '@mantine/core';
+import { Select, Textarea, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
@@ -61,13 +61,15 @@ function BillingForm({ settings }: { settings: Billing }) {
       invoice_grace_hours: String(settings.invoice_grace_hours),
       payment_terms_days: String(settings.payment_terms_days),
       invoice_prefix: settings.invoice_prefix,
+      invoice_issuer: settings.invoice_issuer ?? '',
     },
-    async onSubmit({ time_zone, invoice_grace_hours, payment_terms_days, invoice_prefix }) {
+    async onSubmit({ time_zone, invoice_grace_hours, payment_terms_days, invoice_prefix, invoice_issuer }) {
       const body = {
         time_zone,
         invoice_grace_hours: wholeNumber(invoice_grace_hours),
         payment_terms_days: wholeNumber(payment_terms_days),
         invoice_prefix: invoice_prefix.trim(),
+        invoice_issuer: invoice_issuer.trim() === '' ? null : invoice_issuer.trim(),
       };
       await send(client.PATCH('/api/v1/billing/settings', { body }));
       await invalidate(queries, '/api/v1/billing/settings');
@@ -103,6 +105,12 @@ function BillingForm({ settings }: { settings: Billing }) {
         description={`Such as ${form.values.invoice_prefix || 'INV'}-2026-000042`}
         {...form.text('invoice_prefix')}
       />
+      <Textarea
+        label="Issuer"
+        description="Who issues invoices, in the lines that stand on them: name, address, tax number"
+        rows={4}
+        {...form.text('invoice_issuer')}
+      />
     </FormBox>
   );
 }
@@ -115,6 +123,7 @@ function BillingFacts({ settings }: { settings: Billing }) {
         ['Hours of grace', String(settings.invoice_grace_hours)],
         ['Days to pay', String(settings.payment_terms_days)],
         ['Prefix of invoice numbers', settings.invoice_prefix],
+        ['Issuer', settings.invoice_issuer ?? 'The name of the organization'],
       ]}
     />
   );

@@ -2,6 +2,7 @@ import { SegmentedControl } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { read } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Loaded } from '../parts/loaded.tsx';
@@ -24,6 +25,8 @@ const NUMBERS: Column<Group>[] = [
   { title: 'Events', isNumber: true, cell: ({ event_count: events }) => formatDecimal(events) },
 ];
 
+const REFRESH_MS = 5_000;
+
 /** Usage by one of the keys that the meter names, largest first; the last line is all the rest. */
 export function MetadataGroups({ meter, window, customer }: MetadataGroupsProps) {
   const { group } = useSearch({ from: '/shell/usage' });
@@ -44,6 +47,8 @@ export function MetadataGroups({ meter, window, customer }: MetadataGroupsProps)
       },
     }),
     placeholderData: keepPreviousData,
+    // Also while the API says that it is still making the groups of new keys.
+    refetchInterval: () => pace(REFRESH_MS),
   });
   const columns: Column<Group>[] = [{ title: 'Value', cell: (each) => <Value group={each} of={key} /> }, ...NUMBERS];
   return (

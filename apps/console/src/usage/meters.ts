@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { read, type Answer } from '../api/client.ts';
+import { client, send, type Answer } from '../api/client.ts';
+import { PAGE_SIZE_MAX as page_size, readPages } from '../api/pages.ts';
 
 export type Meter = Answer<'/api/v1/meters'>['data'][number];
 
-/** As many as the API gives at once, and more than one chooses from a list. */
-const METERS_MAX = 100;
-
-/** The meters to choose from. */
+/** All meters, to choose from and to name. */
 export function useMeters() {
-  return useQuery({ ...read('/api/v1/meters', { query: { page_size: METERS_MAX } }), staleTime: 30_000 });
+  return useQuery({
+    queryKey: ['/api/v1/meters', 'all'],
+    queryFn: ({ signal }) =>
+      readPages((page) => send(client.GET('/api/v1/meters', { params: { query: { page, page_size } }, signal }))),
+    staleTime: 30_000,
+  });
 }
 
 /** What adds up over time is drawn as bars; an average or a maximum is not. */

@@ -2,7 +2,7 @@ import { Button, Modal, Select, TextInput } from '@mantine/core';
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { read } from '../api/client.ts';
-import { ApiError } from '../api/problem.ts';
+import { PAGE_SIZE_MAX, readPages } from '../api/pages.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { toCsv } from '../parts/csv.ts';
 import { formatDecimal } from '../parts/decimals.ts';
@@ -90,13 +90,16 @@ async function readMonth(
   const rows: Row[] = [];
   const window = { start_date: `${month}-01`, end_date: lastOfMonth(month), timezone: zone };
   const meters = await readPages((page) =>
-    queries.fetchQuery({ ...read('/api/v1/meters', { query: { page, page_size: 100 } }), staleTime: 0 }),
+    queries.fetchQuery({ ...read('/api/v1/meters', { query: { page, page_size: PAGE_SIZE_MAX } }), staleTime: 0 }),
   );
   for (const meter of meters) {
     const { id, name, meter_token: token, aggregation_type: aggregation, unit } = meter;
     const customers = await readPages((page) =>
       queries.fetchQuery({
-        ...read('/api/v1/meters/{id}/customers', { path: { id }, query: { ...window, page, page_size: 100 } }),
+        ...read('/api/v1/meters/{id}/customers', {
+          path: { id },
+          query: { ...window, page, page_size: PAGE_SIZE_MAX },
+        }),
         staleTime: 0,
         gcTime: 0,
       }),
@@ -108,32 +111,4 @@ async function readMonth(
     onProgress(rows.length);
   }
   return rows;
-}
-
-interface PageOf<Item> {
-  data: Item[];
-  meta: { total_pages: number };
-}
-
-async function readPages<Item>(readPage: (page: number) => Promise<PageOf<Item>>): Promise<Item[]> {
-  const items: Item[] = [];
-  for (let page = 1, pages = 1; page <= pages; page += 1) {
-    const { data, meta } = await whenAllowed(() => readPage(page));
-    items.push(...data);
-    pages = meta.total_pages;
-  }
-  return items;
-}
-
-/** A large export reads faster than one caller may: then it waits as long as the API says, and goes on. */
-async function whenAllowed<Result>(action: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      return await action();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.problem.code !== 'rate_limited') throw error;
-      const { retry_after_seconds: seconds = 0 } = error.problem;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(seconds, 1) * 1_000));
-    }
-  }
 }

@@ -2,6 +2,7 @@ import { Button, SegmentedControl, Switch } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { read } from '../api/client.ts';
+import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
 import { formatDecimal, percentChange } from '../parts/decimals.ts';
 import { toCsv } from '../parts/csv.ts';
@@ -29,12 +30,12 @@ export function UsagePage() {
   return (
     <Page title="Usage" actions={<MonthExport />}>
       <Loaded query={meters} rows={12}>
-        {({ data }) => {
-          const meter = data.find(({ id }) => id === search.meter) ?? data[0];
+        {(all) => {
+          const meter = all.find(({ id }) => id === search.meter) ?? all[0];
           if (meter === undefined) return <NoMeters />;
           return (
             <>
-              <UsageFilters meters={data} meter={meter} window={windowOf(search)} />
+              <UsageFilters meters={all} meter={meter} window={windowOf(search)} />
               <UsageOfMeter key={meter.id} meter={meter} window={windowOf(search)} customer={search.customer} />
             </>
           );
@@ -78,7 +79,7 @@ function useUsage(meter: Meter, window: UsageWindow, { customer, only }: Scope, 
       },
     }),
     enabled: isOn,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: () => pace(REFRESH_MS),
     placeholderData: keepPreviousData,
   });
 }

@@ -1,7 +1,7 @@
 // A meter of a customer is billed by one subscription at a time, since an event names a customer and no subscription. The
 // primary key of billed_meters keeps it, also between two requests at once.
 
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '../page.ts';
 
 /** A subscription that is going to bill a meter of its customer. */
@@ -27,6 +27,19 @@ export async function billMeters(
     ${claims.map(({ customer_external_id }) => customer_external_id)}::text[],
     ${claims.map(({ subscription_id }) => subscription_id)}::uuid[],
     ${claims.map(({ from }) => from)}::timestamptz[]) AS claim (meter_id, customer_external_id, subscription_id, since)`;
+  return await reserve(transaction, organizationId, claimed, null);
+}
+
+/**
+ * Reserves what a table `claim` names, and returns what another subscription bills, at most so much of it. Claims may be as many as
+ * an organization has subscriptions, so they need not come through this process.
+ */
+async function reserve(
+  transaction: Queries,
+  organizationId: string,
+  claimed: RawBuilder<unknown>,
+  returnedMax: number | null,
+): Promise<Omit<MeterClaim, 'from'>[]> {
   const isHeld = sql`EXISTS (SELECT FROM billed_meters AS held WHERE held.organization_id = ${organizationId}
     AND held.meter_id = claim.meter_id AND held.customer_external_id = claim.customer_external_id
     AND held.subscription_id = claim.subscription_id AND held.ended_at IS NULL)`;
@@ -45,7 +58,8 @@ export async function billMeters(
     )`.execute(transaction);
   // A statement of its own: it sees what the one before it waited for.
   const { rows } = await sql<Omit<MeterClaim, 'from'>>`
-    SELECT meter_id, customer_external_id, subscription_id FROM ${claimed} WHERE NOT ${isHeld}`.execute(transaction);
+    SELECT meter_id, customer_external_id, subscription_id FROM ${claimed} WHERE NOT ${isHeld}
+    LIMIT ${returnedMax}`.execute(transaction);
   return rows;
 }
 
@@ -95,13 +109,13 @@ export async function billMeterOfPlan(
   organizationId: string,
   { planId, meterId }: { planId: string; meterId: string },
 ): Promise<boolean> {
-  const { rows: claims } = await sql<MeterClaim>`
-    SELECT ${meterId}::uuid AS meter_id, customer_external_id, id AS subscription_id, current_period_end AS "from"
-    FROM subscriptions
-    WHERE organization_id = ${organizationId} AND (plan_id = ${planId} OR pending_plan_id = ${planId})
-      AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now())`.execute(transaction);
-  const customers = new Set(claims.map(({ customer_external_id }) => customer_external_id));
+  const ofPlan = sql`subscriptions WHERE organization_id = ${organizationId} AND (plan_id = ${planId} OR pending_plan_id = ${planId})
+    AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now())`;
   // Two subscriptions of one customer on one plan have no meters yet: they cannot both have this one.
-  if (customers.size < claims.length) return false;
-  return (await billMeters(transaction, organizationId, claims)).length === 0;
+  const { rows: twice } = await sql`
+    SELECT FROM ${ofPlan} GROUP BY customer_external_id HAVING count(*) > 1 LIMIT 1`.execute(transaction);
+  if (twice.length > 0) return false;
+  const claimed = sql`(SELECT ${meterId}::uuid, customer_external_id, id, current_period_end FROM ${ofPlan})
+    AS claim (meter_id, customer_external_id, subscription_id, since)`;
+  return (await reserve(transaction, organizationId, claimed, 1)).length === 0;
 }

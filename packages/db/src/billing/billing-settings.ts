@@ -10,11 +10,13 @@ export interface BillingSettings {
   payment_terms_days: number;
   /** What the numbers of invoices begin with. */
   invoice_prefix: string;
+  /** Lines that say who issues invoices; null: the name of the organization. */
+  invoice_issuer: string | null;
 }
 
 export type BillingSettingsChanges = { [Field in keyof BillingSettings]?: BillingSettings[Field] | undefined };
 
-const columns = ['time_zone', 'invoice_grace_hours', 'payment_terms_days', 'invoice_prefix'] as const;
+const columns = ['time_zone', 'invoice_grace_hours', 'payment_terms_days', 'invoice_prefix', 'invoice_issuer'] as const;
 
 export async function getBillingSettings(db: Queries, organizationId: string): Promise<BillingSettings> {
   return await db

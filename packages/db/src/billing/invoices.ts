@@ -37,6 +37,7 @@ export interface Invoice {
   reference: string | null;
   note: string | null;
   customer: Record<string, unknown> | null;
+  issuer: string | null;
   created_at: string;
   /** When a draft was computed; null once it is finalized. */
   computed_at: string | null;
@@ -95,6 +96,7 @@ export function invoiceOf(row: InvoiceRow, computed?: { totals: Totals; at: stri
     reference: row.reference,
     note: row.note,
     customer: row.customer,
+    issuer: row.issuer,
     created_at: row.created_at,
     computed_at: computed?.at ?? null,
   };

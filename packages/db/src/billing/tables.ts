@@ -123,6 +123,7 @@ interface Invoices {
   credits_applied: string | null;
   amount_paid: string | null;
   customer: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>;
+  issuer: Generated<string | null>;
   is_past_due: Generated<boolean>;
   paid_at: TimeOrNull;
   reference: string | null;

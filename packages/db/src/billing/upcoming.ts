@@ -69,6 +69,7 @@ const NOT_MADE = {
   credits_applied: null,
   amount_paid: null,
   customer: null,
+  issuer: null,
   is_past_due: false,
   paid_at: null,
   reference: null,

@@ -154,11 +154,13 @@ async function updateInvoices(
       customer = jsonb_build_object('id', c.id, 'external_id', c.external_id, 'name', c.name, 'email', c.email,
         'phone', c.phone, 'billing_address_line1', c.billing_address_line1, 'billing_address_city', c.billing_address_city,
         'billing_address_state', c.billing_address_state, 'billing_address_country', c.billing_address_country,
-        'billing_address_postal_code', c.billing_address_postal_code)
+        'billing_address_postal_code', c.billing_address_postal_code),
+      issuer = coalesce(o.invoice_issuer, o.name)
     FROM json_to_recordset(${JSON.stringify(changes)}::json) AS change (id uuid, invoice_number text, status text,
-      paid_at timestamptz, subtotal numeric, total numeric, credits_applied numeric, amount_paid numeric), customers c
+      paid_at timestamptz, subtotal numeric, total numeric, credits_applied numeric, amount_paid numeric), customers c, organizations o
     WHERE invoices.organization_id = ${organizationId}::uuid AND invoices.id = change.id
       AND c.organization_id = invoices.organization_id AND c.id = invoices.customer_id
+      AND o.id = invoices.organization_id
     RETURNING invoices.*`.execute(transaction);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return invoices.map(({ row }) => {
