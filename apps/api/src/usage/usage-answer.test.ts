@@ -11,15 +11,14 @@ const read = {
   ofBucket: (index: number) => ({ usage: `${index}.25`, event_count: index }),
 };
 
-/** What work in steps returns, how many there were, and how long the longest took. */
+/** What work in steps returns, and how long each of them took. */
 function runSteps<Result>(work: Generator<undefined, Result, undefined>) {
-  let [steps, longestMs] = [0, 0];
+  const stepsMs: number[] = [];
   for (;;) {
     const began = performance.now();
     const step = work.next();
-    longestMs = Math.max(longestMs, performance.now() - began);
-    steps += 1;
-    if (step.done === true) return { result: step.value, steps, longestMs };
+    stepsMs.push(performance.now() - began);
+    if (step.done === true) return { result: step.value, stepsMs };
   }
 }
 
@@ -43,11 +42,15 @@ test.each(LARGEST)(
     });
     for (const { window, written } of runs) {
       expect(window.result.periods).toHaveLength(periods);
-      expect([window.steps, written.steps]).toEqual([Math.floor(periods / 250) + 1, Math.ceil(periods / 250) + 1]);
+      expect([window.stepsMs.length, written.stepsMs.length]).toEqual([
+        Math.floor(periods / 250) + 1,
+        Math.ceil(periods / 250) + 1,
+      ]);
     }
-    // A busy machine makes single runs slow, and not the best of twenty-five.
-    const best = Math.min(...runs.map(({ window, written }) => Math.max(window.longestMs, written.longestMs)));
-    expect(best).toBeLessThan(10);
+    // A busy machine and the garbage collector make single steps slow, and not the quickest of twenty-five of the same step.
+    const stepsOf = (run: (typeof runs)[number]) => [...run.window.stepsMs, ...run.written.stepsMs];
+    const quickest = stepsOf(runs[0]!).map((_, step) => Math.min(...runs.map((run) => stepsOf(run)[step]!)));
+    expect(Math.max(...quickest)).toBeLessThan(5);
   },
 );
 
