@@ -1,6 +1,6 @@
 import { defaultExclude, defineConfig } from 'vitest/config';
 
-/** Packages of this repository are tested from their sources: no build comes before the tests. */
+/** What a test imports of this repository is its source. Programs that a test starts are built before. */
 const conditions = ['@weir/source', 'module', 'node', 'development|production'];
 
 export default defineConfig({
@@ -28,7 +28,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
-          globalSetup: ['test/support/setup/services.ts'],
+          globalSetup: ['test/support/setup/programs.ts', 'test/support/setup/services.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

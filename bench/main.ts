@@ -19,6 +19,7 @@ const READ_ROWS = [1_000_000];
 
 class Interrupted extends Error {}
 
+/** Measures one thing after the other, and keeps what there is after each: a run takes an hour, and may end before its end. */
 async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchResults> {
   const { rounds, seconds, warmupSeconds, connections, apis, rows = READ_ROWS } = options;
   const isAsked = (name: Measurement) => options.measurements.includes(name);
@@ -31,17 +32,26 @@ async function measure(options: BenchOptions, deps: BenchDeps): Promise<BenchRes
     services: deps.environment.versions,
     ...(await measureThroughput(options, deps)),
     redis: [],
-    growth: isAsked('growth') ? await measureGrowth(options, deps) : [],
+    growth: [],
     reading: [],
     billing: null,
   };
+  const keep = async () => {
+    if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
+  };
+  await keep();
+  if (isAsked('growth')) results.growth = await measureGrowth(options, deps);
   for (let round = 1; isAsked('redis') && round <= rounds; round += 1) {
     deps.progress.log(`round ${round} of ${rounds}, Redis without a worker …`);
     results.redis.push(await measureRedis(options, deps));
   }
-  for (const events of isAsked('read') ? rows.filter((count) => count > 0) : [])
+  await keep();
+  for (const events of isAsked('read') ? rows.filter((count) => count > 0) : []) {
     results.reading.push(await measureReading(deps.environment, events, deps.progress, deps.signal));
+    await keep();
+  }
   if (isAsked('billing')) results.billing = await measureBilling(options.subscriptions, deps);
+  await keep();
   return results;
 }
 
@@ -66,7 +76,6 @@ try {
   progress.clear();
   console.log(`\n${resultSections(results).join('\n\n')}`);
   if (options.write !== undefined) await writeFile(options.write, performancePage(results));
-  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
 } catch (error) {
   progress.clear();
   if (!(error instanceof Interrupted)) throw error;

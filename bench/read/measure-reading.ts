@@ -83,6 +83,7 @@ export async function measureReading(
       progress.log(`  ${title}: ${inWords(reading.first)}; again: ${inWords(reading.again)}`);
     }
     const stallMs = await measureStall(api.url, apiKey, asked.meterIds[0] ?? '', asked.until);
+    progress.log(`  the largest window, how long others wait: ${oneDigit(stallMs.median)} ms`);
     return { events, databaseBytes: Number(bytes.rows[0]?.size), readings, stallMs };
   } finally {
     await api.stop();

@@ -109,7 +109,7 @@ async function importRows(name: string, rows: Call[], customers: string): Promis
       ['--meter', generated.token, '--quantity', 'GeneratedTokens'],
     ].map((meter) => {
       const rest = ['--file', file, '--customer', `${customers}-{row%20}`, '--timestamp', 'TIMESTAMP'];
-      return runToEnd('apps/import/src/main.ts', env, [...meter, ...rest]);
+      return runToEnd('apps/import/dist/main.js', env, [...meter, ...rest]);
     }),
   );
   for (const { code, out, err } of ended) {

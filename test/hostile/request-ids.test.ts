@@ -12,7 +12,7 @@ beforeAll(async () => {
   weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
-  api = await spawnCaptured('apps/api/src/main.ts', { ...weir.env, LOG_LEVEL: 'debug' });
+  api = await spawnCaptured('apps/api/dist/main.js', { ...weir.env, LOG_LEVEL: 'debug' });
 });
 afterAll(async () => {
   await api.stop();

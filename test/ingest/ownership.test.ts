@@ -41,7 +41,7 @@ async function readinessOf(url: string | undefined): Promise<{ status: number; t
 
 test.each(['api', 'worker'])('another Weir on the same prefix is refused at start: %s', async (app) => {
   await until(async () => (await weir.redis.exists(weir.keys.database)) === 1, 'the queue has its mark');
-  const ended = await runToEnd(`apps/${app}/src/main.ts`, { ...weir.env, DATABASE_URL: other.url });
+  const ended = await runToEnd(`apps/${app}/dist/main.js`, { ...weir.env, DATABASE_URL: other.url });
   expect(ended).toMatchObject({ code: 1, out: '' });
   expect(ended.err).toMatch(
     /^Cannot start: The queue in Redis .* belongs to the database of another Weir: give this Weir a QUEUE_PREFIX [^\n]*\n$/,

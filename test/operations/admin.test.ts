@@ -21,7 +21,7 @@ afterAll(() => weir.close());
 
 const PUBLIC_URL = 'https://billing.example.com';
 const run = (args: string[], env: Record<string, string> = { DATABASE_URL: weir.databaseUrl, PUBLIC_URL }) =>
-  runToEnd('apps/admin/src/main.ts', { WEIR_HOME: '/nowhere', ...env }, args);
+  runToEnd('apps/admin/dist/main.js', { WEIR_HOME: '/nowhere', ...env }, args);
 const logged = async () =>
   (await weir.request('GET', '/api/v1/audit-log?limit=1', { session: admin.session })).body.data[0];
 

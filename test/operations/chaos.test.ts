@@ -1,11 +1,8 @@
 // The suite of chaos itself, in short: what it proves at length is in docs/chaos.md.
 
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runToEnd, type Ended } from '../support/run-to-end.ts';
 
@@ -15,17 +12,11 @@ interface Report {
   figures: { requests: number; accepted: number; faults: { kind: string; count: number }[] };
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 let folder = '';
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-test-chaos-'));
-  // It runs the programs as they are built for production.
-  const projects = ['apps/api', 'apps/worker', 'apps/reconcile', 'services', 'chaos'];
-  await promisify(execFile)(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-b', ...projects], {
-    cwd: root,
-  });
-}, 120_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

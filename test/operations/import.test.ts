@@ -64,15 +64,11 @@ function decimal(thousandths: number): string {
 /** The import as a process of its own; `feed` writes to its standard input and may end it. */
 async function runImport(argv: string[], feed?: (child: ReturnType<typeof spawn>) => Promise<void>) {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@weir/source', '--import', 'tsx', 'apps/import/src/main.ts', ...argv, '--quantity', 'quantity'],
-    {
-      cwd: root,
-      env: { PATH: process.env['PATH'], WEIR_URL: weir.baseUrl, WEIR_API_KEY: apiKey, WEIR_HOME: folder },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, ['apps/import/dist/main.js', ...argv, '--quantity', 'quantity'], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], WEIR_URL: weir.baseUrl, WEIR_API_KEY: apiKey, WEIR_HOME: folder },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const closed = once(child, 'close') as Promise<[number]>;
   let output = '';
   let errors = '';

@@ -9,8 +9,8 @@ import { spawnCaptured, type Captured } from '../support/captured.ts';
 import { signUp, startWeir, until, type Answer, type RequestOptions, type Weir } from '../support/harness.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 
-const API = 'apps/api/src/main.ts';
-const WORKER = 'apps/worker/src/main.ts';
+const API = 'apps/api/dist/main.js';
+const WORKER = 'apps/worker/dist/main.js';
 
 /** What must not be read anywhere, by what it is. */
 const secrets = new Map<string, string>();

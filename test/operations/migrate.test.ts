@@ -13,7 +13,7 @@ const databaseUrl = withDatabase(inject('databaseUrl'), name);
 beforeEach(() => queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`));
 afterEach(() => queryOnce(inject('databaseUrl'), `DROP DATABASE ${name}`));
 
-const runMigrate = (env: Record<string, string>) => runToEnd('packages/db/src/migrate-main.ts', env);
+const runMigrate = (env: Record<string, string>) => runToEnd('packages/db/dist/migrate-main.js', env);
 
 const migrations = async () =>
   (await readdir(`${root}/packages/db/migrations`)).filter((file) => file.endsWith('.sql')).sort();

@@ -88,7 +88,7 @@ describe('a process that cannot run as it is set up ends with code 1 and one lin
     ['worker', { REDIS_URL: 'localhost' }, /REDIS_URL: must be an address/],
     ['worker', { WORKER_CONCURRENCY: '0', LOG_LEVEL: 'loud' }, /LOG_LEVEL: .*WORKER_CONCURRENCY: /],
   ])('%s with %j', async (app, env, line) => {
-    const ended = await runToEnd(`apps/${app}/src/main.ts`, { ...weir.env, ...env });
+    const ended = await runToEnd(`apps/${app}/dist/main.js`, { ...weir.env, ...env });
     expect(ended).toEqual({ code: 1, out: '', err: expect.stringMatching(/^Cannot start: [^\n]+\n$/) });
     expect(ended.err).toMatch(line);
   });
@@ -98,8 +98,8 @@ describe('a process that cannot run as it is set up ends with code 1 and one lin
     await once(holder, 'listening');
     const PORT = String((holder.address() as { port: number }).port);
     const ended = await Promise.all([
-      runToEnd('apps/api/src/main.ts', { ...weir.env, PORT }),
-      runToEnd('apps/worker/src/main.ts', { ...weir.env, WORKER_PORT: PORT }),
+      runToEnd('apps/api/dist/main.js', { ...weir.env, PORT }),
+      runToEnd('apps/worker/dist/main.js', { ...weir.env, WORKER_PORT: PORT }),
     ]);
     holder.close();
     for (const { code, out, err } of ended) {
@@ -136,7 +136,7 @@ test('a Redis that may drop accepted events is refused, and one that is slow to 
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const ended = await Promise.all(
       ['api', 'worker'].map((app) =>
-        runToEnd(`apps/${app}/src/main.ts`, { ...weir.env, REDIS_URL: services.redisUrl }),
+        runToEnd(`apps/${app}/dist/main.js`, { ...weir.env, REDIS_URL: services.redisUrl }),
       ),
     );
     for (const { code, err } of ended) {

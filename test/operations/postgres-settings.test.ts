@@ -87,7 +87,7 @@ describe('a database on which Weir cannot run is refused', () => {
 
   test.each(['SQL_ASCII', 'LATIN1'])('when its encoding is %s, by the migration and at start', async (encoding) => {
     const url = await create(`ENCODING '${encoding}' TEMPLATE template0 LOCALE 'C'`);
-    const { code, out, err } = await runToEnd('packages/db/src/migrate-main.ts', { DATABASE_URL: url });
+    const { code, out, err } = await runToEnd('packages/db/dist/migrate-main.js', { DATABASE_URL: url });
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(new RegExp(`^The database has the encoding ${encoding} [^\\n]* ENCODING 'UTF8' [^\\n]*\\n$`));
     await expectRefusedAtStart(url, new RegExp(`^Cannot start: The database has the encoding ${encoding} `));
@@ -114,7 +114,7 @@ describe('a database on which Weir cannot run is refused', () => {
     const url = await create();
     await queryOnce(url, `CREATE TABLE migrations (${columns})`);
     if (columns.startsWith('name')) await queryOnce(url, `INSERT INTO migrations VALUES ('2014_10_12_create_users')`);
-    const { code, out, err } = await runToEnd('packages/db/src/migrate-main.ts', { DATABASE_URL: url });
+    const { code, out, err } = await runToEnd('packages/db/dist/migrate-main.js', { DATABASE_URL: url });
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^The database has a table "migrations" of another program: [^\n]*\n$/);
     await expectRefusedAtStart(url, /^Cannot start: The database has a table "migrations" of another program/);

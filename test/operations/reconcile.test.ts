@@ -277,7 +277,7 @@ test('under traffic, with workers that record and drain all the time, nothing is
 
 test('what cannot be found out ends with status 2 and one line that says what to do', async () => {
   const home = await mkdtemp(join(tmpdir(), 'weir-reconcile-'));
-  const main = 'apps/reconcile/src/main.ts';
+  const main = 'apps/reconcile/dist/main.js';
   const closed = { DATABASE_URL: 'postgres://weir@127.0.0.1:1/weir', REDIS_URL: 'redis://127.0.0.1:1' };
   try {
     const line = async (env: Record<string, string>, ...args: string[]) => {

@@ -91,7 +91,7 @@ test('a database that was restored elsewhere takes the queue over by a step, and
   const before = await runReconcile({ ...weir, env });
   expect(before).toMatchObject({ code: 2, out: '', err: expect.stringContaining('another copy of this database') });
 
-  const taken = await runToEnd('apps/reconcile/src/take-over-main.ts', env);
+  const taken = await runToEnd('apps/reconcile/dist/take-over-main.js', env);
   expect(taken).toMatchObject({ code: 0, err: '' });
   expect(taken.out).toContain('belonged to another copy of it.\n1 batch waits in it');
   const api = await weir.startApi(env);
@@ -280,7 +280,7 @@ test('the queue of another Weir that is taken over brings no counts along', asyn
   await weir.redis.set(weir.keys.database, `${'0'.repeat(8)}-0000-4000-8000-000000000000:elsewhere`);
   const facts = await identify(database, undefined);
   const env = weir.env;
-  expect((await runToEnd('apps/reconcile/src/take-over-main.ts', env)).out).toContain('the database of another Weir');
+  expect((await runToEnd('apps/reconcile/dist/take-over-main.js', env)).out).toContain('the database of another Weir');
   expect(await weir.redis.exists(weir.keys.drained(month))).toBe(0);
   expect(await takeOver(weir.queue, facts)).toBeUndefined();
 });

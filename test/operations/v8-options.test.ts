@@ -14,7 +14,7 @@ const recorder = `
 
 test.each(['api', 'worker'])('the %s gives V8 its option before it reads its settings', async (app) => {
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(recorder)}`;
-  const ended = await runToEnd(`apps/${app}/src/main.ts`, { NODE_OPTIONS });
+  const ended = await runToEnd(`apps/${app}/dist/main.js`, { NODE_OPTIONS });
   expect(ended).toMatchObject({ code: 1, out: '--heap-growing-percent=300\n' });
   expect(ended.err).toMatch(/^Cannot start: DATABASE_URL is not set/);
 });

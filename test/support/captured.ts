@@ -11,9 +11,9 @@ export interface Captured {
   stop(): Promise<void>;
 }
 
-/** Runs one of the programs from source, with these settings and no others, and keeps what it writes. */
+/** Runs one of the programs, with these settings and no others, and keeps what it writes. */
 export async function spawnCaptured(main: string, env: Record<string, string>): Promise<Captured> {
-  const child = spawn(process.execPath, ['--conditions=@weir/source', '--import', 'tsx', main], {
+  const child = spawn(process.execPath, [main], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -62,7 +62,7 @@ export interface Weir {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   startApi(settings?: Env): Promise<RunningApi>;
   startWorker(settings?: Env): Promise<RunningWorker>;
-  /** A real process of its own, run from source. */
+  /** A real process of its own. */
   spawnApi(settings?: Env, options?: SpawnOptions): Promise<Spawned>;
   spawnWorker(settings?: Env): Promise<Spawned>;
   /** The name in Redis of the claim on an idempotency key. */
@@ -133,7 +133,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     spawnOptions: SpawnOptions = {},
   ): Promise<Spawned> => {
     const all = { ...env, ...options[app], ...settings };
-    const spawned = await spawnFromSource(`apps/${app}/src/main.ts`, all, spawnOptions);
+    const spawned = await spawnProgram(`apps/${app}/dist/main.js`, all, spawnOptions);
     closers.push(() => spawned.stop());
     return spawned;
   };
@@ -181,9 +181,9 @@ function onlyOnce(close: () => Promise<void>): () => Promise<void> {
   return () => (closed ??= close());
 }
 
-async function spawnFromSource(main: string, env: Env, { descriptorsMax }: SpawnOptions): Promise<Spawned> {
+async function spawnProgram(main: string, env: Env, { descriptorsMax }: SpawnOptions): Promise<Spawned> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const node = [process.execPath, '--conditions=@weir/source', '--import', 'tsx', main];
+  const node = [process.execPath, main];
   const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...node];
   const [command = '', ...args] = descriptorsMax === undefined ? node : limited;
   const child = spawn(command, args, {

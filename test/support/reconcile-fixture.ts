@@ -41,7 +41,7 @@ export async function makeTenant(weir: Weir): Promise<Tenant> {
 /** The command, as a process of its own. */
 export function runReconcile(weir: Weir, ...args: string[]): Promise<Ended> {
   const { DATABASE_URL = '', REDIS_URL = '', QUEUE_PREFIX = '' } = weir.env;
-  return runToEnd('apps/reconcile/src/main.ts', { DATABASE_URL, REDIS_URL, QUEUE_PREFIX }, args);
+  return runToEnd('apps/reconcile/dist/main.js', { DATABASE_URL, REDIS_URL, QUEUE_PREFIX }, args);
 }
 
 export function openTestDatabase(weir: Weir): Database {

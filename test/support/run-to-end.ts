@@ -9,10 +9,9 @@ export interface Ended {
   err: string;
 }
 
-/** Runs one of the programs from source, or as it is built, with these settings and no others, until it ends. */
+/** Runs one of the programs with these settings and no others, until it ends. */
 export async function runToEnd(main: string, env: Record<string, string>, args: string[] = []): Promise<Ended> {
-  const fromSource = main.endsWith('.ts') ? ['--conditions=@weir/source', '--import', 'tsx'] : [];
-  const child = spawn(process.execPath, [...fromSource, main, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
