@@ -4,7 +4,7 @@ import { Button, Switch } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, send, type Schema } from '../api/client.ts';
+import { writeExact } from '../api/exact-json.ts';
 import { pace } from '../api/pace.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
@@ -15,10 +15,9 @@ import { Time } from '../parts/time.tsx';
 import type { SearchTexts } from '../routes.ts';
 import { useMeters } from '../usage/meters.ts';
 import { EventFilters } from './event-filters.tsx';
+import { listEvents, type EventReceipt } from './event-log.ts';
 import { Receipt } from './receipt.tsx';
 import { Rejections } from './rejections.tsx';
-
-export type EventReceipt = Schema<'EventReceipt'>;
 
 /** How often new events are asked for. */
 const LIVE_MS = 1_500;
@@ -60,12 +59,7 @@ function useEvents(isLive: boolean) {
   return useInfiniteQuery({
     queryKey: ['/api/v1/events', query],
     queryFn: ({ pageParam, signal }) =>
-      send(
-        client.GET('/api/v1/events', {
-          params: { query: { ...query, ...(pageParam !== undefined && { cursor: pageParam }) } },
-          signal,
-        }),
-      ),
+      listEvents({ ...query, ...(pageParam !== undefined && { cursor: pageParam }) }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
     // Who has gone back further reads, and would not want the lines to move.
@@ -123,5 +117,5 @@ function EventLog({ isLive }: { isLive: boolean }) {
 
 function Metadata({ of: metadata }: { of: EventReceipt['metadata'] }) {
   if (metadata === null) return <span className="muted">–</span>;
-  return <code className="one-line">{JSON.stringify(metadata)}</code>;
+  return <code className="one-line">{writeExact(metadata)}</code>;
 }

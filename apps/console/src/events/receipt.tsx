@@ -2,7 +2,7 @@ import { ActionIcon, Button, Textarea } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, read, send } from '../api/client.ts';
+import { isJsonObject, parseExact, writeExact } from '../api/exact-json.ts';
 import { ApiError } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
@@ -17,7 +17,7 @@ import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import type { SearchTexts } from '../routes.ts';
 import { useMeters } from '../usage/meters.ts';
-import type { EventReceipt } from './events-page.tsx';
+import { findEvent, replay, type EventReceipt } from './event-log.ts';
 
 /** While an event waits in the queue, its receipt is asked for this often. */
 const WAITING_MS = 500;
@@ -28,7 +28,8 @@ export function Receipt({ id }: { id: string }) {
   const { isAdmin } = useSession();
   const [isReplayed, setReplayed] = useState(false);
   const receipt = useQuery({
-    ...read('/api/v1/events/{id}', { path: { id } }),
+    queryKey: ['/api/v1/events/{id}', { path: { id } }],
+    queryFn: ({ signal }) => findEvent(id, signal),
     // Its receipt says rejected until a worker has taken it.
     refetchInterval: ({ state }) =>
       state.data?.status === 'queued' || (isReplayed && state.data?.status === 'rejected') ? WAITING_MS : false,
@@ -94,7 +95,7 @@ function ReceiptFacts({ event }: { event: EventReceipt }) {
           ],
         ]}
       />
-      {event.metadata !== null && <pre className="metadata">{JSON.stringify(event.metadata, null, 2)}</pre>}
+      {event.metadata !== null && <pre className="metadata">{writeExact(event.metadata, 2)}</pre>}
     </>
   );
 }
@@ -109,7 +110,7 @@ function Correction({ event, onReplayed, isWaiting }: CorrectionProps) {
   const queries = useQueryClient();
   const form = useForm({
     name: `replay-${event.id}`,
-    initial: { metadata: JSON.stringify(event.metadata ?? {}, null, 2) },
+    initial: { metadata: writeExact(event.metadata ?? {}, 2) },
     onSubmit: async ({ metadata }) => {
       await replay(event.id, parseMetadata(metadata));
       onReplayed();
@@ -152,26 +153,15 @@ function Correction({ event, onReplayed, isWaiting }: CorrectionProps) {
 function parseMetadata(text: string): Record<string, unknown> {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseExact(text);
   } catch (error) {
     parsed = error;
   }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) && !(parsed instanceof Error))
-    return parsed as Record<string, unknown>;
+  if (isJsonObject(parsed) && !(parsed instanceof Error)) return parsed;
   const message = parsed instanceof Error ? `is not JSON: ${parsed.message}` : 'must be an object: { … }';
   throw new ApiError({
     code: 'invalid_request',
     detail: `metadata ${message}`,
     errors: [{ path: 'metadata', message }],
   });
-}
-
-/** Sends a rejected event again; null takes its idempotency key away. */
-export async function replay(id: string, metadata?: Record<string, unknown>, key?: null): Promise<unknown> {
-  return await send(
-    client.POST('/api/v1/events/{id}/replay', {
-      params: { path: { id } },
-      body: { ...(metadata !== undefined && { metadata }), ...(key === null && { idempotency_key: null }) },
-    }),
-  );
 }

@@ -1,14 +1,12 @@
 import { Button, Modal, Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { client, send } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { correct, type Correction } from './correction.ts';
-import type { EventReceipt } from './events-page.tsx';
-import { replay } from './receipt.tsx';
+import { listEvents, replay, type EventReceipt } from './event-log.ts';
 import type { Rejection } from './rejections.tsx';
 
 const SOURCES = [
@@ -124,9 +122,7 @@ async function replayOne(event: EventReceipt, correction: Correction, state: Pro
 async function* rejectedBy({ reason, meter_id: meter }: Rejection): AsyncGenerator<EventReceipt, void, undefined> {
   for (let cursor: string | undefined; ;) {
     const query = { status: 'rejected' as const, reason, meter_id: meter, limit: 100 };
-    const page = await send(
-      client.GET('/api/v1/events', { params: { query: { ...query, ...(cursor !== undefined && { cursor }) } } }),
-    );
+    const page = await listEvents({ ...query, ...(cursor !== undefined && { cursor }) });
     yield* page.data;
     if (page.meta.next_cursor === null) return;
     cursor = page.meta.next_cursor;
