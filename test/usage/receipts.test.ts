@@ -52,6 +52,38 @@ async function countsOf(customer: string) {
   return rows[0];
 }
 
+test('metadata is shown to the letter: queued, recorded, in lists, and as it was corrected', async () => {
+  const exact = '{"user_id":9007199254740993,"share":1.10,"large":12345678901234567890.5}';
+  const textOf = async (from: Weir, path: string, key: string) =>
+    (await fetch(`${from.baseUrl}/api/v1${path}`, { headers: { 'x-api-key': key } })).text();
+  const trackRaw = async (from: Weir, key: string, meter: string, metadata: string) => {
+    const raw = `{"meter_token":"${meter}","customer_external_id":"exact","quantity":1,"metadata":${metadata}}`;
+    const { status, body } = await from.request('POST', '/api/v1/sdk/track', { apiKey: key, raw });
+    expect(status).toBe(201);
+    return body.id as string;
+  };
+  const still = await startWeir({ withWorker: false });
+  try {
+    const owner = await signUp(still);
+    const key = await owner.createKey();
+    const id = await trackRaw(still, key, (await owner.createMeter('SUM')).token, exact);
+    expect(await textOf(still, `/events/${id}`, key)).toContain(`"status":"queued","metadata":${exact}}`);
+  } finally {
+    await still.close();
+  }
+  const id = await trackRaw(weir, apiKey, token, exact);
+  await weir.drained();
+  expect(await textOf(weir, `/events/${id}`, apiKey)).toContain(`"status":"recorded","metadata":${exact}}`);
+  expect(await textOf(weir, '/events?customer_external_id=exact', apiKey)).toContain(`"metadata":${exact}}],"meta":`);
+
+  const rejected = await trackRejected('exact', { metadata: {} });
+  const raw = `{"metadata":${exact}}`;
+  const path = `/api/v1/events/${rejected}/replay`;
+  expect((await weir.request('POST', path, { session: admin.session, raw })).status).toBe(202);
+  await weir.drained();
+  expect(await textOf(weir, `/events/${rejected}`, apiKey)).toContain(`"status":"recorded","metadata":${exact}}`);
+});
+
 test('an event is queued, then recorded, and its receipt shows what was sent', async () => {
   const still = await startWeir({ withWorker: false });
   try {

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { inject } from 'vitest';
 import { queryOnce, withDatabase } from './query.ts';
 
@@ -19,6 +21,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     url: withDatabase(admin, name),
     drop: async () => {
       try {
+        await untilUnused(admin, name);
         // Postgres gives connections that are just closing up to five seconds before it refuses.
         await queryOnce(admin, `DROP DATABASE ${name}`);
       } catch (error) {
@@ -27,4 +30,22 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       }
     },
   };
+}
+
+/** Looks whether those who were connected are gone, for a second: Postgres itself looks ten times a second only, before it drops one. */
+async function untilUnused(admin: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: admin });
+  await client.connect();
+  try {
+    for (let looked = 0; looked < 100; looked += 1) {
+      const { rowCount } = await client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`,
+        [name],
+      );
+      if (rowCount === 0) return;
+      await delay(10);
+    }
+  } finally {
+    await client.end();
+  }
 }

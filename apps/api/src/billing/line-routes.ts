@@ -16,9 +16,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, countOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
-import { receipt, receiptOf } from '../usage/event-routes.ts';
+import { receipt, writeReceipts } from '../usage/receipt.ts';
 import { writingUsage } from '../usage/usage-answer.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceLine, lineUsage } from './invoice-shape.ts';
@@ -159,18 +160,16 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { cursor, limit, changes } = request.query;
       const { question, changesSince } = await getLine(request.caller.organizationId, request.params);
-      if (question === undefined) return { data: [], meta: { next_cursor: null } };
+      if (question === undefined) return sendJson(reply, writeReceipts([], undefined));
       const since = changes ? changesSince : undefined;
       const events = await listDueEvents(db, question, { cursor, limit: limit + 1 }, since);
       const page = events.slice(0, limit);
       const next = events.length > limit ? page.at(-1)?.id : undefined;
-      return {
-        data: page.map((event) => receiptOf({ status: 'recorded', event })),
-        meta: { next_cursor: next ?? null },
-      };
+      const receipts = page.map((event) => ({ status: 'recorded' as const, event }));
+      return sendJson(reply, writeReceipts(receipts, next));
     },
   );
 
@@ -191,7 +190,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
     request.pay(window.periods.length);
     const read = await readDueBuckets(db, question, window);
     const json = await inTurns(turns, writingUsage(meter, { window, grouping }, read));
-    return reply.type('application/json; charset=utf-8').send(json);
+    return sendJson(reply, json);
   }
 
   async function getLine(organizationId: string, { id, line_id }: { id: string; line_id: string }): Promise<FoundLine> {

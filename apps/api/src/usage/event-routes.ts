@@ -2,12 +2,12 @@
 
 import type { Database } from '@weir/db/database';
 import { listRejections, listStoredEvents, type EventFilter } from '@weir/db/event-list';
-import { findMetersByToken, findStoredEvent, type StoredEvent } from '@weir/db/events';
+import { findMetersByToken, findStoredEvent } from '@weir/db/events';
 import type { QueueConnection } from '@weir/queue/connection';
 import { findStagedEvent } from '@weir/queue/find-staged';
 import { stagedText } from '@weir/queue/staged';
 import { Refusal } from '@weir/shared/errors';
-import { metadata, receivedAt, type StagedEvent, type UsageEvent } from '@weir/shared/event';
+import { metadata, type StagedEvent } from '@weir/shared/event';
 import { endInZone, instantInZone } from '@weir/shared/date-or-instant';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
@@ -16,8 +16,10 @@ import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes, time } from 
 import type { App } from '../http/typed-app.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
+import { sendJson } from '../http/send-json.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import { problemOfMetadataText } from '../ingest/metadata-text.ts';
+import { receipt, writeReceipt, writeReceipts, type Receipt } from './receipt.ts';
 
 export interface EventDeps {
   guards: Guards;
@@ -30,25 +32,6 @@ export interface EventDeps {
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
-
-export const receipt = z
-  .object({
-    id: z.uuid(),
-    status: z.enum(['queued', 'recorded', 'rejected', 'duplicate']),
-    reason: z.string().optional().meta({ description: 'Why the event is not counted; for rejected events.' }),
-    duplicate_of: z
-      .uuid()
-      .optional()
-      .meta({ description: 'The event that holds the idempotency key; for duplicates.' }),
-    meter_id: z.uuid(),
-    customer_external_id: z.string(),
-    quantity: z.string(),
-    timestamp: z.string(),
-    received_at: z.string(),
-    idempotency_key: z.string().nullable(),
-    metadata: z.record(z.string(), z.unknown()).nullable(),
-  })
-  .meta({ id: 'EventReceipt' });
 
 const eventQuery = z.strictObject({
   status: z.enum(['recorded', 'rejected', 'duplicate']).optional(),
@@ -104,7 +87,8 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         response: { 200: receipt, ...problemResponses(...readCodes, 'not_found') },
       },
     },
-    (request) => getReceipt(deps, request.caller.organizationId, request.params.id),
+    async (request, reply) =>
+      sendJson(reply, writeReceipt(await getReceipt(deps, request.caller.organizationId, request.params.id))),
   );
 
   app.get(
@@ -125,7 +109,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { cursor, limit } = request.query;
       const { organizationId } = request.caller;
       if (cursor !== undefined && !isEventId(cursor)) {
@@ -135,7 +119,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
       const events = filter === undefined ? [] : await listStoredEvents(deps.database, organizationId, filter);
       const page = events.slice(0, limit);
       const next = events.length > limit ? page.at(-1)?.event.id : undefined;
-      return { data: page.map(receiptOf), meta: { next_cursor: next ?? null } };
+      return sendJson(reply, writeReceipts(page, next));
     },
   );
 
@@ -244,37 +228,15 @@ function isEventId(id: string): boolean {
   return id.charAt(14) === '7';
 }
 
-async function getReceipt(deps: EventDeps, organizationId: string, id: string): Promise<z.output<typeof receipt>> {
+async function getReceipt(deps: EventDeps, organizationId: string, id: string): Promise<Receipt> {
   const { database, queue } = deps;
   if (!isEventId(id)) throw new Refusal('not_found', NO_SUCH_THING);
   const stored = await findStoredEvent(database, organizationId, id);
-  if (stored !== undefined) return receiptOf(stored);
+  if (stored !== undefined) return stored;
   const staged = await findStagedEvent(queue, id);
-  if (staged?.organization_id === organizationId) return { ...fieldsOf(staged), status: 'queued' };
+  if (staged?.organization_id === organizationId) return { status: 'queued', event: staged };
   // Between the two looks above the worker may have moved it from Redis to Postgres.
   const moved = staged === undefined ? await findStoredEvent(database, organizationId, id) : undefined;
   if (moved === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-  return receiptOf(moved);
-}
-
-export function receiptOf({ status, event, reason, duplicate_of }: StoredEvent): z.output<typeof receipt> {
-  return {
-    ...fieldsOf(event),
-    status,
-    ...(reason !== undefined && { reason }),
-    ...(duplicate_of !== undefined && { duplicate_of }),
-  };
-}
-
-function fieldsOf(event: UsageEvent): Omit<z.output<typeof receipt>, 'status'> {
-  return {
-    id: event.id,
-    meter_id: event.meter_id,
-    customer_external_id: event.customer_external_id,
-    quantity: event.quantity,
-    timestamp: event.timestamp.replace(/(\.\d{3})000Z$/, '$1Z'),
-    received_at: receivedAt(event.id),
-    idempotency_key: event.idempotency_key ?? null,
-    metadata: event.metadata === undefined ? null : (JSON.parse(event.metadata) as Record<string, unknown>),
-  };
+  return moved;
 }

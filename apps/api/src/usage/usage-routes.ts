@@ -14,6 +14,7 @@ import { BUCKETS_MAX, type Grouping, type Window } from '@weir/shared/window';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
+import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { answerPage, idInPath, pageQuery, pageSchema, readCodes, time } from '../http/fields.ts';
@@ -231,7 +232,7 @@ export async function sendMeterUsage(
   const json = await inTurns(turns, writingUsage(meter, { window, grouping }, read));
   // To join and send a megabyte takes some milliseconds more.
   if (json.length > LONG_ANSWER) await turns.next();
-  return reply.type('application/json; charset=utf-8').send(json);
+  return sendJson(reply, json);
 }
 
 function asTotal<Row extends { usage: string | null; event_count: number }>({ usage, event_count, ...row }: Row) {
