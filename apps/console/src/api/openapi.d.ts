@@ -2258,19 +2258,6 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        EventRejection: {
-            reason: string;
-            /** Format: uuid */
-            meter_id: string;
-            count: number;
-            /**
-             * Format: date-time
-             * @description When the first of them was rejected.
-             */
-            first_at: string;
-            /** Format: date-time */
-            last_at: string;
-        };
         ChargeUsage: {
             /** Format: uuid */
             charge_id: string;
@@ -2675,6 +2662,19 @@ export interface components {
              * @enum {string}
              */
             outcome?: "not_accepted" | "unknown";
+        };
+        EventRejection: {
+            reason: string;
+            /** Format: uuid */
+            meter_id: string;
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the first of them was rejected.
+             */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
         };
         Overview: {
             /**
