@@ -2,7 +2,7 @@
 // everybody else has a turn of the event loop.
 
 /** How much of one turn of the event loop all slices together may take. Others wait for as long, and a little more. */
-const SLICE_MS = 5;
+const SLICE_MS = 3;
 
 /** One slice for each turn of the event loop, however many requests there are with long work. First come, first served. */
 export class Turns {

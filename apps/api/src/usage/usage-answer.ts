@@ -5,7 +5,7 @@ import type { GroupedUsage } from '@weir/db/usage/read-groups';
 import type { MeterUsage as ReadUsage } from '@weir/db/usage/read-usage';
 import { isoOf } from '@weir/shared/instant';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
-import { type Grouping, nameOf, type Window } from '@weir/shared/window';
+import { type Grouping, nameOf, type Period, type Window } from '@weir/shared/window';
 import { z } from 'zod';
 import { time } from '../http/fields.ts';
 
@@ -90,17 +90,25 @@ export function* writingUsage(
     period_end: isoOf(window.end),
     ...('overflowCount' in read && { overflow_event_count: read.overflowCount }),
   };
-  // Made once for all series, and by those who write the first of them: to name a period takes as long as to write it.
-  const names: Name[] = [];
+  const groupsRead = 'groups' in read ? read.groups : undefined;
+  // Of several series each period is named once, by the first of them: to name it takes as long as to write it. Of a single one
+  // nothing is kept, since what is kept is what the garbage collector has to copy.
+  const names: Name[] | undefined = groupsRead === undefined ? undefined : [];
+  const nameAt = (index: number, period: Period): Name => {
+    const known = names?.[index];
+    if (known !== undefined) return known;
+    const name = { period: nameOf(period, grouping), period_start: isoOf(period.at) };
+    if (names !== undefined) names[index] = name;
+    return name;
+  };
   const writingData = function* (ofOwnBucket: ReadUsage['ofBucket']): Generator<undefined, string, undefined> {
     const written: string[] = [];
     for (let from = 0; from < window.periods.length; from += STEP) {
-      const some: Data = window.periods.slice(from, from + STEP).map((period, index) => {
-        const name = (names[from + index] ??= {
-          period: nameOf(period, grouping),
-          period_start: isoOf(period.at),
-        });
-        return { ...name, ...ofOwnBucket(from + index) };
+      const some: Data = window.periods.slice(from, from + STEP).map((each, index) => {
+        const { period, period_start } = nameAt(from + index, each);
+        const { usage, event_count } = ofOwnBucket(from + index);
+        // Not by spreading the two: V8 keeps what that makes for so long that each collection takes some 15 ms more.
+        return { period, period_start, usage, event_count };
       });
       written.push(JSON.stringify(some).slice(1, -1));
       yield;
@@ -108,9 +116,9 @@ export function* writingUsage(
     return `[${written.join()}]`;
   };
   const whole = `${JSON.stringify(head).slice(0, -1)},"grouped_data":${yield* writingData(ofBucket)}`;
-  if (!('groups' in read) || read.groups === undefined) return `${whole}}`;
+  if (groupsRead === undefined) return `${whole}}`;
   const groups: string[] = [];
-  for (const { value, isRest, total: own, ofBucket: ofOwnBucket } of read.groups) {
+  for (const { value, isRest, total: own, ofBucket: ofOwnBucket } of groupsRead) {
     const group = { value, is_rest: isRest, total_usage: own.usage, event_count: own.event_count };
     groups.push(`${JSON.stringify(group).slice(0, -1)},"grouped_data":${yield* writingData(ofOwnBucket)}}`);
   }

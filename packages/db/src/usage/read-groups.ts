@@ -30,6 +30,7 @@ import {
   type Scope,
   type Source,
 } from './usage-rows.ts';
+import { WRITTEN_SUMS, WrittenSums } from './written-sums.ts';
 
 const HOURS = ROLLUPS.customerGroupHours.table;
 
@@ -68,30 +69,26 @@ export async function readGroupedUsage(pool: pg.Pool, question: GroupQuestion): 
   const text = statement(parameters, question);
   const { rows } = await pool.query<{
     is_ready: boolean;
-    sums: string;
+    /** By series. */
+    sums: Record<string, string> | null;
     customers: string;
     overflow: string | null;
     groups: [place: number, value: string | null][] | null;
   }>(text, parameters.values);
   const [row] = rows;
   if (row?.is_ready !== true) return undefined;
-  const sums = new Map<string, [count: string, usage: string]>();
-  for (const sum of row.sums.split(',')) {
-    const [series = '', key = '', count, usage] = sum.split(' ');
-    if (count !== undefined && usage !== undefined) sums.set(`${series} ${key}`, [count, usage]);
-  }
-  const usageAt = (series: number, key: number): Usage => {
-    const [event_count = null, usage = null] = sums.get(`${series} ${key}`) ?? [];
-    return usageOf(aggregation, { event_count, usage });
-  };
+  const sums = row.sums ?? {};
   const seriesOf = (series: number): Pick<MeterUsage, 'total' | 'ofBucket'> => {
-    return { total: usageAt(series, 0), ofBucket: (index) => usageAt(series, index + 1) };
+    const written = new WrittenSums(sums[series] ?? null);
+    const ofKey = (key: number): Usage => usageOf(aggregation, written.find(key));
+    return { total: ofKey(0), ofBucket: (index) => ofKey(index + 1) };
   };
   const groups = (row.groups ?? []).map(([place, value]) => ({ value, isRest: false, ...seriesOf(place) }));
-  const rest: Group[] = sums.has(`${REST} 0`) ? [{ value: null, isRest: true, ...seriesOf(REST) }] : [];
+  const rest: Group[] = sums[REST] === undefined ? [] : [{ value: null, isRest: true, ...seriesOf(REST) }];
+  const whole = seriesOf(TOTAL);
   return {
-    ...seriesOf(TOTAL),
-    uniqueCustomers: usageAt(TOTAL, 0).event_count === 0 ? 0 : Number(row.customers),
+    ...whole,
+    uniqueCustomers: whole.total.event_count === 0 ? 0 : Number(row.customers),
     groups: groupBy === undefined ? undefined : [...groups, ...rest],
     overflowCount: Number(row.overflow ?? 0),
   };
@@ -139,7 +136,8 @@ function statement(parameters: Parameters, question: GroupQuestion): string {
         SELECT nth, row_number() OVER (ORDER BY nth = 0, ${aggregation === 'AVG' ? QUOTIENT : 'usage'} DESC, nth) AS place FROM whole) AS ranked
     ),
     summed AS (${all})
-    SELECT (SELECT string_agg(concat_ws(' ', series, key, event_count, usage), ',') FROM summed) AS sums,
+    SELECT (SELECT json_object_agg(series, sums)
+         FROM (SELECT series, ${WRITTEN_SUMS} AS sums FROM summed GROUP BY series) AS written) AS sums,
       (SELECT json_agg(json_build_array(series, value) ORDER BY series) FROM placed
          JOIN (SELECT DISTINCT nth, value FROM chosen) AS chosen USING (nth) WHERE series > 0) AS groups,
       (SELECT event_count FROM whole WHERE nth = 0) AS overflow,

@@ -20,6 +20,7 @@ import {
   type Reading,
   type Scope,
 } from './usage-rows.ts';
+import { WRITTEN_SUMS, WrittenSums, type WrittenSum } from './written-sums.ts';
 
 /** What some events are worth under the aggregation of their meter: an exact decimal, null where there is none. */
 export interface Usage {
@@ -101,10 +102,7 @@ export function named({ ofRow, ofEvent }: Reading): Reading {
 }
 
 /** Postgres's sums, as an answer has them; null is what it makes of nothing. */
-export function usageOf(
-  aggregation: AggregationType,
-  sums: { event_count: string | null; usage: string | null },
-): Usage {
+export function usageOf(aggregation: AggregationType, sums: WrittenSum): Usage {
   // GROUP BY () returns a row of nulls where there is nothing.
   if (sums.event_count === null || sums.usage === null) return { usage: usageOfNothing(aggregation), event_count: 0 };
   const usage = aggregation === 'AVG' ? average(sums.usage, BigInt(sums.event_count)) : sums.usage;
@@ -129,20 +127,15 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
     const ofValues = { ...request, plan: planValues(window) };
     return isOfMeter ? valuesOfMeter(ofValues) : valuesOfCustomers(ofValues);
   };
-  const { rows } = await pool.query<{ sums: string; customers: string }>(
-    // As one text: to read ten thousand rows would stop the event loop for some 10 ms.
+  const all = aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniqueInBuckets(values())) : sums;
+  const { rows } = await pool.query<{ sums: string | null; customers: string }>(
     `WITH bounds AS MATERIALIZED (${bounds})
-     SELECT (SELECT string_agg(concat_ws(' ', key, event_count, usage), ',')
-       FROM (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniqueInBuckets(values())) : sums}) AS sums) AS sums,
+     SELECT (SELECT ${WRITTEN_SUMS} FROM (${all}) AS sums) AS sums,
        (${isOfMeter ? `SELECT count(*) FROM (${customersIn(parameters, scope, window)}) AS present` : 'SELECT 1'}) AS customers`,
     parameters.values,
   );
-  const byKey = new Map<string, string>();
-  for (const sum of rows[0]?.sums.split(',') ?? []) byKey.set(sum.split(' ', 1)[0] ?? '', sum);
-  const ofKey = (key: number): Usage => {
-    const [, event_count = null, usage = null] = byKey.get(String(key))?.split(' ') ?? [];
-    return usageOf(aggregation, { event_count, usage });
-  };
+  const written = new WrittenSums(rows[0]?.sums ?? null);
+  const ofKey = (key: number): Usage => usageOf(aggregation, written.find(key));
   const total = ofKey(0);
   return {
     total,
