@@ -196,7 +196,7 @@ test('an organization that lets too much wait is refused, alone, until workers h
 });
 
 test('an event is written before its claim, so that a log that is torn between them holds no claim without its event', async () => {
-  const monitor = await redis.duplicate().monitor();
+  const monitor = await redis.monitor();
   const commands: string[][] = [];
   monitor.on('monitor', (_time: string, command: string[]) => commands.push(command));
   const body = { meter_token: token, customer_external_id: 'acme', quantity: 1, idempotency_key: 'in the log' };

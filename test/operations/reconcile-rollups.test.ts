@@ -286,17 +286,19 @@ test('while workers record into the same rows, a repair loses nothing and counts
   const unit = { organizationId: tenant.id, meterId: tenant.sum.id, month };
   await weir.startWorker();
   let isOver = false;
-  let sent = 0;
+  let [sent, goal] = [0, 0];
   const send = async (): Promise<void> => {
     const events = Array.from({ length: 20 }, () => ({ customer_external_id: 'hot' }));
     while (!isOver) {
       const { length } = await tenant.track(...events);
       sent += length;
+      // Some come in while a round repairs, and no more: each round reads all that ever came.
+      await until(() => isOver || sent < goal + 400, 'the next round begins');
     }
   };
   const traffic = [send(), send(), send()];
   for (let round = 0; round < 25; round += 1) {
-    const goal = sent + 20;
+    goal = sent + 20;
     await until(() => sent >= goal, 'more events come in');
     await weir.pool.query(
       `UPDATE ${HOURS} SET event_count = event_count + 1000, quantity_sum = quantity_sum / 2 WHERE organization_id = $1 AND customer_external_id = 'hot'`,

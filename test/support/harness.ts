@@ -133,7 +133,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     spawnOptions: SpawnOptions = {},
   ): Promise<Spawned> => {
     const all = { ...env, ...options[app], ...settings };
-    const spawned = await spawnProgram(`apps/${app}/dist/main.js`, all, spawnOptions);
+    const spawned = await spawnProgram(app, all, spawnOptions);
     closers.push(() => spawned.stop());
     return spawned;
   };
@@ -181,11 +181,13 @@ function onlyOnce(close: () => Promise<void>): () => Promise<void> {
   return () => (closed ??= close());
 }
 
-async function spawnProgram(main: string, env: Env, { descriptorsMax }: SpawnOptions): Promise<Spawned> {
+async function spawnProgram(app: 'api' | 'worker', env: Env, { descriptorsMax }: SpawnOptions): Promise<Spawned> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const node = [process.execPath, main];
-  const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...node];
-  const [command = '', ...args] = descriptorsMax === undefined ? node : limited;
+  const built = [process.execPath, `apps/${app}/dist/main.js`];
+  // To load what is built, Node opens more files at once than a process with few descriptors may; from source it loads one by one.
+  const source = [process.execPath, '--conditions=@weir/source', '--import', 'tsx', `apps/${app}/src/main.ts`];
+  const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...source];
+  const [command = '', ...args] = descriptorsMax === undefined ? built : limited;
   const child = spawn(command, args, {
     cwd: root,
     env: { PATH: process.env['PATH'], ...env },
@@ -194,7 +196,7 @@ async function spawnProgram(main: string, env: Env, { descriptorsMax }: SpawnOpt
   const gone = once(child, 'exit');
   const [message] = (await Promise.race([
     once(child, 'message'),
-    gone.then(([code]) => Promise.reject(new Error(`${main} ended with code ${String(code)} before it was ready`))),
+    gone.then(([code]) => Promise.reject(new Error(`the ${app} ended with code ${String(code)} before it was ready`))),
   ])) as [{ url: string }];
   return {
     url: message.url,
