@@ -1,6 +1,6 @@
 import { markdownTable } from '../markdown-table.ts';
 import { oneDigit, twoDigits, whole } from '../spread.ts';
-import type { BillingResult } from './measure-billing.ts';
+import { trackedShare, type BillingResult } from './measure-billing.ts';
 import type { MidnightKind } from './run-midnight.ts';
 
 const TITLES: Record<MidnightKind, string> = {
@@ -10,7 +10,7 @@ const TITLES: Record<MidnightKind, string> = {
 };
 
 /** A row for each midnight. */
-export function billingTable({ midnights }: BillingResult): string {
+export function billingTable(billing: BillingResult): string {
   return markdownTable(
     [
       'one midnight',
@@ -18,17 +18,21 @@ export function billingTable({ midnights }: BillingResult): string {
       'all finalized, s',
       'worker early, MB',
       'at most, MB',
-      'tracking ÷ before',
+      'tracking ÷ without',
       'kills',
     ],
-    midnights.map(({ kind, draftsSeconds, finalizedSeconds, workerBytes, trackedShare, kills }) => [
-      TITLES[kind],
-      oneDigit(draftsSeconds),
-      oneDigit(finalizedSeconds),
-      workerBytes === null ? '–' : whole(workerBytes.early / 1e6),
-      workerBytes === null ? '–' : whole(workerBytes.most / 1e6),
-      trackedShare === null ? '–' : twoDigits(trackedShare),
-      whole(kills),
-    ]),
+    billing.midnights.map((midnight) => {
+      const { kind, draftsSeconds, finalizedSeconds, workerBytes, kills } = midnight;
+      const share = trackedShare(midnight, billing);
+      return [
+        TITLES[kind],
+        oneDigit(draftsSeconds),
+        oneDigit(finalizedSeconds),
+        workerBytes === null ? '–' : whole(workerBytes.early / 1e6),
+        workerBytes === null ? '–' : whole(workerBytes.most / 1e6),
+        share === null ? '–' : twoDigits(share),
+        whole(kills),
+      ];
+    }),
   );
 }

@@ -20,7 +20,6 @@ const EVENTS_EACH = 30;
 const METERS_OF_MANY_CHARGES = 9;
 
 export interface Prepared {
-  /** Nobody is connected to it. */
   database: RoundDatabase;
   organizationId: string;
   events: number;
@@ -29,6 +28,11 @@ export interface Prepared {
   manyChargesId: string;
   /** Of features that customers of the plan may use up to a limit. */
   lookupKey: string;
+}
+
+/** What one midnight runs on: a copy of what was prepared. */
+export interface Given extends Prepared {
+  subscriptions: number;
 }
 
 /** An organization whose subscribers have a fixed and two usage charges and have used what they pay for, an hour before midnight. */

@@ -6,16 +6,14 @@ import type pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild, type Child } from '../child.ts';
 import { memoryOf } from '../component-usage.ts';
-import { countEvents } from '../counts.ts';
-import type { BenchDeps, RoundDatabase } from '../environment.ts';
-import type { LoadPlan } from '../load/plan.ts';
-import { runPlan } from '../load/run-plan.ts';
+import type { BenchDeps } from '../environment.ts';
 import { weirEnv } from '../patterns.ts';
 import { signIn } from '../sign-up.ts';
 import { percentileOf } from '../spread.ts';
 import { askAtRate } from './ask-at-rate.ts';
 import { startBillingClock } from './billing-clock.ts';
-import { MONTH, type Prepared } from './prepare.ts';
+import { MONTH, type Given } from './prepare.ts';
+import { openTracking, type Tracked } from './track-beside.ts';
 
 /** What else happens: nothing; events are tracked as fast as they are taken; the worker is killed again and again. */
 export type MidnightKind = 'alone' | 'tracking' | 'kills';
@@ -31,8 +29,8 @@ export interface Midnight {
   fingerprint: string;
   /** Resident, early and at most; null where the worker does not live long enough, and where the system does not tell. */
   workerBytes: { early: number; most: number } | null;
-  /** Events recorded in each second meanwhile, of those recorded in each second before; null without tracking. */
-  trackedShare: number | null;
+  /** Meanwhile; null without tracking. */
+  tracked: Tracked | null;
   kills: number;
   /** p99 of reading a draft of ten charges, and of an entitlement at a fixed rate; only where nothing else happens. */
   draftP99Ms: number | null;
@@ -44,10 +42,9 @@ const KILL_SECONDS = 10;
 /** What is not done by then will not be. */
 const SECONDS_MAX = 1_800;
 const EARLY_SHARE = 0.2;
+/** To count a hundred thousand drafts takes Postgres some milliseconds, which are none of Weir's. */
+const LOOK_MS = 1_000;
 export const ENTITLEMENTS_PER_SECOND = 300;
-const LOAD = { connections: 200, aloneSeconds: 20, warmupSeconds: 10, pieceSeconds: 10 } as const;
-
-type Given = Omit<Prepared, 'database'> & { database: RoundDatabase; subscriptions: number };
 
 export async function runMidnight(kind: MidnightKind, given: Given, deps: BenchDeps): Promise<Midnight> {
   const { database, organizationId, subscriptions } = given;
@@ -60,7 +57,6 @@ export async function runMidnight(kind: MidnightKind, given: Given, deps: BenchD
   // All of the plan, and the one of many charges.
   const expected = subscriptions + 1;
   try {
-    const before = await tracking?.measureAlone();
     const drafts = "SELECT count(*)::integer AS count FROM invoices WHERE status = 'DRAFT'";
     const numbered = 'SELECT count(*)::integer AS count FROM invoices WHERE invoice_number IS NOT NULL';
     // Those of the start of the month have theirs already.
@@ -77,7 +73,7 @@ export async function runMidnight(kind: MidnightKind, given: Given, deps: BenchD
     const read = kind === 'alone' ? await readMeanwhile(api, given, client) : null;
     await startBillingClock(client, GRACE_OVER);
     const finalizedSeconds = await wait('invoices', numbered, numberedBefore + expected);
-    const during = await tracking?.end();
+    const tracked = (await tracking?.end()) ?? null;
     const { fingerprint, invoices } = await readInvoices(client, organizationId);
     return {
       kind,
@@ -86,7 +82,7 @@ export async function runMidnight(kind: MidnightKind, given: Given, deps: BenchD
       invoices,
       fingerprint,
       workerBytes: kind === 'kills' ? null : worker.bytes(),
-      trackedShare: before === undefined || during === undefined ? null : during / before,
+      tracked,
       kills: worker.kills(),
       draftP99Ms: read?.draft ?? null,
       entitlementP99Ms: read?.entitlement ?? null,
@@ -112,7 +108,7 @@ async function waitUntil(
     onCount(count);
     if (count >= expected) return seconds;
     if (seconds > SECONDS_MAX) throw new Error(`after ${SECONDS_MAX} seconds only ${count} of ${expected} were there`);
-    await delay(500);
+    await delay(LOOK_MS);
   }
 }
 
@@ -156,57 +152,6 @@ async function keepWorker(env: Record<string, string>, signal: AbortSignal, kill
         if (!stopping.signal.aborted) throw error;
       });
       await child.stop();
-    },
-  };
-}
-
-/** Events one by one, as fast as they are taken. */
-async function openTracking(api: Child, given: Given, { signal }: BenchDeps) {
-  const { database, caller, subscriptions } = given;
-  const load = await startChild('bench/dist/load/load-main.js', { env: {}, signal });
-  const plan = (seconds: number): LoadPlan => ({
-    urls: [api.url],
-    path: '/api/v1/sdk/track',
-    callers: [caller],
-    customers: subscriptions,
-    eventsPerRequest: 1,
-    connections: LOAD.connections,
-    seconds,
-    requestsPerSecond: null,
-  });
-  const recordedIn = async (seconds: number) => {
-    const from = performance.now();
-    const before = await countEvents(database.client);
-    await runPlan(load, plan(seconds), {});
-    return { events: (await countEvents(database.client)) - before, seconds: (performance.now() - from) / 1_000 };
-  };
-  let isOver = false;
-  let pieces: Promise<number> | undefined;
-  return {
-    async measureAlone(): Promise<number> {
-      await runPlan(load, plan(LOAD.warmupSeconds), {});
-      const { events, seconds } = await recordedIn(LOAD.aloneSeconds);
-      return events / seconds;
-    },
-    begin() {
-      pieces = (async () => {
-        let [events, seconds] = [0, 0];
-        while (!isOver) {
-          const piece = await recordedIn(LOAD.pieceSeconds);
-          events += piece.events;
-          seconds += piece.seconds;
-        }
-        return events / seconds;
-      })();
-      pieces.catch(() => {});
-    },
-    async end(): Promise<number | undefined> {
-      isOver = true;
-      return await pieces;
-    },
-    async close() {
-      isOver = true;
-      await load.stop();
     },
   };
 }

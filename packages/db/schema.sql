@@ -724,7 +724,7 @@ CREATE INDEX invoices_organization_id_customer_id_idx ON public.invoices USING b
 
 CREATE INDEX invoices_organization_id_finalized_at_idx ON public.invoices USING btree (organization_id, finalized_at) WHERE (finalized_at IS NOT NULL);
 
-CREATE INDEX invoices_organization_id_status_idx ON public.invoices USING btree (organization_id, status) WHERE (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text]));
+CREATE INDEX invoices_organization_id_status_subscription_id_idx ON public.invoices USING btree (organization_id, status, subscription_id) WHERE (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text]));
 
 CREATE INDEX invoices_past_due_at_idx ON public.invoices USING btree (past_due_at) WHERE ((status = 'OPEN'::text) AND (NOT is_past_due));
 

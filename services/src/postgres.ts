@@ -47,12 +47,12 @@ const settings: Record<string, string> = {
 
 /**
  * What Postgres may use of so many bytes: an eighth for its tables. Whole meters of 20 million events are read from what fits
- * into 1 GB, and not into 256 MB.
+ * into 1 GB, and not into 256 MB; a month of 100,000 customers does not fit into 1 GB.
  */
 export function memorySettings(bytes: number): Record<'shared_buffers' | 'effective_cache_size', string> {
   const megabytes = bytes / 2 ** 20;
   return {
-    shared_buffers: `${Math.round(Math.min(1_024, Math.max(128, megabytes / 8)))}MB`,
+    shared_buffers: `${Math.round(Math.min(4_096, Math.max(128, megabytes / 8)))}MB`,
     effective_cache_size: `${Math.round(megabytes / 2)}MB`,
   };
 }

@@ -1,7 +1,8 @@
 import { finalizeInvoices } from '@weir/db/billing/finalize';
+import { openDatabase } from '@weir/db/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { startWeir, until, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
 
 let weir: Weir;
@@ -275,6 +276,62 @@ test('the year of a number is that of issue in the zone of the organization, and
       },
     ]);
   }, 'fixed'));
+
+test('a chunk reads its own drafts, however many more there are than Postgres believes', () =>
+  withScene(async (made) => {
+    const { billing, subscription } = made;
+    await billing.moveTo('2026-01-01T01:00:00Z', subscription);
+    const [draft] = await invoicesOf(made);
+    // As at a midnight: the statistics are of before it, and nobody has looked at the table since.
+    const client = await weir.pool.connect();
+    const copyInvoices = (changes: string) =>
+      client.query(
+        `INSERT INTO invoices SELECT (jsonb_populate_record(i, jsonb_build_object(
+           'id', gen_random_uuid(), 'subscription_id', s.id, 'run_at', null) || ${changes})).*
+         FROM invoices i, subscriptions s WHERE i.id = $1 AND s.organization_id = i.organization_id AND s.id <> i.subscription_id`,
+        [draft.id],
+      );
+    await client.query(
+      `INSERT INTO subscriptions SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid()))).*
+       FROM subscriptions s, generate_series(1, 3000) WHERE id = $1`,
+      [subscription],
+    );
+    await copyInvoices(`jsonb_build_object('status', 'PAID', 'invoice_number', gen_random_uuid())`);
+    await client.query('ANALYZE invoices, subscriptions');
+    await client.query('ALTER TABLE invoices SET (autovacuum_enabled = off)');
+    await copyInvoices(`jsonb_build_object('cycle', 1)`);
+    const { rows: some } = await client.query(`SELECT id FROM invoices WHERE cycle = 1 AND status = 'DRAFT' LIMIT 100`);
+    const chunk = [draft.id, ...some.map(({ id }) => id)];
+    await client.query('SELECT pg_stat_force_next_flush()');
+    client.release();
+    const before = await readingOfInvoices();
+    // Its connection tells what it read when it ends.
+    const database = openDatabase(weir.databaseUrl, {
+      connectionsMax: 1,
+      statementTimeoutMs: 10_000,
+      onConnectionError: () => {},
+    });
+    const { finalized, deleted } = await finalizeInvoices(database, billing.admin.id, chunk, {
+      actor: 'weir',
+      now: true,
+    });
+    await database.close();
+    await weir.pool.query('ALTER TABLE invoices RESET (autovacuum_enabled)');
+    // The others have no dues.
+    expect([finalized.length, deleted.length]).toEqual([1, 100]);
+    await until(async () => (await readingOfInvoices()).written > before.written, 'it is told what was read');
+    const { read } = await readingOfInvoices();
+    expect(read - before.read).toBeLessThan(3_000);
+  }, 'fixed'));
+
+/** Rows of invoices that were read and written so far. */
+async function readingOfInvoices(): Promise<{ read: number; written: number }> {
+  const { rows } = await weir.pool.query(
+    `SELECT (seq_tup_read + idx_tup_fetch)::integer AS read, n_tup_upd::integer AS written
+     FROM pg_stat_user_tables WHERE relname = 'invoices'`,
+  );
+  return rows[0];
+}
 
 test('drafts that are finalized ten times at once are each finalized once', () =>
   withScene(async (made) => {

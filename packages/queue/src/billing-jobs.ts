@@ -22,8 +22,11 @@ export interface BillingJob {
 /** What one transaction takes on: with more it would hold its locks for longer, with fewer the run takes longer. */
 export const BILLING_CHUNK_MAX = 500;
 
-/** While so many jobs wait, none are added: they name what would be found again. */
-const WAITING_MAX = 500;
+/**
+ * While so many jobs wait, nothing is looked for: they name what would be found again, and keep several workers busy until the next
+ * look. To find 100,000 drafts and name them to Redis, which has most of them, takes half a second of a core.
+ */
+const WAITING_MAX = 50;
 
 /** The producer's end. */
 export interface BillingJobs {

@@ -10,7 +10,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
 import { readDueUsage, type DueUsage } from './due-usage.ts';
-import { findDues, type DueRow, type SubscriptionCycle } from './dues.ts';
+import { findDues, type AskedPeriod, type DueRow, type SubscriptionCycle } from './dues.ts';
 import { groupBy } from './group-by.ts';
 import { findLateDues } from './late-events.ts';
 import { amountOf } from './invoices.ts';
@@ -95,14 +95,16 @@ export async function computeInvoices(
   );
 }
 
-/** An invoice is of the boundary between two periods. */
-function periodsOf(invoices: readonly InvoiceToCompute[]): SubscriptionCycle[] {
-  const periods = new Map<string, SubscriptionCycle>();
+/** An invoice is of the boundary between two periods: of the one that begins, what is billed in advance. */
+function periodsOf(invoices: readonly InvoiceToCompute[]): AskedPeriod[] {
+  const periods = new Map<string, AskedPeriod>();
   for (const { subscription_id, cycle } of invoices) {
     if (cycle === null) continue;
-    for (const each of [cycle - 1, cycle]) {
-      const period = { subscription_id, cycle: each };
-      periods.set(cycleKey(period), period);
+    for (const [each, inAdvanceOnly] of [[cycle - 1, false] as const, [cycle, true] as const]) {
+      const period = { subscription_id, cycle: each, inAdvanceOnly };
+      const key = cycleKey(period);
+      // The period that begins with one invoice may end with another one.
+      if (!inAdvanceOnly || !periods.has(key)) periods.set(key, period);
     }
   }
   return [...periods.values()];

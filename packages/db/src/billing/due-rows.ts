@@ -58,17 +58,19 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   const uniques = questions.some(({ aggregation }) => aggregation === 'UNIQUE_COUNT');
   const plans = questions.map(({ start, end }) => planDue(start, end));
   const stretches = (which: (plan: ReadPlan) => Stretches): string => stretchesOf(parameters, plans, which);
+  // Rows are needed one by one only where one of them may stand for all.
+  const read = extremes ? rowsOf : sumsOf;
   const parts: Parts = [
     [
       'days',
-      rowsOf(
+      read(
         stretches(({ days }) => days),
         daysIn('stretch.since', 'stretch.before'),
       ),
     ],
     [
       'hours',
-      rowsOf(
+      read(
         stretches(({ hours }) => hours),
         hoursIn('stretch.since', 'stretch.before'),
       ),
@@ -76,7 +78,7 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   ];
   if (plans.some(isCut)) {
     const cut = `${stretches(({ cut }) => cut)} ${IF_ANYTHING}`;
-    parts.push(['pieces', rowsOf(cut, eventsIn('stretch.since', 'stretch.before'))]);
+    parts.push(['pieces', read(cut, eventsIn('stretch.since', 'stretch.before'))]);
   }
   const rows = parts.map(([name]) => name);
   const counted = rows.map((name) => `SELECT n, event_count, quantity_sum FROM ${name}`);
@@ -163,6 +165,12 @@ function stretchesOf(
   }
   return `(SELECT n, ${asInstant('since')} AS since, ${asInstant('before')} AS before
     FROM ${parameters.instants(numbers, from, to)} AS t (n, since, before) OFFSET 0) AS stretch JOIN due USING (n)`;
+}
+
+/** What is found for each of some dues adds up to. */
+function sumsOf(dues: string, rows: string): string {
+  return `SELECT n, found.* FROM ${dues} CROSS JOIN LATERAL (
+    SELECT sum(event_count) AS event_count, sum(quantity_sum) AS quantity_sum FROM (${rows}) AS each OFFSET 0) AS found`;
 }
 
 /** Rows that are found for each of some dues. */

@@ -18,21 +18,29 @@ export interface SubscriptionCycle {
   cycle: number;
 }
 
+/** A period of which dues are asked for. */
+export interface AskedPeriod extends SubscriptionCycle {
+  /** Only those of fixed charges that are billed in advance. */
+  inAdvanceOnly: boolean;
+}
+
 /** The dues of some periods, in the order of periods and charges. */
 export async function findDues(
   db: Queries,
   organizationId: string,
-  periods: readonly SubscriptionCycle[],
+  periods: readonly AskedPeriod[],
 ): Promise<DueRow[]> {
   if (periods.length === 0) return [];
   const { rows } = await sql<DueRow>`
     SELECT d.*, m.aggregation_type AS aggregation
     FROM unnest(
       ${periods.map(({ subscription_id }) => subscription_id)}::uuid[],
-      ${periods.map(({ cycle }) => cycle)}::integer[]
-    ) AS asked (subscription_id, cycle)
+      ${periods.map(({ cycle }) => cycle)}::integer[],
+      ${periods.map(({ inAdvanceOnly }) => inAdvanceOnly)}::boolean[]
+    ) AS asked (subscription_id, cycle, in_advance_only)
     JOIN dues d ON d.organization_id = ${organizationId}::uuid
       AND d.subscription_id = asked.subscription_id AND d.cycle = asked.cycle
+      AND (NOT asked.in_advance_only OR d.terms ->> 'timing' = 'in_advance')
     LEFT JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
     ORDER BY d.subscription_id, d.cycle, d.charge_id`.execute(db);
   return rows;

@@ -8,7 +8,7 @@ import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { closeUntil } from './closing.ts';
 import { computeInvoices } from './compute-lines.ts';
-import type { InvoiceRow } from './invoices.ts';
+import { invoicesById, type InvoiceRow } from './invoices.ts';
 import { instantOf } from './schedules.ts';
 import { writeFinalized, type LockedInvoice } from './write-finalized.ts';
 
@@ -73,9 +73,8 @@ async function findReach(
   const { rows } = await sql<{ until: string | null; not_before: string }>`
     SELECT max(period_end) AS until,
       CASE WHEN ${now} THEN billing_clock() ELSE max(greatest(finalizes_at, created_at)) END AS not_before
-    FROM invoices
-    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND status = 'DRAFT'
-      AND (${now} OR run_at <= billing_now())`.execute(db);
+    FROM ${invoicesById(organizationId, ids)}
+    WHERE status = 'DRAFT' AND (${now} OR run_at <= billing_now())`.execute(db);
   const [row] = rows;
   return row === undefined || row.until === null ? undefined : { until: row.until, notBefore: row.not_before };
 }
@@ -90,9 +89,8 @@ async function lockDrafts(
   const unlessTaken = now ? sql`` : sql`SKIP LOCKED`;
   const subscriptions = await sql<{ id: string }>`
     SELECT id FROM subscriptions
-    WHERE organization_id = ${organizationId}::uuid AND id IN (
-      SELECT subscription_id FROM invoices
-      WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND status = 'DRAFT')
+    WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
+      SELECT subscription_id FROM ${invoicesById(organizationId, ids)} WHERE status = 'DRAFT'))
     ORDER BY id FOR UPDATE ${unlessTaken}`.execute(transaction);
   // Another statement sees what was committed while this one waited.
   const { rows } = await sql<InvoiceRow>`

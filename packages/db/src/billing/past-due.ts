@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
-import type { InvoiceRow } from './invoices.ts';
+import { invoicesById, type InvoiceRow } from './invoices.ts';
 import { subscriptionData } from './pass-boundaries.ts';
 import type { SubscriptionRow } from './schedules.ts';
 import { invoiceData } from './write-finalized.ts';
@@ -21,9 +21,8 @@ export async function markPastDue(
   return await database.kysely.transaction().execute(async (transaction) => {
     const subscriptions = await sql<{ id: string }>`
       SELECT id FROM subscriptions
-      WHERE organization_id = ${organizationId}::uuid AND id IN (
-        SELECT subscription_id FROM invoices
-        WHERE organization_id = ${organizationId}::uuid AND id = ANY (${invoiceIds}::uuid[]))
+      WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
+        SELECT subscription_id FROM ${invoicesById(organizationId, invoiceIds)}))
       ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
     // Whoever changes the status of an invoice holds its subscription.
     const { rows: invoices } = await sql<InvoiceRow>`

@@ -123,6 +123,7 @@ function drawingInvoice({ row, computed }: LockedInvoice) {
   return { id: row.id, customerId: row.customer_id, currency: row.currency, amountDue: computed.total };
 }
 
+/** The customer is looked up for each: joined, all customers of the organization were read for each chunk. */
 async function updateInvoices(
   transaction: Queries,
   organizationId: string,
@@ -151,16 +152,16 @@ async function updateInvoices(
       due_date = ${due_date}, past_due_at = ${past_due_at}, invoice_number = change.invoice_number,
       status = change.status, paid_at = change.paid_at, subtotal = change.subtotal, total = change.total,
       credits_applied = change.credits_applied, amount_paid = change.amount_paid,
-      customer = jsonb_build_object('id', c.id, 'external_id', c.external_id, 'name', c.name, 'email', c.email,
-        'phone', c.phone, 'billing_address_line1', c.billing_address_line1, 'billing_address_city', c.billing_address_city,
-        'billing_address_state', c.billing_address_state, 'billing_address_country', c.billing_address_country,
-        'billing_address_postal_code', c.billing_address_postal_code),
-      issuer = coalesce(o.invoice_issuer, o.name)
+      customer = (
+        SELECT jsonb_build_object('id', c.id, 'external_id', c.external_id, 'name', c.name, 'email', c.email,
+          'phone', c.phone, 'billing_address_line1', c.billing_address_line1, 'billing_address_city', c.billing_address_city,
+          'billing_address_state', c.billing_address_state, 'billing_address_country', c.billing_address_country,
+          'billing_address_postal_code', c.billing_address_postal_code)
+        FROM customers c WHERE c.organization_id = invoices.organization_id AND c.id = invoices.customer_id),
+      issuer = (SELECT coalesce(o.invoice_issuer, o.name) FROM organizations o WHERE o.id = ${organizationId}::uuid)
     FROM json_to_recordset(${JSON.stringify(changes)}::json) AS change (id uuid, invoice_number text, status text,
-      paid_at timestamptz, subtotal numeric, total numeric, credits_applied numeric, amount_paid numeric), customers c, organizations o
+      paid_at timestamptz, subtotal numeric, total numeric, credits_applied numeric, amount_paid numeric)
     WHERE invoices.organization_id = ${organizationId}::uuid AND invoices.id = change.id
-      AND c.organization_id = invoices.organization_id AND c.id = invoices.customer_id
-      AND o.id = invoices.organization_id
     RETURNING invoices.*`.execute(transaction);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return invoices.map(({ row }) => {
