@@ -24,7 +24,7 @@ export const BILLING_CHUNK_MAX = 500;
 
 /**
  * While so many jobs wait, nothing is looked for: they name what would be found again, and keep several workers busy until the next
- * look. To find 100,000 drafts and name them to Redis, which has most of them, takes half a second of a core.
+ * look. To find 100,000 drafts is work for Postgres, and to name them to Redis, which has most of them, takes megabytes.
  */
 const WAITING_MAX = 50;
 
