@@ -1,23 +1,7 @@
 import { defaultExclude, defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What a test imports of this repository is its source. Programs that a test starts are built before. */
 const conditions = ['@weir/source', 'module', 'node', 'development|production'];
-
-/** Minutes long, and most of that it waits. */
-const LONGEST = 'test/operations/chaos.test.ts';
-
-/**
- * Where vitest knows no durations, as in a new clone, it begins with the longest texts. The file that takes longest is a short one: it
- * would come last, with nothing beside it.
- */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith(LONGEST);
-    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
-  }
-}
 
 export default defineConfig({
   resolve: { conditions },
@@ -26,7 +10,6 @@ export default defineConfig({
     exclude: [...defaultExclude, '**/dist/**'],
     // The machine it has to run on has two cores, and each file has a database and processes of its own.
     maxWorkers: 2,
-    sequence: { sequencer: LongestFirst },
     // Loading the whole of Weir anew for each file took a third of the time. Files share a process, and no database or queue.
     isolate: false,
     // Postgres and Redis stop within seconds. What else keeps a process from ending is not waited for.
