@@ -134,7 +134,8 @@ function ofBilling(billing: BillingResult): string {
     `${whole(billing.subscriptions)} subscriptions of one organization end their month at one midnight. Each has a fixed and two`,
     `usage charges; ${whole(billing.events)} events are billed. One worker makes the drafts and, once the grace is over, the`,
     'invoices: alone, beside events that are tracked as fast as they are taken, and killed every ten seconds. The invoices of all',
-    'three are the same, and no number is missing.',
+    'three are the same, and no number is missing. *Tracking ÷ without* is what is recorded in a second meanwhile, of what is',
+    'recorded when the same is tracked for as long and no month ends.',
   );
   return ['### Billing', text, billingTable(billing)].join('\n\n');
 }

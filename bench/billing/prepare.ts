@@ -20,6 +20,7 @@ const EVENTS_EACH = 30;
 const METERS_OF_MANY_CHARGES = 9;
 
 export interface Prepared {
+  /** To be copied: nobody else is connected to it. */
   database: RoundDatabase;
   organizationId: string;
   events: number;
@@ -30,7 +31,7 @@ export interface Prepared {
   lookupKey: string;
 }
 
-/** What one midnight runs on: a copy of what was prepared. */
+/** What one midnight runs on: its database is a copy of the one that was prepared. */
 export interface Given extends Prepared {
   subscriptions: number;
 }

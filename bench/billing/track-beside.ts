@@ -1,12 +1,12 @@
 // Events that are tracked one by one, as fast as they are taken, for as long as something else goes on or for a time.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { BenchDeps } from '../environment.ts';
 import { startChild, type Child } from '../child.ts';
 import { countEvents } from '../counts.ts';
 import type { LoadPlan } from '../load/plan.ts';
 import { runPlan } from '../load/run-plan.ts';
 import { weirEnv } from '../patterns.ts';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Given } from './prepare.ts';
 
 const LOAD = { connections: 200, warmupSeconds: 10, pieceSeconds: 10 } as const;
