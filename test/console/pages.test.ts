@@ -71,6 +71,22 @@ test('a first load stays below 250 kB, with the fonts', async () => {
   expect(sum, JSON.stringify(bytes)).toBeLessThan(BYTES_MAX);
 });
 
+test('whoever asked for less motion sees at once what changes', async () => {
+  const { page } = visit;
+  await page.goto('/');
+  await settled(page);
+  // In one go, so that no frame is drawn meanwhile.
+  const color = await page.evaluate<string>(`
+    (() => {
+      const button = document.querySelector('button');
+      getComputedStyle(button).color;
+      button.style.color = 'rgb(1, 2, 3)';
+      return getComputedStyle(button).color;
+    })()
+  `);
+  expect(color).toBe('rgb(1, 2, 3)');
+});
+
 test('every page is open to everybody in light and in dark, and nothing on it moves by itself', async () => {
   expect(await findFaults(visit, organization.addresses)).toEqual([]);
 }, 180_000);

@@ -91,8 +91,8 @@ function encoded(value: Value): string {
 
 type PoolOf = (kind: string) => string[];
 
-/** Invoices in a state in which something can be done to them, and their lines. */
-const INVOICED = ['draft-invoice', 'open-invoice', 'lined-invoice', 'line', 'adjusted-invoice', 'adjustment'];
+/** Invoices in a state in which something can be done to them, each kind with that of their lines. */
+const INVOICED = [['draft-invoice'], ['open-invoice'], ['lined-invoice', 'line'], ['adjusted-invoice', 'adjustment']];
 
 /** What was made can be asked for, and what was deleted cannot. */
 function remember({ method, path }: Operation, call: Call, { status, body }: Answer, poolOf: PoolOf): void {
@@ -109,7 +109,11 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
     for (const priced of ['priced-plan', 'priced-charge']) poolOf(priced).length = 0;
   } else if (path.includes('/invoices/{id}/')) {
     // Whatever it was, it may be something else now.
-    if (method !== 'GET' || status === 404) for (const invoiced of INVOICED) poolOf(invoiced).length = 0;
+    if (method !== 'GET' || status === 404)
+      for (const [invoices = '', ...lines] of INVOICED) {
+        const at = poolOf(invoices).indexOf(textOf(call.path['id'] ?? ''));
+        if (at >= 0) for (const kind of [invoices, ...lines]) poolOf(kind).splice(at, 1);
+      }
   } else if (method === 'DELETE' && status === 204) {
     const pool = poolOf(kind);
     const at = pool.indexOf(textOf(call.path['id'] ?? ''));
@@ -139,6 +143,8 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
   let changer = admin.session;
   /** Who sets a new password by links, again and again. */
   let forgetful: Member | undefined;
+  /** A plan that is paid in advance. */
+  let planInAdvance: string | undefined;
   async function create(kind: string): Promise<void> {
     made += 1;
     if (PERSONAL.includes(kind)) await createPersonal(kind);
@@ -156,7 +162,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'events') poolOf(kind).push(await rejectedEvent());
     else if (kind === 'subscriptions') await createSubscription();
     else if (kind === 'ended-subscription') await createEnded();
-    else if (kind === 'invoices' || INVOICED.includes(kind)) await createInvoiced(kind);
+    else if (kind === 'invoices' || INVOICED.flat().includes(kind)) await createInvoiced(kind);
     else if (kind.startsWith('planned-')) await createPlanned();
     else if (kind.startsWith('priced-')) await createPriced();
     else if (kind === 'credits') {
@@ -202,11 +208,11 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
   /** A feature in a plan. */
   async function createPlanned(): Promise<void> {
     await create('plans');
-    await create('features');
-    const [plan = '', feature = ''] = [poolOf('plans').at(-1), poolOf('features').at(-1)];
-    await post(`plans/${plan}/features`, { feature_id: feature });
+    const plan = poolOf('plans').at(-1) ?? '';
+    const { featureId } = await admin.createMeter('SUM');
+    await post(`plans/${plan}/features`, { feature_id: featureId });
     poolOf('planned-plan').push(plan);
-    poolOf('planned-feature').push(feature);
+    poolOf('planned-feature').push(featureId);
   }
   /** A customer on a plan, which then has a price. */
   async function createSubscription(): Promise<void> {
@@ -240,11 +246,17 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
   }
   /** A subscription that begins now, and the draft of what it pays in advance. */
   async function makeDraft(): Promise<{ subscription: string; invoice: string }> {
-    await create('plans');
+    if (planInAdvance === undefined) {
+      await create('plans');
+      // No call is about this one: it stays as it is.
+      planInAdvance = poolOf('plans').pop() ?? '';
+      await post(`plans/${planInAdvance}/charges`, fixedCharge('10'));
+    }
     await create('customers');
-    const [plan_id = '', customer_id] = [poolOf('plans').at(-1), poolOf('customers').at(-1)];
-    await post(`plans/${plan_id}/charges`, fixedCharge('10'));
-    const subscription = await post('subscriptions', { customer_id, plan_id });
+    const subscription = await post('subscriptions', {
+      customer_id: poolOf('customers').at(-1),
+      plan_id: planInAdvance,
+    });
     return { subscription, invoice: (await get(`subscriptions/${subscription}/invoices`)).data[0].id };
   }
   /** A charge of a plan. */
