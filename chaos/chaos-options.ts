@@ -17,7 +17,7 @@ export interface ChaosOptions {
   folder: string | undefined;
   /** Leaves the folder when everything was found to be right, too. */
   keepsFolder: boolean;
-  broken: BrokenBuild | undefined;
+  broken: readonly BrokenBuild[];
   /** Where the report is written as JSON. */
   json: string | undefined;
 }
@@ -30,7 +30,7 @@ interface Values {
   faults: 'all' | 'none';
   folder?: string;
   keep?: true;
-  broken?: BrokenBuild;
+  broken?: BrokenBuild[];
   json?: string;
 }
 
@@ -54,7 +54,9 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
     .option('--folder <dir>', 'an empty folder for data, logs and history, which is kept (default: a temporary one)')
     .option('--keep', 'keep the temporary folder, also when nothing was found')
     .addOption(
-      new Option('--broken <build>', 'run a build that breaks the promise, which must be found').choices(BROKEN_BUILDS),
+      new Option('--broken <builds...>', 'run builds that break the promise, which must be found').choices(
+        BROKEN_BUILDS,
+      ),
     )
     .option('--json <file>', 'write the report there as well')
     .parse(args, { from: 'user' })
@@ -67,7 +69,7 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
     makesFaults: faults === 'all',
     folder,
     keepsFolder: keep === true || folder !== undefined,
-    broken,
+    broken: broken ?? [],
     json,
   };
 }

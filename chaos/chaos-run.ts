@@ -206,8 +206,13 @@ function envOf(makesFaults: boolean): Record<string, string> {
   return { ...slots, REQUEST_TIMEOUT_MS: String(TIMEOUT_MS), ANSWER_TIMEOUT_MS: String(TIMEOUT_MS) };
 }
 
-function variantsOf(broken: BrokenBuild | undefined): Variants {
-  if (broken === undefined) return { api: {}, worker: {} };
-  const variant = { imports: [new URL(`./broken/${broken}-main.js`, import.meta.url).href] };
-  return broken === 'stale-closing' ? { api: {}, worker: variant } : { api: variant, worker: {} };
+function variantsOf(broken: readonly BrokenBuild[]): Variants {
+  const importing = (builds: readonly BrokenBuild[]) =>
+    builds.length === 0
+      ? {}
+      : { imports: builds.map((build) => new URL(`./broken/${build}-main.js`, import.meta.url).href) };
+  return {
+    api: importing(broken.filter((build) => build !== 'stale-closing')),
+    worker: importing(broken.filter((build) => build === 'stale-closing')),
+  };
 }

@@ -21,6 +21,9 @@ const shell = promisify(execFile);
 /** How long a chart may take to show an event that was answered with 201. */
 const SHOWN_MS_MAX = 2_000;
 
+/** Between two answers of a page that asks every 1.5 s. */
+const PACE_MS_MAX = 1_700;
+
 const PASSWORD = 'nothing like the first one';
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 
@@ -145,12 +148,23 @@ test('a meter and a key are made, and the chart shows an event within 2 seconds'
   const total = page.locator('.figure').first();
   await total.waitFor();
   expect(await total.textContent()).toBe('0');
+  await untilAtItsPace();
   const sent = { meter_token: tokens, customer_external_id: 'initech', quantity: 1250, idempotency_key: 'journey-1' };
   expect(await track(sent)).toBe('201');
   const accepted = Date.now();
   await page.locator('.figure', { hasText: '1,250' }).first().waitFor({ timeout: 10_000 });
   expect(Date.now() - accepted).toBeLessThan(SHOWN_MS_MAX);
 });
+
+/** A page asks less often where answers are slow, as beside other tests. Waits until this one asks as often as it should. */
+async function untilAtItsPace(): Promise<void> {
+  const answered = () => page.waitForResponse((response) => response.url().includes('/usage'));
+  await answered();
+  for (let [before, now] = [-Infinity, performance.now()]; now - before > PACE_MS_MAX;) {
+    await answered();
+    [before, now] = [now, performance.now()];
+  }
+}
 
 test('an event that its meter does not take is corrected, replayed and counted', async () => {
   const sent = { meter_token: users, customer_external_id: 'initech', quantity: 1, metadata: { page: 'home' } };

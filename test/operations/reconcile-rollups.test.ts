@@ -32,13 +32,21 @@ let before: Record<string, string[]>;
 beforeAll(async () => {
   weir = await startWeir();
   database = openTestDatabase(weir);
+  // What belongs to another organization stays as it is.
+  await makeTracked();
+  tenant = await makeTracked();
 });
 afterAll(async () => {
   await database.close();
   await weir.close();
 });
+// Each test but the last two leaves everything as it was.
 beforeEach(async () => {
-  tenant = await makeTenant(weir);
+  before = await contents();
+});
+
+async function makeTracked(): Promise<Tenant> {
+  const made = await makeTenant(weir);
   const hours = [
     '2026-09-30T23:59:59.999999Z',
     '2026-10-01T00:00:00Z',
@@ -52,16 +60,16 @@ beforeEach(async () => {
       quantity: Number(`${(index * 7919) % 101}.${(index + batch) % 4 === 0 ? '5' : '125'}`),
       timestamp: hours[(index + batch) % hours.length],
       ...(index % 2 === 0 && {
-        meter_token: tenant.users.token,
+        meter_token: made.users.token,
         metadata: { user_id: `user ${(index * batch) % 11}` },
       }),
     }));
-    const sent = await tenant.track(...events);
+    const sent = await made.track(...events);
     if (sent.some(({ status }) => status !== 201)) throw new Error(`tracking answered ${JSON.stringify(sent)}`);
     await weir.drained();
   }
-  before = await contents();
-});
+  return made;
+}
 
 /** Everything in the tables, every column as Postgres writes it. */
 async function contents(): Promise<Record<string, string[]>> {

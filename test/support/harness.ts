@@ -16,7 +16,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
 import { inject } from 'vitest';
 import { createTestDatabase } from './setup/database.ts';
 
@@ -227,7 +227,7 @@ async function send(
   const answer = await client.request({
     origin,
     path: pathname + search,
-    method: method as Dispatcher.HttpMethod,
+    method,
     headers: sent,
     body: options.raw ?? (options.body === undefined ? null : JSON.stringify(options.body)),
   });
