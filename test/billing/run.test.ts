@@ -3,7 +3,12 @@
 import { settleSubscription } from '@weir/db/billing/adjustments';
 import { finalizeInvoices } from '@weir/db/billing/finalize';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
+import { queueKeys } from '@weir/queue/keys';
+import { newId } from '@weir/shared/ids';
 import { createLog } from '@weir/shared/log';
+import { addDueWork } from '@weir/worker/billing/find-work';
+import { Queue } from 'bullmq';
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
@@ -402,6 +407,25 @@ test('a worker bills by itself: what is due is found, and each job is done', asy
   expect(await count('weir_billing_failures_total')).toBe(0);
   await worker.close();
   await expectNumbered(1, 3);
+});
+
+test('nothing is looked for while 50 jobs wait; with one less, what is due is named again', async () => {
+  await subscribeMany(1);
+  await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');
+  // A queue that no worker takes from.
+  const keys = queueKeys(`{weir-test-${randomBytes(6).toString('hex')}}`);
+  const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
+  const queue = new Queue('billing', { connection: weir.redis, prefix: keys.prefix });
+  for (let waiting = 0; waiting < 50; waiting += 1) await jobs.add('settle', newId(), []);
+  await addDueWork(billing.database, jobs);
+  expect(await queue.getJobCountByTypes('waiting')).toBe(50);
+  const [first] = await queue.getWaiting(0, 0);
+  await first?.remove();
+  await addDueWork(billing.database, jobs);
+  const named = (await queue.getWaiting()).map(({ name }) => name);
+  expect(named).toContain('open');
+  await queue.obliterate({ force: true });
+  await Promise.all([jobs.close(), queue.close()]);
 });
 
 test('a subscription that is made with a start long ago is billed at once: making it wakes the run', async () => {
