@@ -295,6 +295,36 @@ test('finalization waits while events that were accepted before the boundary are
   }
 }, 120_000);
 
+test('what was recorded while a draft waited is on its invoice, also where another was finalized meanwhile', async () => {
+  const [early, held, idle] = await subscribeMany(3);
+  const ids = [early, held, idle].map((each) => each?.id ?? '');
+  await billing.moveTo('2026-02-01T00:00:10Z', ...ids);
+  const [earlyDraft, heldDraft, idleDraft] = await Promise.all(
+    ids.map(async (id) => (await billing.drafts(id)).find(({ cycle }) => cycle === 1)?.id ?? ''),
+  );
+  await billing.moveTo('2026-02-01T01:10:00Z');
+  for (const id of ids) {
+    const [first] = await billing.drafts(id);
+    if (first?.cycle === 0) await billing.post(`/invoices/${first.id}/finalize`);
+  }
+  await billing.post(`/invoices/${earlyDraft}/finalize`);
+  const closing = async () =>
+    (await weir.pool.query('SELECT number FROM closings WHERE organization_id = $1', [billing.admin.id])).rows[0]
+      .number;
+  const before = Number(await closing());
+  // Workers are back: this was accepted before the boundary.
+  await billing.moveTo('2026-02-01T05:00:00Z');
+  const customer = held?.customer.external_id ?? '';
+  await billing.track([{ meter, customer, quantity: 500, at: '2026-01-31T20:00:00Z' }]);
+  const { total } = await billing.get(`/invoices/${heldDraft}`);
+  const finalize = (id = '') => run.perform({ task: 'finalize', organizationId: billing.admin.id, ids: [id] });
+  await finalize(idleDraft);
+  expect(Number(await closing()), 'what has no late events needs no other closing').toBe(before);
+  await finalize(heldDraft);
+  expect(await billing.get(`/invoices/${heldDraft}`)).toMatchObject({ status: 'OPEN', total });
+  expect(Number(await closing())).toBe(before + 1);
+});
+
 test('an open invoice is past due once its due date has ended, its subscription with it, until it is paid', async () => {
   const [subscribed] = await subscribeMany(1);
   await billing.moveTo('2026-01-01T01:00:00Z');

@@ -63,7 +63,11 @@ export async function finalizeInvoices(
   });
 }
 
-/** How far the organization has to be closed for these invoices, and since when; undefined where none is a draft that is due. */
+/**
+ * How far the organization has to be closed for these invoices, and since when; undefined where none is a draft that is due. Where
+ * events of these drafts are late for the closing that there is, there has to be another: a finalization has waited for them, and a
+ * draft has shown them.
+ */
 async function findReach(
   db: Queries,
   organizationId: string,
@@ -72,8 +76,17 @@ async function findReach(
 ): Promise<{ until: string; notBefore: string } | undefined> {
   const { rows } = await sql<{ until: string | null; not_before: string }>`
     SELECT max(period_end) AS until,
-      CASE WHEN ${now} THEN billing_clock() ELSE max(greatest(finalizes_at, created_at)) END AS not_before
-    FROM ${invoicesById(organizationId, ids)}
+      CASE WHEN ${now} OR bool_or(is_behind) THEN billing_clock() ELSE max(greatest(finalizes_at, created_at)) END AS not_before
+    FROM ${invoicesById(organizationId, ids)} CROSS JOIN LATERAL (
+      SELECT EXISTS (
+        SELECT FROM closings
+        JOIN dues ON dues.organization_id = closings.organization_id
+        JOIN late_events ON late_events.organization_id = dues.organization_id AND late_events.meter_id = dues.meter_id
+          AND late_events.customer_external_id = dues.customer_external_id AND late_events.closing > 0
+          AND late_events.closing >= closings.number
+        WHERE closings.organization_id = invoice.organization_id AND dues.subscription_id = invoice.subscription_id
+          AND dues.closing IS NULL AND dues.meter_id IS NOT NULL) AS is_behind OFFSET 0
+    ) AS looked
     WHERE status = 'DRAFT' AND (${now} OR run_at <= billing_now())`.execute(db);
   const [row] = rows;
   return row === undefined || row.until === null ? undefined : { until: row.until, notBefore: row.not_before };
