@@ -1,8 +1,10 @@
 // The people of an organization: how they get in, what they may do, and how they are let go.
 
+import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
 import { join, sessionIn, tokenIn } from '../support/people.ts';
+import { connectTo } from '../support/raw-connection.ts';
 
 let weir: Weir;
 let admin: Organization;
@@ -209,6 +211,56 @@ describe('a user who is deleted', () => {
     // The address is free again.
     expect((await invite(email)).status).toBe(201);
   });
+});
+
+describe('a request whose body is held back', () => {
+  /** Sends all of a request but its last byte, once it is taken; returns what sends that too, and waits for the answer. */
+  async function hold(path: string, session: string, body: object): Promise<() => Promise<string>> {
+    const text = JSON.stringify(body);
+    const head = [
+      `POST /api/v1${path} HTTP/1.1`,
+      'Host: weir',
+      `Cookie: access_token=${session}`,
+      'Content-Type: application/json',
+      `Content-Length: ${text.length}`,
+      'Expect: 100-continue',
+      'Connection: close',
+    ];
+    const socket = connectTo(weir.baseUrl);
+    let came = '';
+    socket.setEncoding('utf8').on('data', (chunk) => (came += chunk));
+    const closed = once(socket, 'close');
+    socket.write(`${head.join('\r\n')}\r\n\r\n${text.slice(0, -1)}`);
+    await until(() => came.includes(' 100 Continue'), 'the request is taken');
+    return async () => {
+      socket.write(text.slice(-1));
+      await closed;
+      return came.slice(came.indexOf('\r\n\r\n') + 4);
+    };
+  }
+
+  test.each(['is deleted', 'becomes a viewer', 'gets a new password'])(
+    'changes nothing any more once its sender %s',
+    async (what) => {
+      const { id, session } = await join(weir, admin, 'admin');
+      const email = newEmail();
+      const invitation = await hold('/invitations', session, { email, role: 'admin' });
+      const key = await hold('/api-keys', session, { name: 'held back', scopes: ['usage.read'] });
+      if (what === 'is deleted') expect((await send('DELETE', `/users/${id}`, admin.session)).status).toBe(204);
+      else if (what === 'becomes a viewer')
+        expect((await send('PATCH', `/users/${id}`, admin.session, { role: 'viewer' })).status).toBe(200);
+      else {
+        const { body } = await send('POST', `/users/${id}/password-reset`, admin.session);
+        const reset = { token: tokenIn(body.link), new_password: 'another horse battery' };
+        expect((await send('POST', '/auth/password-reset', undefined, reset)).status).toBe(200);
+      }
+      const refusal = what === 'becomes a viewer' ? / 403 [^]*"admin_only"/ : / 401 [^]*"unauthenticated"/;
+      expect(await invitation()).toMatch(refusal);
+      expect(await key()).toMatch(refusal);
+      expect((await get('/invitations')).body.data).toEqual([]);
+      expect((await get('/api-keys')).body.data).toEqual([]);
+    },
+  );
 });
 
 describe('one’s own sessions', () => {
