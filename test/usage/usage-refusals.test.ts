@@ -98,7 +98,7 @@ test('what cannot be asked of metadata is refused with a sentence that says why'
     [plain.id, 'group_by_metadata=model', 'and it has none: name some with PATCH /api/v1/meters/{id}.'],
     [id, 'filter[user]=x', 'filter[user] must be one of the metadata_keys of the meter: model, region.'],
     [id, 'filter[__proto__]=x', 'filter[__proto__] must be one of the metadata_keys of the meter: model, region.'],
-    [id, 'filter[constructor]=x&group_by_metadata=__proto__', 'All 2 problems are listed in errors.'],
+    [id, 'filter[constructor]=x&group_by_metadata=__proto__', '2 problems are listed in errors.'],
     [id, `filter[${'k'.repeat(9_000)}]=x`, `filter[${'k'.repeat(100)}] must be one of`],
     [id, 'filter[]=x', 'filter[] must be one of'],
     [id, 'filter=x', 'filter write filter[model]=gpt-4'],
@@ -109,7 +109,7 @@ test('what cannot be asked of metadata is refused with a sentence that says why'
       Array.from({ length: 1_000 }, (_, index) => `filter[k${index}]=`).join('&'),
       'filter must name at most 5 keys',
     ],
-    [id, 'filter[model]=a&filter=b', 'All 2 problems are listed in errors.'],
+    [id, 'filter[model]=a&filter=b', '2 problems are listed in errors.'],
     [id, 'group_by_metadata=model&groups_limit=101', 'groups_limit must be a whole number from 1 to 100.'],
     [
       id,

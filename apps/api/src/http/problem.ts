@@ -304,7 +304,7 @@ export function invalidFields(errors: FieldError[]): Refusal {
     first === undefined
       ? 'The request is not valid.'
       : `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
-  const listed = errors.length > ERRORS_MAX ? `The first ${ERRORS_MAX} of ${errors.length}` : `All ${errors.length}`;
+  const listed = errors.length > ERRORS_MAX ? `The first ${ERRORS_MAX} of ${errors.length}` : `${errors.length}`;
   const more = errors.length > 1 ? ` ${listed} problems are listed in errors.` : '';
   return new Refusal('invalid_request', detail + more, { errors: errors.slice(0, ERRORS_MAX) });
 }
