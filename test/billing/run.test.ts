@@ -3,16 +3,11 @@
 import { settleSubscription } from '@weir/db/billing/adjustments';
 import { finalizeInvoices } from '@weir/db/billing/finalize';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
-import { queueKeys } from '@weir/queue/keys';
-import { newId } from '@weir/shared/ids';
 import { createLog } from '@weir/shared/log';
-import { addDueWork } from '@weir/worker/billing/find-work';
-import { Queue } from 'bullmq';
-import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
-import { openRun, readBillingRows, type BillingRun } from '../support/billing-run.ts';
+import { openRun, readBillingRows, subscribeWithUsage, type BillingRun } from '../support/billing-run.ts';
 import { startWeir, until, type Weir } from '../support/harness.ts';
 import { openTestDatabase } from '../support/reconcile-fixture.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
@@ -45,18 +40,7 @@ afterEach(async () => {
   await billing.close();
 });
 
-/** Customers from 1 January 2026 on, each with usage in that month. */
-async function subscribeMany(count: number): Promise<{ id: string; customer: { id: string; external_id: string } }[]> {
-  const made = [];
-  for (let index = 0; index < count; index += 1) {
-    const customer = await billing.customer();
-    const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
-    made.push({ id, customer });
-  }
-  const at = '2026-01-15T00:00:00Z';
-  await billing.track(made.map(({ customer }) => ({ meter, customer: customer.external_id, quantity: 10, at })));
-  return made;
-}
+const subscribeMany = (count: number) => subscribeWithUsage(billing, { plan, meter, count });
 
 interface NumberedInvoice {
   subscription_id: string;
@@ -229,102 +213,6 @@ test('a subscription many boundaries behind is brought up to date in one pass, i
   expect(await run.find()).toEqual([]);
 });
 
-test('finalization waits while events that were accepted before the boundary are staged, for 24 h at most', async () => {
-  const alone = await startWeir({ withWorker: false });
-  const held = await startInvoicing(alone);
-  try {
-    const runOfIt = openRun(alone, held.database);
-    // Periods that end after what is staged was accepted.
-    const now = Date.now();
-    const at = (hours: number) => new Date(now + hours * 3_600_000).toISOString();
-    await held.moveTo(at(-2));
-    const calls = await held.meter('SUM');
-    const { id: monthly } = await held.plan(
-      [{ type: 'USAGE', display_name: 'Calls', meter_id: calls.id, unit_price: '1' }],
-      {
-        billing_interval: 'month',
-      },
-    );
-    const customer = await held.customer();
-    const { id } = await held.subscribe(monthly, customer.id);
-    const body = {
-      meter_token: calls.token,
-      customer_external_id: customer.external_id,
-      quantity: 5,
-      timestamp: at(-1),
-    };
-    await alone.request('POST', '/api/v1/sdk/track', { apiKey: await held.admin.createKey(), body });
-    const { rows } = await alone.pool.query('SELECT current_period_end FROM subscriptions WHERE id = $1', [id]);
-    const end = Date.parse(rows[0].current_period_end);
-    const first = async () =>
-      (await alone.pool.query('SELECT * FROM invoices WHERE subscription_id = $1 ORDER BY cycle', [id])).rows[0];
-    const finalizeDue = async (hours: number) => {
-      await held.moveTo(new Date(end + hours * 3_600_000).toISOString());
-      await runOfIt.once();
-    };
-    await finalizeDue(1.5);
-    await finalizeDue(2);
-    expect(await first()).toMatchObject({ status: 'DRAFT', cycle: 1 });
-    // Another organization has nothing that waits.
-    const other = await startInvoicing(alone);
-    await other.moveTo(new Date(end + 2 * 3_600_000).toISOString());
-    const fixed = await other.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1' }]);
-    const { id: free } = await other.subscribe(fixed.id, (await other.customer()).id);
-    await other.moveTo(new Date(end + 4 * 3_600_000).toISOString());
-    await runOfIt.once();
-    const freed = await alone.pool.query('SELECT status FROM invoices WHERE subscription_id = $1', [free]);
-    expect(freed.rows).toEqual([{ status: 'OPEN' }]);
-    await other.close();
-    await finalizeDue(24.9);
-    expect(await first()).toMatchObject({ status: 'DRAFT', cycle: 1 });
-    await finalizeDue(25);
-    expect(await first()).toMatchObject({ status: 'PAID', cycle: 1, total: '0.00' });
-    // The event comes late after all, and is on the next invoice.
-    await alone.startWorker();
-    await alone.drained();
-    await held.moveTo(new Date(end + 33 * 86_400_000).toISOString());
-    await runOfIt.untilDone();
-    const invoices = await held.get(`/subscriptions/${id}/invoices`);
-    const { lines } = await held.get(`/invoices/${invoices.data[0].id}`);
-    expect(lines.filter(({ kind }: { kind: string }) => kind === 'LATE_USAGE')).toMatchObject([
-      { cycle: 0, quantity: '5', amount: '5.00' },
-    ]);
-  } finally {
-    await held.close();
-    await alone.close();
-  }
-}, 120_000);
-
-test('what was recorded while a draft waited is on its invoice, also where another was finalized meanwhile', async () => {
-  const [early, held, idle] = await subscribeMany(3);
-  const ids = [early, held, idle].map((each) => each?.id ?? '');
-  await billing.moveTo('2026-02-01T00:00:10Z', ...ids);
-  const [earlyDraft, heldDraft, idleDraft] = await Promise.all(
-    ids.map(async (id) => (await billing.drafts(id)).find(({ cycle }) => cycle === 1)?.id ?? ''),
-  );
-  await billing.moveTo('2026-02-01T01:10:00Z');
-  for (const id of ids) {
-    const [first] = await billing.drafts(id);
-    if (first?.cycle === 0) await billing.post(`/invoices/${first.id}/finalize`);
-  }
-  await billing.post(`/invoices/${earlyDraft}/finalize`);
-  const closing = async () =>
-    (await weir.pool.query('SELECT number FROM closings WHERE organization_id = $1', [billing.admin.id])).rows[0]
-      .number;
-  const before = Number(await closing());
-  // Workers are back: this was accepted before the boundary.
-  await billing.moveTo('2026-02-01T05:00:00Z');
-  const customer = held?.customer.external_id ?? '';
-  await billing.track([{ meter, customer, quantity: 500, at: '2026-01-31T20:00:00Z' }]);
-  const { total } = await billing.get(`/invoices/${heldDraft}`);
-  const finalize = (id = '') => run.perform({ task: 'finalize', organizationId: billing.admin.id, ids: [id] });
-  await finalize(idleDraft);
-  expect(Number(await closing()), 'what has no late events needs no other closing').toBe(before);
-  await finalize(heldDraft);
-  expect(await billing.get(`/invoices/${heldDraft}`)).toMatchObject({ status: 'OPEN', total });
-  expect(Number(await closing())).toBe(before + 1);
-});
-
 test('an open invoice is past due once its due date has ended, its subscription with it, until it is paid', async () => {
   const [subscribed] = await subscribeMany(1);
   await billing.moveTo('2026-01-01T01:00:00Z');
@@ -437,25 +325,6 @@ test('a worker bills by itself: what is due is found, and each job is done', asy
   expect(await count('weir_billing_failures_total')).toBe(0);
   await worker.close();
   await expectNumbered(1, 3);
-});
-
-test('nothing is looked for while 50 jobs wait; with one less, what is due is named again', async () => {
-  await subscribeMany(1);
-  await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');
-  // A queue that no worker takes from.
-  const keys = queueKeys(`{weir-test-${randomBytes(6).toString('hex')}}`);
-  const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
-  const queue = new Queue('billing', { connection: weir.redis, prefix: keys.prefix });
-  for (let waiting = 0; waiting < 50; waiting += 1) await jobs.add('settle', newId(), []);
-  await addDueWork(billing.database, jobs);
-  expect(await queue.getJobCountByTypes('waiting')).toBe(50);
-  const [first] = await queue.getWaiting(0, 0);
-  await first?.remove();
-  await addDueWork(billing.database, jobs);
-  const named = (await queue.getWaiting()).map(({ name }) => name);
-  expect(named).toContain('open');
-  await queue.obliterate({ force: true });
-  await Promise.all([jobs.close(), queue.close()]);
 });
 
 test('a subscription that is made with a start long ago is billed at once: making it wakes the run', async () => {

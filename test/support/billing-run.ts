@@ -6,6 +6,7 @@ import type { Database } from '@weir/db/database';
 import { BILLING_CHUNK_MAX, type BillingJob, type BillingJobs } from '@weir/queue/billing-jobs';
 import { createLog } from '@weir/shared/log';
 import type { Weir } from './harness.ts';
+import type { Invoicing, PricedMeter } from './invoicing.ts';
 
 export interface BillingRun {
   /** The jobs that a look for work adds now. */
@@ -85,4 +86,25 @@ export async function readBillingRows(weir: Weir): Promise<Record<string, unknow
     rows[table] = result.rows.map(({ row }) => row);
   }
   return rows;
+}
+
+interface Subscribed {
+  id: string;
+  customer: { id: string; external_id: string };
+}
+
+/** So many customers on a plan from 1 January 2026 on, each with usage in that month. */
+export async function subscribeWithUsage(
+  billing: Invoicing,
+  { plan, meter, count }: { plan: string; meter: PricedMeter; count: number },
+): Promise<Subscribed[]> {
+  const made: Subscribed[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const customer = await billing.customer();
+    const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
+    made.push({ id, customer });
+  }
+  const at = '2026-01-15T00:00:00Z';
+  await billing.track(made.map(({ customer }) => ({ meter, customer: customer.external_id, quantity: 10, at })));
+  return made;
 }
