@@ -1,8 +1,18 @@
 // Going over to another plan at the end of the period.
 
+import { billMeterOfPlan } from '@weir/db/billing/billed-meters';
+import { cancelNow } from '@weir/db/billing/cancel';
+import { changeAtPeriodEnd } from '@weir/db/billing/change-plan';
+import { insertCharge } from '@weir/db/billing/charges';
+import type { SubscriptionRow } from '@weir/db/billing/schedules';
+import { lockSubscription } from '@weir/db/billing/subscriptions';
+import type { Queries } from '@weir/db/page';
+import { lockPlanAlone } from '@weir/db/plans';
+import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FIXED, IN_ARREARS, startBilling, type Billing, type TestCharge } from '../support/billing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
+import { until, type Answer } from '../support/harness.ts';
 
 let billing: Billing;
 const NOW = '2024-05-15T10:30:00.000Z';
@@ -220,6 +230,104 @@ describe('the meters of the other plan', () => {
     await billing.at('2024-06-01T00:00:00.000Z');
     await billing.run();
     expect(await names(id)).toEqual(['0 Base', '1 Base', '1 Calls']);
+  });
+});
+
+describe('of a subscription to whose plan a charge is added at the same moment', () => {
+  /** It is to go over to a plan with a meter, which it holds for that reason only, and its own plan is to price the meter too. */
+  async function goingOver() {
+    const { id: meter } = await billing.admin.createMeter('SUM');
+    const metered = await billing.plan({}, [billing.usage(meter)]);
+    const { id, customer_id, plan_id: plan } = await subscribe();
+    await change(id, metered);
+    const held = async () => {
+      const rows = await billing.rows(
+        'SELECT subscription_id FROM billed_meters WHERE meter_id = $1 AND ended_at IS NULL',
+        meter,
+      );
+      return rows.map(({ subscription_id }) => subscription_id);
+    };
+    return {
+      id,
+      meter,
+      plan,
+      held,
+      takeBack: () => billing.ask('PATCH', `/subscriptions/${id}`, { pending_plan_id: null }),
+      addCharge: () => {
+        const charge = { type: 'USAGE', display_name: 'Calls', meter_id: meter, unit_price: 1 };
+        return billing.ask('POST', `/plans/${plan}/charges`, charge);
+      },
+      subscribeToo: () => billing.ask('POST', '/subscriptions', { customer_id, plan_id: metered }),
+    };
+  }
+
+  /** Sends a request while a transaction is open, and commits once the request waits for a lock, or was answered without. */
+  async function whileOpen(
+    write: (transaction: Queries) => Promise<unknown>,
+    request: () => Promise<Answer>,
+  ): Promise<Answer> {
+    let isAnswered = false;
+    const answer = await billing.database.kysely.transaction().execute(async (transaction) => {
+      await write(transaction);
+      const asked = request().finally(() => (isAnswered = true));
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      const waits = async () => (await billing.rows(waiting)).length > 0;
+      await until(async () => isAnswered || (await waits()), 'the request waits or is answered');
+      return { asked };
+    });
+    return await answer.asked;
+  }
+
+  async function expectBilled({ id, held, subscribeToo }: Awaited<ReturnType<typeof goingOver>>): Promise<void> {
+    expect(await held()).toEqual([id]);
+    expectProblem(await subscribeToo(), 409, 'meter_already_billed');
+    await billing.at('2024-06-01T00:00:00.000Z');
+    await billing.run();
+    expect(await names(id)).toEqual(['0 Base', '1 Base', '1 Calls']);
+    expect(await held()).toEqual([id]);
+  }
+
+  /** Does something to the subscription, as a request does it that has not committed yet. */
+  const locked = (id: string, write: (transaction: Queries, row: SubscriptionRow) => Promise<unknown>) => {
+    return async (transaction: Queries) => {
+      const row = await lockSubscription(transaction, billing.admin.id, id);
+      if (row === undefined) throw new Error('there is no such subscription');
+      await write(transaction, row);
+    };
+  };
+
+  test('a change that is taken back leaves it the meter of the charge', async () => {
+    const made = await goingOver();
+    const { plan, meter, takeBack } = made;
+    const organization_id = billing.admin.id;
+    const add = async (transaction: Queries) => {
+      await lockPlanAlone(transaction, organization_id, plan);
+      const bounds = { included_units: null, minimum_amount: null, maximum_amount: null };
+      const terms = { type: 'USAGE', model: 'per_unit', unit_price: '1', ...bounds } as const;
+      const charge = { organization_id, id: newId(), plan_id: plan, display_name: 'Calls', meter_id: meter, terms };
+      await insertCharge(transaction, charge);
+      expect(await billMeterOfPlan(transaction, organization_id, { planId: plan, meterId: meter })).toBe(true);
+    };
+    expect((await whileOpen(add, takeBack)).status).toBe(200);
+    await expectBilled(made);
+  });
+
+  test('a change that was taken back just before leaves it the meter of the charge', async () => {
+    const made = await goingOver();
+    const back = locked(made.id, (transaction, row) =>
+      changeAtPeriodEnd(transaction, row, { actor: 'weir', planId: null }),
+    );
+    expect((await whileOpen(back, made.addCharge)).status).toBe(201);
+    await expectBilled(made);
+  });
+
+  test('a cancellation just before leaves it nothing, and the meter of the charge to others', async () => {
+    const { id, addCharge, held, takeBack, subscribeToo } = await goingOver();
+    await takeBack();
+    const cancel = locked(id, (transaction, row) => cancelNow(transaction, row, { actor: 'weir', reason: null }));
+    expect((await whileOpen(cancel, addCharge)).status).toBe(201);
+    expect(await held()).toEqual([]);
+    expect((await subscribeToo()).status).toBe(201);
   });
 });
 

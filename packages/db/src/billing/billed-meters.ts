@@ -110,12 +110,21 @@ export async function billMeterOfPlan(
   { planId, meterId }: { planId: string; meterId: string },
 ): Promise<boolean> {
   const ofPlan = sql`subscriptions WHERE organization_id = ${organizationId} AND (plan_id = ${planId} OR pending_plan_id = ${planId})
-    AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now())`;
+    AND status <> 'CANCELED'`;
+  const going = sql`${ofPlan} AND (ended_at IS NULL OR ended_at > billing_now())`;
+  // Whoever lets go of a subscription's meters holds its row FOR UPDATE. So either this waits for that one, and sees below what was
+  // let go, or that one waits for this, and sees the charge. The order is that of everybody: the plan, subscriptions by id, then
+  // their meters. Locking held rows of billed_meters instead could deadlock: to insert another row waits for its subscription,
+  // which the run may hold while it waits for a row held here. One past its end is locked too: that may be taken back just now.
+  await sql`
+    WITH locked AS MATERIALIZED (
+      SELECT FROM ${ofPlan} ORDER BY id FOR KEY SHARE
+    ) SELECT count(*) FROM locked`.execute(transaction);
   // Two subscriptions of one customer on one plan have no meters yet: they cannot both have this one.
   const { rows: twice } = await sql`
-    SELECT FROM ${ofPlan} GROUP BY customer_external_id HAVING count(*) > 1 LIMIT 1`.execute(transaction);
+    SELECT FROM ${going} GROUP BY customer_external_id HAVING count(*) > 1 LIMIT 1`.execute(transaction);
   if (twice.length > 0) return false;
-  const claimed = sql`(SELECT ${meterId}::uuid, customer_external_id, id, current_period_end FROM ${ofPlan})
+  const claimed = sql`(SELECT ${meterId}::uuid, customer_external_id, id, current_period_end FROM ${going})
     AS claim (meter_id, customer_external_id, subscription_id, since)`;
   return (await reserve(transaction, organizationId, claimed, 1)).length === 0;
 }
