@@ -1,6 +1,7 @@
 // Usage that comes in after its period was closed is billed for its own period, as the difference to what was billed before. Whatever
 // comes in which order, and is split over any number of invoices: it adds up to what one invoice would say that saw it all.
 
+import { findUnsettled } from '@weir/db/billing/adjustments';
 import { recomputeInvoices } from '@weir/db/billing/recompute';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, round } from '@weir/rating/money';
@@ -127,6 +128,55 @@ test('late usage is on the earliest draft of a subscription and on no other', as
   await billing.moveTo('2026-04-01T01:00:00Z');
   await run.untilDone();
   expect(await kinds()).toEqual(expected);
+  await expectIdentical();
+  await end();
+}, 60_000);
+
+test('late usage of ended subscriptions that comes to nothing closes nothing, however often it is looked at', async () => {
+  await begin();
+  const charge = { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '0.1' };
+  const priced = await billing.plan([charge]);
+  const customers = [await billing.customer(), await billing.customer()];
+  const subscribed = await Promise.all(
+    customers.map(({ id }) => billing.subscribe(priced.id, id, { start_date: '2026-01-01' })),
+  );
+  const ids = subscribed.map(({ id }) => id).sort();
+  const late = (quantity: number) =>
+    billing.track(
+      customers.map((each) => ({ meter, customer: each.external_id, quantity, at: '2026-01-02T00:00:00Z' })),
+    );
+  const organization = billing.admin.id;
+  const unsettled = () => findUnsettled(billing.database.kysely, organization, { after: undefined, limit: 10 });
+  const closing = async () => {
+    const { rows } = await weir.pool.query('SELECT number::int FROM closings WHERE organization_id = $1', [
+      organization,
+    ]);
+    return rows[0].number;
+  };
+  await late(10);
+  await billing.moveTo('2026-01-20T00:00:00Z');
+  for (const id of ids) await billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false });
+  await billing.moveTo('2026-01-20T01:00:00Z');
+  await run.untilDone();
+  const before = await closing();
+  await late(0.04);
+  for (const hour of ['02', '03', '04']) {
+    await billing.moveTo(`2026-01-20T${hour}:00:00Z`);
+    expect(await unsettled()).toEqual(ids);
+    for (const job of await run.findSettling()) await run.perform(job);
+    expect(await closing()).toBe(before);
+  }
+  // What waited is billed with what makes it an amount.
+  await late(1);
+  await billing.moveTo('2026-01-20T05:00:00Z');
+  for (const job of await run.findSettling()) await run.perform(job);
+  expect(await closing()).toBeGreaterThan(before);
+  const { rows } = await weir.pool.query(
+    `SELECT subscription_id, total::text FROM invoices WHERE organization_id = $1 AND kind = 'ADJUSTMENT' ORDER BY 1`,
+    [organization],
+  );
+  expect(rows).toEqual(ids.map((subscription_id) => ({ subscription_id, total: '0.10' })));
+  expect(await unsettled()).toEqual([]);
   await expectIdentical();
   await end();
 }, 60_000);

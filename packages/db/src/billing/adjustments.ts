@@ -5,11 +5,11 @@ import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { closeUntil } from './closing.ts';
-import { computeInvoices, type ComputedLine } from './compute-lines.ts';
+import { computeInvoices, type ComputedInvoice, type ComputedLine } from './compute-lines.ts';
 import { readClosing } from './finalize.ts';
 import type { InvoiceRow } from './invoices.ts';
-import { findLateDues } from './late-events.ts';
 import type { SubscriptionRow } from './schedules.ts';
+import { inSnapshot } from './snapshot.ts';
 import { invoiceData, writeFinalized } from './write-finalized.ts';
 
 /** What settling a subscription that has ended came to. */
@@ -24,7 +24,7 @@ export type Settlement =
 
 /**
  * Puts the late changes of a subscription that has ended on an invoice, and finalizes it. `actor` is `user:` and an id, or `weir`.
- * It closes the organization only where there is something late.
+ * It closes the organization only where that comes to an amount by now: what comes to none waits, and is looked at again and again.
  */
 export async function settleSubscription(
   database: Database,
@@ -34,23 +34,41 @@ export async function settleSubscription(
 ): Promise<Settlement> {
   const problem = await findProblem(database.kysely, organizationId, subscriptionId);
   if (problem !== undefined) return problem;
-  const late = await findLateDues(database.kysely, organizationId, [subscriptionId], null);
-  if (late.length === 0) return { outcome: 'nothing' };
+  const draft = await inSnapshot(database, (snapshot) =>
+    computeAdjustment(snapshot, organizationId, subscriptionId, null),
+  );
+  if (draft === undefined) return { outcome: 'nothing' };
   await closeUntil(database, organizationId, await findReach(database.kysely, organizationId, subscriptionId));
   return await database.kysely.transaction().execute(async (transaction) => {
     const subscription = await lockSubscription(transaction, organizationId, subscriptionId);
     const changed = await findProblem(transaction, organizationId, subscriptionId);
     if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
     const closing = await readClosing(transaction, organizationId);
-    const { currency } = subscription;
-    const asked = { id: newId(), kind: 'ADJUSTMENT', subscription_id: subscriptionId, cycle: null, currency } as const;
-    const [computed] = await computeInvoices(transaction, organizationId, [asked], closing.number);
-    if (computed === undefined || computed.total === 0n) return { outcome: 'nothing' };
+    const computed = await computeAdjustment(transaction, organizationId, subscriptionId, closing.number);
+    if (computed === undefined) return { outcome: 'nothing' };
     const row = await insertAdjustment(transaction, subscription, computed.id, computed.lines);
     const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
     await writeFinalized(transaction, organizationId, [{ row, computed }], closing.number, actor, [created]);
     return { outcome: 'settled', invoiceId: computed.id };
   });
+}
+
+/** What the late changes come to, at a closing or with null by now; nothing where that is no amount. */
+async function computeAdjustment(
+  db: Queries,
+  organizationId: string,
+  subscriptionId: string,
+  closing: number | null,
+): Promise<ComputedInvoice | undefined> {
+  const { currency } = await db
+    .selectFrom('subscriptions')
+    .select('currency')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', subscriptionId)
+    .executeTakeFirstOrThrow();
+  const asked = { id: newId(), kind: 'ADJUSTMENT', subscription_id: subscriptionId, cycle: null, currency } as const;
+  const [computed] = await computeInvoices(db, organizationId, [asked], closing);
+  return computed?.total === 0n ? undefined : computed;
 }
 
 async function findProblem(
