@@ -13,7 +13,8 @@ const databaseUrl = withDatabase(inject('databaseUrl'), name);
 beforeEach(() => queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`));
 afterEach(() => queryOnce(inject('databaseUrl'), `DROP DATABASE ${name}`));
 
-const runMigrate = (env: Record<string, string>) => runToEnd('packages/db/dist/migrate-main.js', env);
+const runMigrate = (env: Record<string, string>, args: string[] = []) =>
+  runToEnd('packages/db/dist/migrate-main.js', env, args);
 
 const migrations = async () =>
   (await readdir(`${root}/packages/db/migrations`)).filter((file) => file.endsWith('.sql')).sort();
@@ -79,4 +80,12 @@ test('without an address the command ends with one line that says what is missin
   const { code, out, err } = await runMigrate({});
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(err).toMatch(/^Cannot start: DATABASE_URL is not set: .*\n$/);
+});
+
+test.each(['--dry-run', '--help'])('with %s it says that it takes none, and migrates nothing', async (argument) => {
+  const usage = 'migrate takes no arguments: it reads DATABASE_URL (docs/operations.md)\n';
+  const answer = argument === '--help' ? { code: 0, out: usage, err: '' } : { code: 2, out: '', err: usage };
+  expect(await runMigrate({ DATABASE_URL: databaseUrl }, [argument])).toEqual(answer);
+  const { rows } = await queryOnce(databaseUrl, `SELECT to_regclass('migrations') AS migrations`);
+  expect(rows).toEqual([{ migrations: null }]);
 });
