@@ -41,6 +41,7 @@ test('options come before the environment, the environment before the demo', () 
 
 test('the key of the demo is sent to no other address', () => {
   expect(() => parse(['--url', 'http://elsewhere'])).toThrow('no API key');
+  expect(() => parse([], { WEIR_API_KEY: '' })).toThrow('no API key');
   expect(parse(['--url', `${demo.base_url}/`])).toMatchObject({ apiKey: 'org_live_demo' });
 });
 
@@ -80,6 +81,7 @@ test('what cannot be meant is refused, naming the option', () => {
     [['--metadata', 'x'], '--metadata'],
     [['--format', 'xml'], '--format'],
     [['--url', 'nowhere'], '--url'],
+    [['--url', 'localhost:3000'], '--url'],
     [['--custmer', 'x'], '--custmer'],
     [['--meter', ''], '--meter'],
   ] as const) {

@@ -106,8 +106,9 @@ export function parseImportOptions(
   const url = trimSlashes(given.url ?? environment.WEIR_URL ?? demo?.base_url ?? 'http://127.0.0.1:3000');
   const demoKey = demo && url === trimSlashes(demo.base_url) ? demo.api_key : undefined;
   const apiKey = given.key ?? environment.WEIR_API_KEY ?? demoKey;
-  if (!URL.canParse(url)) refuse(`--url ${url} is no URL`);
-  if (apiKey === undefined && given.dryRun === undefined) {
+  if (!URL.canParse(url) || !/^https?:/i.test(url))
+    refuse(`--url ${url} is no address that begins with http:// or https://`);
+  if ((apiKey ?? '') === '' && given.dryRun === undefined) {
     refuse('no API key: set WEIR_API_KEY to a key with the scope usage.write');
   }
   const unsafeName = nameProblem(given, file);

@@ -223,6 +223,8 @@ class TestQueue(WithService):
                 QueueOptions(**options)
         with self.assertRaises(ValueError):
             Client("usage.example.com", "k")
+        with self.assertRaisesRegex(ValueError, "^api_key must be an API key of your organization"):
+            Client("https://usage.example.com", "")
 
 
 PROGRAM = """

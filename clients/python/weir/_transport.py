@@ -85,6 +85,8 @@ class Transport:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"base_url must be the address of Weir, such as https://usage.example.com, not {base_url!r}")
+        if not api_key:
+            raise ValueError("api_key must be an API key of your organization, such as org_live_…: there is none")
         self._base_url = base_url.rstrip("/")
         self._host = parts.hostname
         self._port = parts.port or (443 if parts.scheme == "https" else 80)

@@ -238,3 +238,23 @@ describe('trackBatch', () => {
     expect(error).toMatchObject({ code: 'bad_response', transient: true });
   });
 });
+
+describe('the options', () => {
+  // What a program without types passes on from its environment.
+  const open = (options: Record<string, unknown>) => () => client(options);
+
+  test.each([
+    [undefined, 'undefined'],
+    ['', "''"],
+    ['foo', "'foo'"],
+    ['usage.example.com:3000', "'usage.example.com:3000'"],
+  ])('the address %s is refused with what it should be', (baseUrl, told) => {
+    const message = `baseUrl must be the address of Weir, such as https://usage.example.com, not ${told}`;
+    expect(open({ baseUrl })).toThrow(new TypeError(message));
+  });
+
+  test.each([undefined, ''])('without an API key (%o) there is no client', (apiKey) => {
+    const message = 'apiKey must be an API key of your organization, such as org_live_…: there is none';
+    expect(open({ apiKey })).toThrow(new TypeError(message));
+  });
+});

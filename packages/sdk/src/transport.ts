@@ -28,10 +28,10 @@ export class Transport {
   readonly #timeoutMs: number;
   readonly #fetch: typeof fetch;
 
-  /** Throws a TypeError when `baseUrl` is no URL. Opens no connection. */
+  /** Throws a TypeError when `baseUrl` is no address, or when there is no `apiKey`. Opens no connection. */
   constructor(options: TransportOptions) {
-    this.#baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, '');
-    this.#apiKey = options.apiKey;
+    this.#baseUrl = readBaseUrl(options.baseUrl);
+    this.#apiKey = readApiKey(options.apiKey);
     this.#timeoutMs = options.timeoutMs;
     this.#fetch = options.fetch;
   }
@@ -72,6 +72,20 @@ export class Transport {
       signal?.removeEventListener('abort', stop);
     }
   }
+}
+
+// Both often come from the environment, where they may be missing whatever the types say.
+
+function readBaseUrl(given: unknown): string {
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href.replace(/\/+$/, '');
+  const told = typeof given === 'string' ? `'${given}'` : String(given);
+  throw new TypeError(`baseUrl must be the address of Weir, such as https://usage.example.com, not ${told}`);
+}
+
+function readApiKey(given: unknown): string {
+  if (typeof given === 'string' && given !== '') return given;
+  throw new TypeError('apiKey must be an API key of your organization, such as org_live_…: there is none');
 }
 
 /** Fetch says only "fetch failed"; what failed is in the cause. */
