@@ -17,6 +17,7 @@ const query = z.strictObject({
   theme: z.enum(['light', 'dark', 'auto'], 'must be light, dark or auto').default('auto'),
   lang: z.enum(['en', 'de', 'fr', 'es'], 'must be one of en, de, fr, es').optional(),
   window: z.enum(['7', '30', '90', 'period'], 'must be one of 7, 30, 90, period').optional(),
+  token: z.never('belongs behind #, as in /embed#token=…: what stands in a query is kept in logs').optional(),
 });
 
 /** `ancestors` are the origins whose pages may frame this one, as Content-Security-Policy writes them. */
