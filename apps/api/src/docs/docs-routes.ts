@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import type { FastifyReply } from 'fastify';
 import { dirname, join } from 'node:path';
 import { Refusal } from '@weir/shared/errors';
+import { KEPT, KeptContent } from '../http/kept-content.ts';
 import { NO_SUCH_THING } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { readGuides } from './guides.ts';
@@ -45,39 +46,36 @@ const REFERENCE_POLICY = [
 const GUIDE_POLICY = [...COMMON_POLICY, "style-src 'self'"].join('; ');
 
 export function docsRoutes(app: App): void {
-  const files = new Map(readdirSync(FOLDER).map((name) => [name, readFileSync(new URL(name, FOLDER))]));
+  const read = (file: URL | string) => new KeptContent(readFileSync(file));
+  const files = new Map(readdirSync(FOLDER).map((name) => [name, read(new URL(name, FOLDER))]));
+  const reference = read(new URL('reference.html', FOLDER));
   const guides = readGuides();
+  const overview = new KeptContent(guides.overview);
+  const pages = new Map([...guides.pages].map(([name, text]) => [name, new KeptContent(text)]));
   // Three megabytes that most processes are never asked for.
-  let scalar: Buffer | undefined;
+  let scalar: KeptContent | undefined;
 
-  const send = (reply: FastifyReply, text: string | Buffer, headers: Record<string, string>) =>
-    reply
-      .headers(headers)
-      .serializer((content: string) => content)
-      .send(text);
-  const page = (reply: FastifyReply, text: string | Buffer, policy: string) =>
-    send(reply, text, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
+  const page = (reply: FastifyReply, content: KeptContent, policy: string) =>
+    content.send(reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }));
 
-  app.get('/docs', { schema: { hide: true } }, (_request, reply) =>
-    page(reply, files.get('reference.html') ?? '', REFERENCE_POLICY),
-  );
+  app.get('/docs', KEPT, (_request, reply) => page(reply, reference, REFERENCE_POLICY));
 
-  app.get('/docs/guides', { schema: { hide: true } }, (_request, reply) => page(reply, guides.overview, GUIDE_POLICY));
+  app.get('/docs/guides', KEPT, (_request, reply) => page(reply, overview, GUIDE_POLICY));
 
-  app.get('/docs/guides/:name', { schema: { hide: true } }, (request, reply) => {
+  app.get('/docs/guides/:name', KEPT, (request, reply) => {
     const { name } = request.params as { name: string };
-    const guide = guides.pages.get(name);
+    const guide = pages.get(name);
     if (guide === undefined)
       throw new Refusal('not_found', 'There is no such guide: see /docs/guides for those there are.');
     return page(reply, guide, GUIDE_POLICY);
   });
 
-  app.get('/docs/assets/:file', { schema: { hide: true } }, (request, reply) => {
+  app.get('/docs/assets/:file', KEPT, (request, reply) => {
     const { file } = request.params as { file: string };
-    if (file === 'scalar.js') scalar ??= readFileSync(SCALAR);
+    if (file === 'scalar.js') scalar ??= read(SCALAR);
     const content = file === 'scalar.js' ? scalar : files.get(file);
     const type = TYPES[file.slice(file.lastIndexOf('.') + 1)];
     if (content === undefined || type === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-    return send(reply, content, { 'content-type': type, 'cache-control': 'public, max-age=3600' });
+    return content.send(reply.headers({ 'content-type': type, 'cache-control': 'public, max-age=3600' }));
   });
 }

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { KEPT, KeptContent } from './kept-content.ts';
 import { finishDocument } from './openapi-document.ts';
 
 /** Serves `/openapi.json`, made of the same zod schemas that check the requests; `docs/docs-routes.ts` shows it. */
@@ -42,9 +43,9 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
     transformObject: (object) => finishDocument(jsonSchemaTransformObject(object)),
   });
   // It never changes while the process runs, and to write it takes longer than all the rest of the answer.
-  let document: string | undefined;
-  app.get('/openapi.json', { schema: { hide: true } }, (_request, reply) => {
-    document ??= JSON.stringify(app.swagger());
-    return reply.type('application/json; charset=utf-8').send(document);
+  let document: KeptContent | undefined;
+  app.get('/openapi.json', KEPT, (_request, reply) => {
+    document ??= new KeptContent(JSON.stringify(app.swagger()));
+    return document.send(reply.type('application/json; charset=utf-8'));
   });
 }

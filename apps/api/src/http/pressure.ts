@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { hasBodyToCome } from './bodies.ts';
-import type { Connections } from './connections.ts';
+import { connectionOf, type Connections } from './connections.ts';
 
 /**
  * `tracking` is what services must not wait for. `vital` is what operators look at when everything else is refused. All
@@ -50,6 +50,12 @@ const TRACKING_FACTOR = 3;
 const HEAP_SHARE_MAX = 0.9;
 
 const LOOK_INTERVAL_MS = 1_000;
+
+/**
+ * Requests other than tracking that one connection has under way. Their answers leave one after the other, so that more of them
+ * serve nobody, and a client that takes no answer would hold every slot.
+ */
+const PER_CONNECTION_MAX = 10;
 
 /** How often the event loop is asked how late it is. */
 const DELAY_RESOLUTION_MS = 10;
@@ -106,7 +112,7 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
 function shedOthers(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
   let taken = 0;
   const take = (request: FastifyRequest): Refusal | undefined => {
-    if (taken >= options.othersMax) {
+    if (taken >= options.othersMax || isConnectionFull(request)) {
       options.onShed('requests');
       return overloaded();
     }
@@ -152,6 +158,17 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
     ];
   });
   return { slotsTaken: () => taken };
+}
+
+function isConnectionFull({ raw }: FastifyRequest): boolean {
+  const requests = connectionOf(raw.socket)?.requests;
+  if (requests === undefined || requests.size <= PER_CONNECTION_MAX) return false;
+  let underWay = 0;
+  for (const reply of requests.values()) {
+    if (reply?.request.holdsSlot === true) underWay += 1;
+    if (underWay === PER_CONNECTION_MAX) return true;
+  }
+  return false;
 }
 
 /** The refusal of a request that was not begun. */

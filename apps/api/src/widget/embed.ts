@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { KEPT, KeptContent } from '../http/kept-content.ts';
 import { NO_SUCH_THING } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { Refusal } from '@weir/shared/errors';
@@ -28,6 +29,7 @@ export function embedRoute(app: App, ancestors: string): void {
   for (const name of [...files.keys()].toSorted()) hash.update(`${name}\n${files.get(name)}\n`);
   const version = hash.digest('hex').slice(0, 16);
   const page = (files.get('page.html') ?? '').replaceAll('VERSION', version);
+  const kept = new Map([...files].map(([name, text]) => [name, new KeptContent(text)]));
   // Nothing but its own files runs in the page, and nothing leaves it but questions to this Weir.
   const policy = [
     "default-src 'none'",
@@ -40,7 +42,7 @@ export function embedRoute(app: App, ancestors: string): void {
     `frame-ancestors ${ancestors}`,
   ].join('; ');
 
-  app.get('/embed', { schema: { hide: true, querystring: query } }, (request, reply) => {
+  app.get('/embed', { compress: false, schema: { hide: true, querystring: query } }, (request, reply) => {
     const { theme, lang = 'en' } = request.query;
     return reply
       .headers({ 'content-security-policy': policy, 'content-type': 'text/html; charset=utf-8' })
@@ -48,20 +50,19 @@ export function embedRoute(app: App, ancestors: string): void {
       .send(page.replace('data-theme="auto"', `data-theme="${theme}"`).replace('lang="en"', `lang="${lang}"`));
   });
 
-  app.get('/embed/:version/:file', { schema: { hide: true } }, (request, reply) => {
+  app.get('/embed/:version/:file', KEPT, (request, reply) => {
     const { version: asked, file } = request.params as { version: string; file: string };
-    const text = files.get(file);
+    const content = kept.get(file);
     const type = TYPES[file.slice(file.lastIndexOf('.') + 1)];
-    if (text === undefined || type === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-    return reply
-      .headers({
+    if (content === undefined || type === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    return content.send(
+      reply.headers({
         'content-type': type,
         // A page of another version may be open while this one is rolled out. It gets what there is, and keeps none of it.
         'cache-control': asked === version ? 'public, max-age=31536000, immutable' : 'no-store',
         // A frame that its app has put into a sandbox is of no origin.
         'access-control-allow-origin': '*',
-      })
-      .serializer((content: string) => content)
-      .send(text);
+      }),
+    );
   });
 }
