@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
 import { connectTo, exchange } from '../support/raw-connection.ts';
@@ -47,6 +47,7 @@ describe('requests of one connection', () => {
     async (encoding) => {
       const before = await shed();
       const socket = connectTo(weir.baseUrl);
+      onTestFinished(() => void socket.destroy());
       socket.on('error', () => {}).pause();
       await once(socket, 'connect');
       const ask = `GET /docs/assets/scalar.js HTTP/1.1\r\nHost: weir\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
