@@ -207,10 +207,9 @@ function envOf(makesFaults: boolean): Record<string, string> {
 }
 
 function variantsOf(broken: readonly BrokenBuild[]): Variants {
-  const importing = (builds: readonly BrokenBuild[]) =>
-    builds.length === 0
-      ? {}
-      : { imports: builds.map((build) => new URL(`./broken/${build}-main.js`, import.meta.url).href) };
+  const importing = (builds: readonly BrokenBuild[]) => ({
+    imports: builds.map((build) => new URL(`./broken/${build}-main.js`, import.meta.url).href),
+  });
   return {
     api: importing(broken.filter((build) => build !== 'stale-closing')),
     worker: importing(broken.filter((build) => build === 'stale-closing')),

@@ -8,15 +8,13 @@ import { addDueWork } from '@weir/worker/billing/find-work';
 import { Queue } from 'bullmq';
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openRun, subscribeWithUsage, type BillingRun } from '../support/billing-run.ts';
+import { openRun, startPricedRun, type PricedRun } from '../support/billing-run.ts';
 import { startWeir, type Weir } from '../support/harness.ts';
-import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { startInvoicing } from '../support/invoicing.ts';
 
 let weir: Weir;
-let billing: Invoicing;
-let run: BillingRun;
-let meter: PricedMeter;
-let plan: string;
+let priced: PricedRun;
+let { billing, run, meter } = {} as PricedRun;
 
 beforeAll(async () => {
   weir = await startWeir();
@@ -24,23 +22,10 @@ beforeAll(async () => {
 afterAll(() => weir.close());
 
 beforeEach(async () => {
-  billing = await startInvoicing(weir);
-  run = openRun(weir, billing.database);
-  await billing.moveTo('2026-01-01T00:00:00Z');
-  meter = await billing.meter('SUM');
-  const charges = [
-    { type: 'FIXED', display_name: 'Base', unit_price: '31' },
-    { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '0.1' },
-  ];
-  plan = (await billing.plan(charges)).id;
+  priced = await startPricedRun(weir);
+  ({ billing, run, meter } = priced);
 });
-afterEach(async () => {
-  await weir.pool.query('UPDATE subscriptions SET run_at = NULL');
-  await weir.pool.query('UPDATE invoices SET run_at = NULL, past_due_at = NULL');
-  await billing.close();
-});
-
-const subscribeMany = (count: number) => subscribeWithUsage(billing, { plan, meter, count });
+afterEach(() => priced.close());
 
 test('finalization waits while events that were accepted before the boundary are staged, for 24 h at most', async () => {
   const alone = await startWeir({ withWorker: false });
@@ -109,7 +94,7 @@ test('finalization waits while events that were accepted before the boundary are
 }, 120_000);
 
 test('what was recorded while a draft waited is on its invoice, also where another was finalized meanwhile', async () => {
-  const [early, held, idle] = await subscribeMany(3);
+  const [early, held, idle] = await priced.subscribeMany(3);
   const ids = [early, held, idle].map((each) => each?.id ?? '');
   await billing.moveTo('2026-02-01T00:00:10Z', ...ids);
   const [earlyDraft, heldDraft, idleDraft] = await Promise.all(
@@ -139,7 +124,7 @@ test('what was recorded while a draft waited is on its invoice, also where anoth
 });
 
 test('nothing is looked for while 50 jobs wait; with one less, what is due is named again', async () => {
-  await subscribeMany(1);
+  await priced.subscribeMany(1);
   await billing.moveTo('2026-03-01T01:00:00Z');
   // A queue that no worker takes from.
   const keys = queueKeys(`{weir-test-${randomBytes(6).toString('hex')}}`);

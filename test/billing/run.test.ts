@@ -7,16 +7,13 @@ import { createLog } from '@weir/shared/log';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
-import { openRun, readBillingRows, subscribeWithUsage, type BillingRun } from '../support/billing-run.ts';
+import { readBillingRows, startPricedRun, type PricedRun } from '../support/billing-run.ts';
 import { startWeir, until, type Weir } from '../support/harness.ts';
 import { openTestDatabase } from '../support/reconcile-fixture.ts';
-import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
 
 let weir: Weir;
-let billing: Invoicing;
-let run: BillingRun;
-let meter: PricedMeter;
-let plan: string;
+let priced: PricedRun;
+let { billing, run, meter, plan } = {} as PricedRun;
 
 beforeAll(async () => {
   weir = await startWeir();
@@ -24,23 +21,10 @@ beforeAll(async () => {
 afterAll(() => weir.close());
 
 beforeEach(async () => {
-  billing = await startInvoicing(weir);
-  run = openRun(weir, billing.database);
-  await billing.moveTo('2026-01-01T00:00:00Z');
-  meter = await billing.meter('SUM');
-  const charges = [
-    { type: 'FIXED', display_name: 'Base', unit_price: '31' },
-    { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '0.1' },
-  ];
-  plan = (await billing.plan(charges)).id;
+  priced = await startPricedRun(weir);
+  ({ billing, run, meter, plan } = priced);
 });
-afterEach(async () => {
-  await weir.pool.query('UPDATE subscriptions SET run_at = NULL');
-  await weir.pool.query('UPDATE invoices SET run_at = NULL, past_due_at = NULL');
-  await billing.close();
-});
-
-const subscribeMany = (count: number) => subscribeWithUsage(billing, { plan, meter, count });
+afterEach(() => priced.close());
 
 interface NumberedInvoice {
   subscription_id: string;
@@ -81,7 +65,7 @@ async function expectNumbered(subscriptions: number, cycles: number): Promise<vo
 }
 
 test('a run that comes again, twice at once, and with each of its jobs three times changes nothing', async () => {
-  await subscribeMany(8);
+  await priced.subscribeMany(8);
   for (const at of ['2026-01-01T01:00:00Z', '2026-02-01T00:00:00Z', '2026-02-01T01:00:00Z', '2026-03-01T02:00:00Z']) {
     await billing.moveTo(at);
     const jobs = await run.find();
@@ -99,7 +83,7 @@ test('a run that comes again, twice at once, and with each of its jobs three tim
 }, 120_000);
 
 test('jobs that overlap and come in any order leave one invoice for each cycle', async () => {
-  await subscribeMany(12);
+  await priced.subscribeMany(12);
   await billing.moveTo('2026-03-01T05:00:00Z');
   await run.once();
   await billing.moveTo('2026-03-01T05:00:00Z');
@@ -113,7 +97,7 @@ test('jobs that overlap and come in any order leave one invoice for each cycle',
 }, 120_000);
 
 test('a run that is killed in the middle goes on: one invoice for each cycle, no number missing, none twice', async () => {
-  const made = await subscribeMany(10);
+  const made = await priced.subscribeMany(10);
   await billing.moveTo('2026-02-01T03:00:00Z', ...made.map(({ id }) => id));
   const { rows } = await weir.pool.query(
     'SELECT id FROM invoices WHERE organization_id = $1 ORDER BY cycle, subscription_id',
@@ -156,7 +140,7 @@ test('a run that is killed in the middle goes on: one invoice for each cycle, no
 }, 120_000);
 
 test('a draft that cannot be billed is left out, with the reason, and tried again; the others go on', async () => {
-  const made = await subscribeMany(9);
+  const made = await priced.subscribeMany(9);
   const bad = made[4];
   await billing.moveTo('2026-01-01T01:00:00Z');
   await run.untilDone();
@@ -181,7 +165,7 @@ test('a draft that cannot be billed is left out, with the reason, and tried agai
 }, 120_000);
 
 test('a subscription that cannot be opened is left out, with the reason, and tried again; the others go on', async () => {
-  const made = await subscribeMany(5);
+  const made = await priced.subscribeMany(5);
   const bad = made[1];
   await weir.pool.query(`UPDATE subscriptions SET time_zone = 'Nowhere/Land' WHERE id = $1`, [bad?.id]);
   await billing.moveTo('2026-02-01T00:00:00Z');
@@ -214,7 +198,7 @@ test('a subscription many boundaries behind is brought up to date in one pass, i
 });
 
 test('an open invoice is past due once its due date has ended, its subscription with it, until it is paid', async () => {
-  const [subscribed] = await subscribeMany(1);
+  const [subscribed] = await priced.subscribeMany(1);
   await billing.moveTo('2026-01-01T01:00:00Z');
   await run.untilDone();
   const status = async () => (await billing.get(`/subscriptions/${subscribed?.id}`)).status;
@@ -246,7 +230,7 @@ test('an open invoice is past due once its due date has ended, its subscription 
 });
 
 test('late changes of a subscription that has ended are put on an ADJUSTMENT invoice, at most one a day', async () => {
-  const [subscribed] = await subscribeMany(1);
+  const [subscribed] = await priced.subscribeMany(1);
   const customer = subscribed?.customer.external_id ?? '';
   const id = subscribed?.id ?? '';
   const { id: organization } = billing.admin;
@@ -301,7 +285,7 @@ test('late changes of a subscription that has ended are put on an ADJUSTMENT inv
 });
 
 test('a worker bills by itself: what is due is found, and each job is done', async () => {
-  const [subscribed] = await subscribeMany(1);
+  const [subscribed] = await priced.subscribeMany(1);
   await setBillingTime(weir.pool, '2026-03-01T01:00:00Z');
   const worker = await weir.startWorker({ BILLING_INTERVAL_MS: '100', BILLING_CONCURRENCY: '2' });
   await until(

@@ -6,7 +6,7 @@ import type { Database } from '@weir/db/database';
 import { BILLING_CHUNK_MAX, type BillingJob, type BillingJobs } from '@weir/queue/billing-jobs';
 import { createLog } from '@weir/shared/log';
 import type { Weir } from './harness.ts';
-import type { Invoicing, PricedMeter } from './invoicing.ts';
+import { startInvoicing, type Invoicing, type PricedMeter } from './invoicing.ts';
 
 export interface BillingRun {
   /** The jobs that a look for work adds now. */
@@ -88,23 +88,47 @@ export async function readBillingRows(weir: Weir): Promise<Record<string, unknow
   return rows;
 }
 
-interface Subscribed {
-  id: string;
-  customer: { id: string; external_id: string };
+/** A run on 1 January 2026, and a plan with a fixed price and one for usage. */
+export interface PricedRun {
+  billing: Invoicing;
+  run: BillingRun;
+  meter: PricedMeter;
+  plan: string;
+  /** So many customers on the plan from that day on, each with usage in that month. */
+  subscribeMany(count: number): Promise<{ id: string; customer: { id: string; external_id: string } }[]>;
+  /** Leaves nothing that another run would find due. */
+  close(): Promise<void>;
 }
 
-/** So many customers on a plan from 1 January 2026 on, each with usage in that month. */
-export async function subscribeWithUsage(
-  billing: Invoicing,
-  { plan, meter, count }: { plan: string; meter: PricedMeter; count: number },
-): Promise<Subscribed[]> {
-  const made: Subscribed[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const customer = await billing.customer();
-    const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
-    made.push({ id, customer });
-  }
-  const at = '2026-01-15T00:00:00Z';
-  await billing.track(made.map(({ customer }) => ({ meter, customer: customer.external_id, quantity: 10, at })));
-  return made;
+export async function startPricedRun(weir: Weir): Promise<PricedRun> {
+  const billing = await startInvoicing(weir);
+  await billing.moveTo('2026-01-01T00:00:00Z');
+  const meter = await billing.meter('SUM');
+  const charges = [
+    { type: 'FIXED', display_name: 'Base', unit_price: '31' },
+    { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '0.1' },
+  ];
+  const { id: plan } = await billing.plan(charges);
+  return {
+    billing,
+    run: openRun(weir, billing.database),
+    meter,
+    plan,
+    async subscribeMany(count) {
+      const made = [];
+      for (let index = 0; index < count; index += 1) {
+        const customer = await billing.customer();
+        const { id } = await billing.subscribe(plan, customer.id, { start_date: '2026-01-01' });
+        made.push({ id, customer });
+      }
+      const at = '2026-01-15T00:00:00Z';
+      await billing.track(made.map(({ customer }) => ({ meter, customer: customer.external_id, quantity: 10, at })));
+      return made;
+    },
+    async close() {
+      await weir.pool.query('UPDATE subscriptions SET run_at = NULL');
+      await weir.pool.query('UPDATE invoices SET run_at = NULL, past_due_at = NULL');
+      await billing.close();
+    },
+  };
 }

@@ -54,8 +54,8 @@ class Client:
         """``timeout`` is the limit of one attempt in seconds, without the look-up of the host's name; ``retries`` come after it.
 
         ``on_retry`` is called with each failure that will be retried and the wait in seconds; also with those of the queue.
-        Raises a ValueError when ``base_url`` is no address or ``api_key`` is empty. Opens no connection, unless there is an outbox, of which what is left
-        is sent.
+        Raises a ValueError when ``base_url`` is no address or ``api_key`` is empty. Opens no connection, unless there is an outbox,
+        of which what is left is sent.
         """
         self._transport = Transport(base_url, api_key, timeout)
         self._queue_transport = Transport(base_url, api_key, timeout)

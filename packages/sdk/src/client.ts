@@ -89,8 +89,8 @@ export class WeirClient {
   #isClosed = false;
 
   /**
-   * Throws a TypeError when `baseUrl` is no address or there is no `apiKey`, and a RangeError when an option of the queue is out of range. Opens no connection,
-   * unless there is an outbox, of which what is left is sent.
+   * Throws a TypeError when `baseUrl` is no address or there is no `apiKey`, and a RangeError when an option of the queue is out of
+   * range. Opens no connection, unless there is an outbox, of which what is left is sent.
    */
   constructor(options: WeirClientOptions) {
     this.#transport = new Transport({
