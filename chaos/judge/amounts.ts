@@ -11,14 +11,16 @@ const MINOR_UNIT = unitsOf('0.01');
 export function amountsAddUp({ invoices, lines }: BillingState): Check {
   const check = new Check(
     'sums',
-    'Each amount is its exact amount, rounded once, less what was billed before; the lines of an invoice add up to its subtotal and total, those of a due to one rounding.',
+    'Each amount is its exact amount, rounded once, less what was billed before but for what is waived of that; the lines of an invoice add up to its subtotal and total, those of a due to one rounding.',
   );
   const finalized = new Set(invoices.filter(({ status }) => status !== 'DRAFT').map(({ id }) => id));
   const counted = lines.filter(({ invoice }) => finalized.has(invoice));
-  for (const { id, exactAmount, billedBefore, amount } of counted) {
+  for (const { id, exactAmount, billedBefore, amount, waived } of counted) {
     check.examine();
-    if (unitsOf(amount) !== roundedOf(exactAmount) - unitsOf(billedBefore))
-      check.violate(`line ${id} has ${amount}: ${exactAmount} rounded, less ${billedBefore}, is another`);
+    if (unitsOf(amount) !== roundedOf(exactAmount) - unitsOf(billedBefore) + unitsOf(waived))
+      check.violate(
+        `line ${id} has ${amount}: ${exactAmount} rounded, less ${billedBefore} of which ${waived} are waived, is another`,
+      );
   }
   const byInvoice = listsBy(counted, ({ invoice }) => invoice);
   for (const invoice of invoices.filter(({ id }) => finalized.has(id))) {
@@ -34,10 +36,10 @@ export function amountsAddUp({ invoices, lines }: BillingState): Check {
   for (const [due, own] of listsBy(counted, dueOf)) {
     check.examine();
     // A fixed price in advance has lines without a closing of usage, and its last one is the one with most billed before it.
-    const isWhole = own.some(({ exactAmount }) => roundedOf(exactAmount) === sumOf(own));
+    const isWhole = own.some(({ exactAmount, waived }) => roundedOf(exactAmount) + unitsOf(waived) === sumOf(own));
     const ordered = own.toSorted((a, b) => (a.closing ?? -1) - (b.closing ?? -1));
     const last = ordered.at(-1);
-    if (!isWhole || last === undefined || roundedOf(last.exactAmount) !== sumOf(own))
+    if (!isWhole || last === undefined || roundedOf(last.exactAmount) + unitsOf(last.waived) !== sumOf(own))
       check.violate(`the lines of ${due} add up to ${decimalOf(sumOf(own))}, and it came to ${last?.exactAmount}`);
   }
   return check;

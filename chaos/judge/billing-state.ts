@@ -64,6 +64,8 @@ export interface StoredLine {
   eventCount: number | null;
   exactAmount: string;
   billedBefore: string;
+  /** 0 where nothing was cut off. */
+  waived: string;
   amount: string;
   closing: number | null;
 }

@@ -58,6 +58,7 @@ function rows(): Partial<BillingState> {
     eventCount: null,
     exactAmount: '0',
     billedBefore: '0.00',
+    waived: '0',
     amount: '0.00',
     closing: null,
     ...more,

@@ -70,6 +70,7 @@ export async function readBillingState(
       lines: await read<StoredLine>(`
         SELECT id, invoice_id AS invoice, subscription_id AS subscription, cycle, charge_id AS charge, quantity::text,
           event_count::int AS "eventCount", exact_amount AS "exactAmount", billed_before::text AS "billedBefore", amount::text,
+          coalesce(waived, 0)::text AS waived,
           closing::int
         FROM invoice_lines`),
       late: await read<StoredLate>('SELECT event_id AS event, closing::int FROM late_events'),

@@ -341,11 +341,13 @@ CREATE TABLE invoice_lines (
   closing bigint,
   rating_version integer NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  waived numeric,
   CONSTRAINT invoice_lines_due_check CHECK (((kind = 'ADJUSTMENT'::text) = (charge_id IS NULL))),
   CONSTRAINT invoice_lines_due_fkey FOREIGN KEY (organization_id, subscription_id, cycle, charge_id) REFERENCES dues(organization_id, subscription_id, cycle, charge_id),
   CONSTRAINT invoice_lines_kind_check CHECK ((kind = ANY (ARRAY['FIXED'::text, 'USAGE'::text, 'LATE_USAGE'::text, 'ADJUSTMENT'::text]))),
   CONSTRAINT invoice_lines_organization_id_invoice_id_fkey FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices(organization_id, id),
-  CONSTRAINT invoice_lines_pkey PRIMARY KEY (organization_id, id)
+  CONSTRAINT invoice_lines_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT invoice_lines_waived_check CHECK ((waived > (0)::numeric))
 );
 
 CREATE TABLE invoice_numbers (

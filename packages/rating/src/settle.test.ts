@@ -4,23 +4,51 @@ import type { ChargeTerms } from './charge-terms.ts';
 import { parseExact } from './exact.ts';
 import { type Amount, round } from './money.ts';
 import { rate } from './rate.ts';
-import { settle } from './settle.ts';
+import { settle, settleAgain } from './settle.ts';
 
 describe('section 8: amount = round(what the due comes to now) − what was billed for it before', () => {
   test('the first line of a due has nothing before it', () => {
-    expect(settle(parseExact('82.4549'), 0n, 2)).toEqual({ exactAmount: '82.4549', amount: 8245n, comesTo: 8245n });
+    expect(settle(parseExact('82.4549'), 0n, 2)).toEqual({
+      exactAmount: '82.4549',
+      amount: 8245n,
+      waived: null,
+      comesTo: 8245n,
+    });
   });
 
   test('a later line is the difference, and may be below zero', () => {
-    expect(settle(parseExact('82.455'), 8245n, 2)).toEqual({ exactAmount: '82.455', amount: 1n, comesTo: 8246n });
-    expect(settle(parseExact('80'), 8246n, 2)).toEqual({ exactAmount: '80', amount: -246n, comesTo: 8000n });
+    expect(settle(parseExact('82.455'), 8245n, 2)).toEqual({
+      exactAmount: '82.455',
+      amount: 1n,
+      waived: null,
+      comesTo: 8246n,
+    });
+    expect(settle(parseExact('80'), 8246n, 2)).toEqual({
+      exactAmount: '80',
+      amount: -246n,
+      waived: null,
+      comesTo: 8000n,
+    });
   });
 
   test('an unused part of a charge in advance comes back by the same rule', () => {
     // 31.00 were billed for a month that was cancelled on its 10th: 31 × 10 ÷ 31 = 10.
     const terms: ChargeTerms = { type: 'FIXED', timing: 'in_advance', unit_price: '31' };
     const { exact } = rate(terms, { quantity: '0', eventCount: 0n }, { inForce: 10, inPeriod: 31 });
-    expect(settle(exact, 3100n, 2)).toEqual({ exactAmount: '10', amount: -2100n, comesTo: 1000n });
+    expect(settle(exact, 3100n, 2)).toEqual({ exactAmount: '10', amount: -2100n, waived: null, comesTo: 1000n });
+  });
+
+  test('what was never asked for does not come back: it is waived, and what comes later starts from what was billed', () => {
+    const ten = parseExact('10');
+    expect(settle(ten, 3100n, 2, 0n)).toMatchObject({ amount: 0n, waived: 2100n });
+    expect(settle(ten, 3100n, 2, 500n)).toMatchObject({ amount: -500n, waived: 1600n });
+    expect(settle(ten, 3100n, 2, 2100n)).toMatchObject({ amount: -2100n, waived: null });
+    // More came back than was asked for in the end: nothing is taken for that.
+    expect(settle(ten, 3100n, 2, -500n)).toMatchObject({ amount: 0n, waived: 2100n });
+    expect(settle(ten, 500n, 2, 0n)).toMatchObject({ amount: 500n, waived: null });
+    for (const waived of [null, 2100n, 1600n]) {
+      expect(settleAgain(ten, 3100n, 2, waived)).toMatchObject({ amount: -2100n + (waived ?? 0n), waived });
+    }
   });
 
   test('three thirds of a cent are one cent, not three rounded to nothing', () => {

@@ -88,7 +88,11 @@ const lineFields = z.object({
   detail: z.unknown().meta({ description: 'By tier or package, before minimum and maximum; else null.' }),
   exact_amount: z.string().meta({ description: 'What the due comes to, before the rounding: a decimal, or n/d.' }),
   billed_before: amount,
-  amount: amount.meta({ description: 'exact_amount, rounded, less billed_before.' }),
+  amount: amount.meta({ description: 'exact_amount, rounded, less billed_before, plus waived.' }),
+  waived: amount.nullable().meta({
+    description:
+      'What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off.',
+  }),
   closing: z.int().nullable().meta({ description: 'It bills what was recorded before this closing. Null in a draft.' }),
   rating_version: z.int(),
 });

@@ -171,6 +171,7 @@ const baseLine = {
   exact_amount: '49',
   billed_before: '0.00',
   amount: '49.00',
+  waived: null as string | null,
   closing: 7,
   rating_version: 1,
 };

@@ -1943,10 +1943,12 @@ export interface components {
              */
             billed_before: string;
             /**
-             * @description exact_amount, rounded, less billed_before.
+             * @description exact_amount, rounded, less billed_before, plus waived.
              * @example 12.30
              */
             amount: string;
+            /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
+            waived: string | null;
             /** @description It bills what was recorded before this closing. Null in a draft. */
             closing: number | null;
             rating_version: number;
@@ -2144,10 +2146,12 @@ export interface components {
                  */
                 billed_before: string;
                 /**
-                 * @description exact_amount, rounded, less billed_before.
+                 * @description exact_amount, rounded, less billed_before, plus waived.
                  * @example 12.30
                  */
                 amount: string;
+                /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
+                waived: string | null;
                 /** @description It bills what was recorded before this closing. Null in a draft. */
                 closing: number | null;
                 rating_version: number;
@@ -7306,6 +7310,7 @@ export interface operations {
                      *           "exact_amount": "49",
                      *           "billed_before": "0.00",
                      *           "amount": "49.00",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         },
@@ -7331,6 +7336,7 @@ export interface operations {
                      *           "exact_amount": "12.5",
                      *           "billed_before": "0.00",
                      *           "amount": "12.50",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         }
@@ -7413,6 +7419,7 @@ export interface operations {
                      *             "exact_amount": "49",
                      *             "billed_before": "0.00",
                      *             "amount": "49.00",
+                     *             "waived": null,
                      *             "closing": 7,
                      *             "rating_version": 1
                      *           },
@@ -7438,6 +7445,7 @@ export interface operations {
                      *             "exact_amount": "12.5",
                      *             "billed_before": "0.00",
                      *             "amount": "12.50",
+                     *             "waived": null,
                      *             "closing": 7,
                      *             "rating_version": 1
                      *           }
@@ -7469,6 +7477,7 @@ export interface operations {
                      *             "exact_amount": "49",
                      *             "billed_before": "0.00",
                      *             "amount": "49.00",
+                     *             "waived": null,
                      *             "closing": 7,
                      *             "rating_version": 1
                      *           },
@@ -7494,6 +7503,7 @@ export interface operations {
                      *             "exact_amount": "12.5",
                      *             "billed_before": "0.00",
                      *             "amount": "12.50",
+                     *             "waived": null,
                      *             "closing": 7,
                      *             "rating_version": 1
                      *           }
@@ -7590,6 +7600,7 @@ export interface operations {
                      *           "exact_amount": "49",
                      *           "billed_before": "0.00",
                      *           "amount": "49.00",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         },
@@ -7615,6 +7626,7 @@ export interface operations {
                      *           "exact_amount": "12.5",
                      *           "billed_before": "0.00",
                      *           "amount": "12.50",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         }
@@ -7729,6 +7741,7 @@ export interface operations {
                      *           "exact_amount": "49",
                      *           "billed_before": "0.00",
                      *           "amount": "49.00",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         },
@@ -7754,6 +7767,7 @@ export interface operations {
                      *           "exact_amount": "12.5",
                      *           "billed_before": "0.00",
                      *           "amount": "12.50",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         }
@@ -7859,6 +7873,7 @@ export interface operations {
                      *           "exact_amount": "49",
                      *           "billed_before": "0.00",
                      *           "amount": "49.00",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         },
@@ -7884,6 +7899,7 @@ export interface operations {
                      *           "exact_amount": "12.5",
                      *           "billed_before": "0.00",
                      *           "amount": "12.50",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         }
@@ -7989,6 +8005,7 @@ export interface operations {
                      *           "exact_amount": "49",
                      *           "billed_before": "0.00",
                      *           "amount": "49.00",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         },
@@ -8014,6 +8031,7 @@ export interface operations {
                      *           "exact_amount": "12.5",
                      *           "billed_before": "0.00",
                      *           "amount": "12.50",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         }
@@ -8085,6 +8103,7 @@ export interface operations {
                      *       "exact_amount": "-2.5",
                      *       "billed_before": "0.00",
                      *       "amount": "-2.50",
+                     *       "waived": null,
                      *       "closing": null,
                      *       "rating_version": 1
                      *     }
@@ -8392,6 +8411,7 @@ export interface operations {
                      *           "exact_amount": "49",
                      *           "billed_before": "0.00",
                      *           "amount": "49.00",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         },
@@ -8416,6 +8436,7 @@ export interface operations {
                      *           "exact_amount": "12.5",
                      *           "billed_before": "0.00",
                      *           "amount": "12.50",
+                     *           "waived": null,
                      *           "closing": 7,
                      *           "rating_version": 1
                      *         }
@@ -8526,6 +8547,7 @@ export interface operations {
                      *             "exact_amount": "49",
                      *             "billed_before": "0.00",
                      *             "amount": "49.00",
+                     *             "waived": null,
                      *             "closing": 7,
                      *             "rating_version": 1
                      *           },
@@ -8551,6 +8573,7 @@ export interface operations {
                      *             "exact_amount": "12.5",
                      *             "billed_before": "0.00",
                      *             "amount": "12.50",
+                     *             "waived": null,
                      *             "closing": 7,
                      *             "rating_version": 1
                      *           }

@@ -96,6 +96,7 @@ function notesOf(line: Line, currency: string): string {
     line.charge === null ? '' : describeCharge(line.charge, currency),
     line.days === null ? '' : `${line.days} days`,
     isZero(line.billed_before) ? '' : `${formatAmount(line.billed_before, currency)} billed before`,
+    line.waived === null ? '' : `${formatAmount(line.waived, currency)} waived`,
   ]
     .filter((note) => note !== '')
     .join(' · ');

@@ -41,6 +41,7 @@ export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBeh
           ['Price', line.charge !== null && describeCharge(line.charge, currency)],
           ['Before rounding', `${line.exact_amount} ${currency}`],
           ['Billed before', formatAmount(line.billed_before, currency)],
+          ['Waived', line.waived !== null && formatAmount(line.waived, currency)],
           ['Amount', formatAmount(line.amount, currency)],
         ]}
       />

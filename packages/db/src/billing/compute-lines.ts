@@ -4,7 +4,7 @@
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { rate, RATING_VERSION, type Days, type RatedDetail } from '@weir/rating/rate';
-import { settle } from '@weir/rating/settle';
+import { settle, type Settled } from '@weir/rating/settle';
 import { hash128 } from '@weir/shared/hash';
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../page.ts';
@@ -14,6 +14,7 @@ import { findDues, type AskedPeriod, type DueRow, type SubscriptionCycle } from 
 import { groupBy } from './group-by.ts';
 import { findLateDues } from './late-events.ts';
 import { amountOf } from './invoices.ts';
+import { dueKey, readReturnable } from './returnable.ts';
 import { instantOf } from './schedules.ts';
 import type { LineKind } from './tables.ts';
 
@@ -49,6 +50,8 @@ export interface ComputedLine {
   exact_amount: string;
   billed_before: string;
   amount: string;
+  /** What would have come back, had it been asked for; null where nothing was cut off. */
+  waived: string | null;
   /** Null in a draft. */
   closing: string | null;
   rating_version: number;
@@ -90,8 +93,16 @@ export async function computeInvoices(
   const added = await findAdjustments(transaction, organizationId, invoices);
   const parts = invoices.map((invoice) => duesOf(invoice, byCycle, late.get(invoice.id) ?? []));
   const usage = await readUsage(transaction, organizationId, parts.flat(), closing);
+  const returning = invoices.flatMap(({ currency }, index) =>
+    (parts[index] ?? []).filter((part) => takesAway(part, usage, currency)),
+  );
+  const returnable = await readReturnable(
+    transaction,
+    organizationId,
+    returning.map(({ due }) => due),
+  );
   return invoices.map((invoice, index) =>
-    computeInvoice(invoice, parts[index] ?? [], added.get(invoice.id) ?? [], usage, closing),
+    computeInvoice(invoice, parts[index] ?? [], added.get(invoice.id) ?? [], { usage, returnable }, closing),
   );
 }
 
@@ -145,6 +156,12 @@ function isInAdvance({ terms }: DueRow): boolean {
 function wasCut(due: DueRow, currency: string): boolean {
   if (due.closing === null) return false;
   return settleDue(due, undefined, minorDigits(currency)).amount !== 0n;
+}
+
+/** Whether more was billed for a due than it comes to by now. */
+function takesAway({ due }: DueOfInvoice, usage: ReadonlyMap<DueRow, DueUsage>, currency: string): boolean {
+  if (due.closing === null) return false;
+  return settleDue(due, usage.get(due), minorDigits(currency)).amount < 0n;
 }
 
 /** Late changes of each subscription, by the invoice that takes them: the first that is finalized. */
@@ -228,12 +245,12 @@ function computeInvoice(
   invoice: InvoiceToCompute,
   parts: readonly DueOfInvoice[],
   added: readonly AdjustmentRow[],
-  usage: ReadonlyMap<DueRow, DueUsage>,
+  read: { usage: ReadonlyMap<DueRow, DueUsage>; returnable: ReadonlyMap<string, Amount> },
   closing: number | null,
 ): ComputedInvoice {
   const digits = minorDigits(invoice.currency);
   const ofDues = parts.map(({ kind, due }, position) => {
-    const { line, amount } = lineOfDue(invoice.id, due, usage.get(due), digits);
+    const { line, amount } = lineOfDue(invoice.id, due, read.usage.get(due), digits, read.returnable.get(dueKey(due)));
     return { line: { ...line, position, kind, closing: closing === null ? null : String(closing) }, amount };
   });
   const ofAdmins = added.map((row, index) => ({
@@ -250,8 +267,9 @@ function lineOfDue(
   due: DueRow,
   usage: DueUsage | undefined,
   digits: number,
+  returnable: Amount | undefined,
 ): { line: Omit<ComputedLine, 'position' | 'kind' | 'closing'>; amount: Amount } {
-  const { detail, exactAmount, billedBefore, amount } = settleDue(due, usage, digits);
+  const { detail, exactAmount, billedBefore, amount, waived } = settleDue(due, usage, digits, returnable);
   const line = {
     id: lineId(invoiceId, due),
     invoice_id: invoiceId,
@@ -270,6 +288,7 @@ function lineOfDue(
     exact_amount: exactAmount,
     billed_before: formatAmount(billedBefore, digits),
     amount: formatAmount(amount, digits),
+    waived: waived === null ? null : formatAmount(waived, digits),
     rating_version: RATING_VERSION,
   };
   return { line, amount };
@@ -280,19 +299,16 @@ function adjustmentLine(row: AdjustmentRow, position: number): ComputedLine {
   return { ...line, position, due: null, detail: null };
 }
 
-interface SettledAmounts {
+interface SettledAmounts extends Settled {
   detail: RatedDetail | null;
-  exactAmount: string;
   billedBefore: Amount;
-  amount: Amount;
 }
 
-function settleDue(due: DueRow, usage: DueUsage | undefined, digits: number): SettledAmounts {
+function settleDue(due: DueRow, usage: DueUsage | undefined, digits: number, returnable?: Amount): SettledAmounts {
   const counted = { quantity: usage?.quantity ?? '0', eventCount: BigInt(usage?.eventCount ?? 0) };
   const { exact, detail } = rate(due.terms, counted, daysOf(due));
   const billedBefore = amountOf(due.billed, digits);
-  const { exactAmount, amount } = settle(exact, billedBefore, digits);
-  return { detail, exactAmount, billedBefore, amount };
+  return { detail, billedBefore, ...settle(exact, billedBefore, digits, returnable) };
 }
 
 function daysOf({ days_in_force: inForce, days_in_period: inPeriod }: DueRow): Days | null {

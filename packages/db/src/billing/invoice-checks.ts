@@ -46,11 +46,12 @@ export const INVOICE_CHECKS: readonly BillingCheck[] = [
   },
   {
     name: 'line_rounding',
-    promise: 'the amount of a line is its exact amount, rounded once, less what was billed before',
+    promise:
+      'the amount of a line is its exact amount, rounded once, less what was billed before, and what is waived of that',
     // In minor units and without a division, which numeric would round: half away from zero is ⌊(2n · scale + d) ÷ 2d⌋.
     faults: ({ of, scales }) => sql`
-      SELECT l.organization_id, 'line ' || l.id AS subject, format('on invoice %s: %s is not %s rounded, less %s',
-        l.invoice_id, l.amount, l.exact_amount, l.billed_before) AS said
+      SELECT l.organization_id, 'line ' || l.id AS subject, format('on invoice %s: %s is not %s rounded, less %s, of which %s are waived',
+        l.invoice_id, l.amount, l.exact_amount, l.billed_before, coalesce(l.waived, 0)) AS said
       FROM invoice_lines l
       JOIN invoices i ON i.organization_id = l.organization_id AND i.id = l.invoice_id
       LEFT JOIN ${scales} ON scales.currency = i.currency
@@ -63,7 +64,7 @@ export const INVOICE_CHECKS: readonly BillingCheck[] = [
         WHEN fraction.is_one THEN sign(parts.n) * div(2 * abs(parts.n) * scales.scale + parts.d, 2 * parts.d)
         WHEN l.exact_amount ~ '^-?\\d+(\\.\\d+)?$' THEN round(l.exact_amount::numeric * scales.scale)
       END AS minor) AS rounded
-      WHERE ${of('l')} AND ((l.amount + l.billed_before) * scales.scale IS DISTINCT FROM rounded.minor
+      WHERE ${of('l')} AND ((l.amount + l.billed_before - coalesce(l.waived, 0)) * scales.scale IS DISTINCT FROM rounded.minor
         OR l.amount * scales.scale <> trunc(l.amount * scales.scale))`,
   },
   {

@@ -45,6 +45,7 @@ export interface InvoiceLine {
   exact_amount: string;
   billed_before: string;
   amount: string;
+  waived: string | null;
   closing: number | null;
   rating_version: number;
 }
@@ -69,6 +70,7 @@ export type LineFields = Pick<
   | 'exact_amount'
   | 'billed_before'
   | 'amount'
+  | 'waived'
   | 'closing'
   | 'rating_version'
 >;
@@ -105,6 +107,7 @@ export function lineOf(line: LineFields, currency: string): InvoiceLine {
     exact_amount: line.exact_amount,
     billed_before: formatAmount(amountOf(line.billed_before, digits), digits),
     amount: formatAmount(amountOf(line.amount, digits), digits),
+    waived: line.waived === null ? null : formatAmount(amountOf(line.waived, digits), digits),
     closing: line.closing === null ? null : Number(line.closing),
     rating_version: line.rating_version,
   };

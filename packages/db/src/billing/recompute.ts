@@ -5,7 +5,7 @@ import { minorDigits } from '@weir/rating/currencies';
 import { formatExact, parseExact } from '@weir/rating/exact';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { rate, type Days } from '@weir/rating/rate';
-import { settle } from '@weir/rating/settle';
+import { settleAgain } from '@weir/rating/settle';
 import { sql } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../database.ts';
@@ -130,7 +130,8 @@ function lineAgain(
   const counted = { quantity, eventCount: BigInt(read?.eventCount ?? 0) };
   const { exact, detail } = rate(line.terms, counted, daysOfLine(line), line.rating_version);
   const billedBefore = before.get(line.id) ?? 0n;
-  const { exactAmount, amount } = settle(exact, billedBefore, digits);
+  const waived = line.waived === null ? null : amountOf(line.waived, digits);
+  const { exactAmount, amount } = settleAgain(exact, billedBefore, digits, waived);
   return lineOf(
     {
       ...line,

@@ -150,6 +150,7 @@ interface InvoiceLines {
   exact_amount: string;
   billed_before: string;
   amount: string;
+  waived: Generated<string | null>;
   closing: ColumnType<string | null, string | number | null | undefined, string | number | null>;
   rating_version: number;
   created_at: Time;
