@@ -128,6 +128,7 @@ export async function furnish(weir: Weir): Promise<Furnished> {
       'invoice-draft': `/invoices/${draft.id}`,
       'invoice-open': `/invoices/${open.id}`,
       'invoice-print': `/invoices/${paid.id}/print`,
+      'invoice-print-first': `/invoices/${first.id}/print`,
       credits: `/credits?customer=${customer.id}`,
       'api-keys': '/api-keys',
       settings: '/settings',

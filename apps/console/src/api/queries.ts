@@ -21,7 +21,10 @@ export function buildQueries(onSignedOut: () => void): QueryClient {
     }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
+      mutations: { networkMode: 'always' },
       queries: {
+        // Whether Weir can be reached is learnt by asking. A browser that thinks it is offline would wait without a word.
+        networkMode: 'always',
         staleTime: STALE_MS,
         retry: (count, error) =>
           count < RETRIES_MAX &&

@@ -113,7 +113,7 @@ export function periodOf(
   return dates[0] === dates[1] ? (dates[0] ?? '') : dates.join(' – ');
 }
 
-function isZero(amount: string): boolean {
+export function isZero(amount: string): boolean {
   return /^-?0*(\.0*)?$/.test(amount);
 }
 

@@ -4,6 +4,7 @@ import { read, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import type { Column } from '../parts/data-table.tsx';
 import { formatAmount } from '../parts/decimals.ts';
+import { formatDay } from '../parts/instants.ts';
 import { PagedList } from '../parts/paged-list.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
@@ -32,7 +33,7 @@ const columns: Column<Invoice>[] = [
   { title: 'Status', cell: ({ status }) => <Status of={status} />, isTight: true },
   { title: 'Customer', cell: ({ customer_id, customer }) => <CustomerName id={customer_id} known={customer} /> },
   { title: 'Period ends', cell: ({ period_end }) => <Time at={period_end} as="date" />, isExtra: true },
-  { title: 'Due', cell: ({ due_date }) => due_date ?? '–', isExtra: true },
+  { title: 'Due', cell: ({ due_date }) => (due_date === null ? '–' : formatDay(due_date)), isExtra: true },
   {
     title: 'Total',
     cell: ({ total, currency }) => formatAmount(total, currency),

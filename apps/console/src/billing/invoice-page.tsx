@@ -6,6 +6,7 @@ import { client, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { Facts } from '../parts/facts.tsx';
+import { formatDay } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
@@ -87,8 +88,8 @@ function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
             </Link>,
           ],
           ['Period', periodOf(invoice, zone)],
-          ['Issued', invoice.issue_date],
-          ['Due', invoice.due_date],
+          ['Issued', invoice.issue_date !== null && formatDay(invoice.issue_date)],
+          ['Due', invoice.due_date !== null && formatDay(invoice.due_date)],
           ['Paid', invoice.paid_at !== null && <Time key="paid" at={invoice.paid_at} zone={zone} />],
           ['Reference', invoice.reference],
           ['Note', invoice.note],

@@ -6,9 +6,10 @@ import type { Schema } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
 import { describeCharge } from '../catalog/charge-words.ts';
 import { formatAmount, formatDecimal } from '../parts/decimals.ts';
+import { formatDay } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
-import { InvoiceTotals, periodOf } from './invoice-lines.tsx';
+import { InvoiceTotals, isZero, periodOf } from './invoice-lines.tsx';
 import { useInvoice } from './invoice-page.tsx';
 import './invoice.css';
 
@@ -39,8 +40,8 @@ function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: s
   const { currency, customer, status } = invoice;
   const facts: [string, string | null][] = [
     ['Invoice number', invoice.invoice_number ?? 'draft'],
-    ['Issued', invoice.issue_date],
-    ['Due', invoice.due_date],
+    ['Issued', dayOf(invoice.issue_date)],
+    ['Due', dayOf(invoice.due_date)],
     ['Period', periodOf(invoice, zone)],
     ['Reference', invoice.reference],
   ];
@@ -80,7 +81,7 @@ function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: s
           </tr>
         </thead>
         <tbody>
-          {invoice.lines.map((line) => (
+          {invoice.lines.filter(saysSomething).map((line) => (
             <tr key={line.id}>
               <td>
                 {line.description}
@@ -97,6 +98,13 @@ function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: s
       <p className="paper-note">{noteOf(invoice)}</p>
     </article>
   );
+}
+
+const dayOf = (date: string | null): string | null => (date === null ? null : formatDay(date));
+
+/** What was neither used nor comes to an amount is left out on paper. What is included in the plan and was used stays. */
+function saysSomething({ amount, quantity }: Schema<'InvoiceLine'>): boolean {
+  return !isZero(amount) || (quantity !== null && !isZero(quantity));
 }
 
 const ADDRESS = ['name', 'billing_address_line1', 'billing_address_city', 'billing_address_state'] as const;
@@ -117,5 +125,5 @@ function noteOf({ status, due_date, currency, amount_due, note }: Schema<'Invoic
   if (status === 'VOID') return `This invoice is void.${note === null ? '' : ` ${note}`}`;
   if (status === 'PAID') return 'Paid. Thank you.';
   if (status === 'DRAFT') return 'A draft: amounts may still change.';
-  return `Please pay ${formatAmount(amount_due, currency)}${due_date === null ? '' : ` by ${due_date}`}.`;
+  return `Please pay ${formatAmount(amount_due, currency)}${due_date === null ? '' : ` by ${formatDay(due_date)}`}.`;
 }

@@ -8,3 +8,10 @@ test('fields that hold a comma, a quote or a line break are quoted', () => {
 test('a field cannot become a formula in a spreadsheet, and a negative number stays one', () => {
   expect(toCsv([['=1+1', '@x', '-cmd', '-12.5']])).toBe("'=1+1,'@x,'-cmd,-12.5\r\n");
 });
+
+test('nor one that begins as a number, with a full-width sign or with a line feed', () => {
+  const formulas = ['-2+3', '-1-cmd|x', '-1e5', '＝1+1', '＋1', '－1', '＠SUM(A1)'];
+  expect(toCsv([formulas])).toBe(`${formulas.map((text) => `'${text}`).join(',')}\r\n`);
+  expect(toCsv([['\n=1', '\t=1', '\r=1']])).toBe('"\'\n=1",\'\t=1,"\'\r=1"\r\n');
+  expect(toCsv([['-0.000001', '-7', 'a=1']])).toBe('-0.000001,-7,a=1\r\n');
+});

@@ -1,9 +1,13 @@
-/** What a spreadsheet would take for a formula: https://owasp.org/www-community/attacks/CSV_Injection. A minus before a digit is a number. */
-const FORMULA = /^(?:[=+@\t\r]|-(?!\d))/;
+/**
+ * What a spreadsheet would take for a formula: https://owasp.org/www-community/attacks/CSV_Injection. Some take the full-width
+ * signs for the plain ones. A minus is harmless only before a number and nothing else: `-2+3` is a formula.
+ */
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
+const NEGATIVE_NUMBER = /^-\d+(?:\.\d+)?$/;
 
 function field(value: string | number | null): string {
   const text = value === null ? '' : String(value);
-  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  const harmless = FORMULA.test(text) && !NEGATIVE_NUMBER.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 

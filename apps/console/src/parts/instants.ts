@@ -20,6 +20,11 @@ export function formatDate(instant: string, zone = LOCAL_ZONE): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: zone }).format(new Date(instant));
 }
 
+/** `23 Nov 2026`, of a date `2026-11-23`, which is the same in every zone. */
+export function formatDay(date: string): string {
+  return formatDate(`${date}T00:00:00Z`, 'UTC');
+}
+
 const STEPS: [limitSeconds: number, seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [60, 1, 'second'],
   [3_600, 60, 'minute'],

@@ -10,16 +10,24 @@ interface LoadedProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** What was read, or the sign that it is being read, or why it cannot be. A refresh that fails leaves what was there. */
+/**
+ * What was read, or the sign that it is being read, or why it cannot be. A refresh that fails leaves what was there. The answer
+ * to another question, which stands there until this one is answered, is grey and says that it is not yet the answer.
+ */
 export function Loaded<Data>({ query, rows, children }: LoadedProps<Data>) {
-  const { data, error, isPending } = query;
+  const { data, error, isPending, isPlaceholderData: isOfBefore } = query;
   if (isPending) return <Loading rows={rows} />;
   const problem = error !== null && <ProblemBox error={error} onRetry={() => void query.refetch()} />;
   if (data === undefined) return problem;
   return (
-    <>
+    <div className="shown" aria-busy={isOfBefore}>
+      {isOfBefore && (
+        <p className="shown-before" role="status">
+          Loading … what stands here is from before
+        </p>
+      )}
       {problem}
       {children(data)}
-    </>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, SegmentedControl, Switch } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { read } from '../api/client.ts';
+import { client, send } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
 import { formatDecimal, percentChange } from '../parts/decimals.ts';
@@ -65,19 +65,23 @@ interface Scope {
   only: Record<string, string> | undefined;
 }
 
+/** With each answer comes what was asked, so that an answer is never shown under the words of the next question. */
 function useUsage(meter: Meter, window: UsageWindow, { customer, only }: Scope, isOn = true) {
+  const path = { id: meter.id };
+  const query = {
+    start_date: window.from,
+    end_date: window.to,
+    timezone: window.zone,
+    group_by: window.by,
+    ...(customer !== undefined && { customer_external_id: customer }),
+    ...(only !== undefined && { filter: only }),
+  };
   return useQuery({
-    ...read('/api/v1/meters/{id}/usage', {
-      path: { id: meter.id },
-      query: {
-        start_date: window.from,
-        end_date: window.to,
-        timezone: window.zone,
-        group_by: window.by,
-        ...(customer !== undefined && { customer_external_id: customer }),
-        ...(only !== undefined && { filter: only }),
-      },
-    }),
+    queryKey: ['/api/v1/meters/{id}/usage', 'asked', meter.id, query],
+    queryFn: async ({ signal }) => {
+      const usage = await send(client.GET('/api/v1/meters/{id}/usage', { params: { path, query }, signal }));
+      return { usage, window };
+    },
     enabled: isOn,
     refetchInterval: () => pace(REFRESH_MS),
     placeholderData: keepPreviousData,
@@ -97,11 +101,11 @@ function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
   const only = group === undefined || value === undefined ? undefined : { [group]: value };
   const usage = useUsage(meter, window, { customer, only });
   const before = useUsage(meter, windowBefore(window), { customer, only }, isComparing);
-  const earlier = isComparing ? before.data : undefined;
+  const earlier = isComparing && !before.isPlaceholderData ? before.data?.usage : undefined;
   return (
     <>
       <Loaded query={usage} rows={14}>
-        {(data) => (
+        {({ usage: data, window: asked }) => (
           <>
             <Figures meter={meter} usage={data} before={earlier} />
             <div className="toolbar usage-bar">
@@ -137,16 +141,16 @@ function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
                 className="is-end"
                 variant="default"
                 leftSection={<Icon name="download" />}
-                onClick={() => download(fileName(meter, window), usageCsv(data, earlier))}
+                onClick={() => download(fileName(meter, asked), usageCsv(data, earlier))}
               >
                 CSV
               </Button>
             </div>
             {isComparing && <ProblemBox error={before.error} />}
-            {isComparing && before.isPending ? (
+            {isComparing && (before.isPending || before.isPlaceholderData) ? (
               <Loading rows={10} />
             ) : (
-              <UsageChart meter={meter} usage={data} before={earlier} zone={window.zone} by={window.by} />
+              <UsageChart meter={meter} usage={data} before={earlier} zone={asked.zone} by={asked.by} />
             )}
           </>
         )}
