@@ -1,7 +1,7 @@
 // What invoices draw of credits, and the ledger behind it: granted = drawn − returned + expired + voided + remaining, for each
 // grant at any time, whatever is finalized at once.
 
-import { drawCredits, grantForNegative, returnDraws } from '@weir/db/billing/draws';
+import { drawCredits, returnDraws } from '@weir/db/billing/draws';
 import { openDatabase, type Database } from '@weir/db/database';
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -71,7 +71,7 @@ async function newCustomer(currency = 'USD'): Promise<Customer> {
         currency,
         amountDue,
       }));
-      const drawn = await inTransaction((transaction) => drawCredits(transaction, admin.id, invoices));
+      const { drawn } = await inTransaction((transaction) => drawCredits(transaction, admin.id, invoices));
       return ids.map((invoice) => drawn.get(invoice) ?? -1n);
     },
     giveBack: (invoiceId) => inTransaction((transaction) => returnDraws(transaction, admin.id, invoiceId)),
@@ -145,11 +145,11 @@ test('several invoices that are finalized together draw in their order, and none
   expect(await customer.remaining()).toEqual(['0.00', '0.00']);
 });
 
-test('nothing is drawn for an amount of zero or below', async () => {
+test('nothing is drawn for an amount of zero or below, and one below gives', async () => {
   const customer = await newCustomer();
   await customer.grant('3.00');
   expect(await customer.draw(0n, -100n)).toEqual([0n, 0n]);
-  expect(await customer.remaining()).toEqual(['3.00']);
+  expect(await customer.remaining()).toEqual(['3.00', '1.00']);
 });
 
 test('grants of another currency, of another customer and of another organization are not drawn', async () => {
@@ -161,7 +161,7 @@ test('grants of another currency, of another customer and of another organizatio
   await customer.grant('5.00');
   const stranger = await signUp(weir);
   const invoice = await customer.draft();
-  const drawn = await inTransaction((transaction) =>
+  const { drawn } = await inTransaction((transaction) =>
     drawCredits(transaction, stranger.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 100n }]),
   );
   expect(drawn.get(invoice)).toBe(0n);
@@ -172,7 +172,7 @@ test('each customer of a chunk pays from its own grants, in its own currency', a
   await dollars.grant('1.00');
   await yen.grant('700');
   const [first, second] = [await dollars.draft(), await yen.draft()];
-  const drawn = await inTransaction((transaction) =>
+  const { drawn } = await inTransaction((transaction) =>
     drawCredits(transaction, admin.id, [
       { id: first, customerId: dollars.id, currency: 'USD', amountDue: 5_000n },
       { id: second, customerId: yen.id, currency: 'JPY', amountDue: 500n },
@@ -271,10 +271,10 @@ test('a draw that comes back to a void grant is void at once', async () => {
 test('a total below zero becomes a grant of as much, which the next invoice draws', async () => {
   const customer = await newCustomer();
   const invoice = await customer.draft();
-  const told = await inTransaction((transaction) =>
-    grantForNegative(transaction, admin.id, { id: invoice, customerId: customer.id, currency: 'USD', amount: -123n }),
+  const { granted } = await inTransaction((transaction) =>
+    drawCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: -123n }]),
   );
-  expect(told).toEqual({
+  expect(granted.get(invoice)).toEqual({
     credit_id: expect.any(String),
     customer_id: customer.id,
     currency: 'USD',
@@ -283,10 +283,29 @@ test('a total below zero becomes a grant of as much, which the next invoice draw
   });
   expect(await customer.remaining()).toEqual(['1.23']);
   expect(await customer.draw(200n)).toEqual([123n]);
-  const positive = inTransaction((transaction) =>
-    grantForNegative(transaction, admin.id, { id: invoice, customerId: customer.id, currency: 'USD', amount: 1n }),
+});
+
+test('a total below zero pays what was open before it, and only the rest of it pays what comes after', async () => {
+  const customer = await newCustomer();
+  const [open, first, below, last] = [
+    await customer.draft(),
+    await customer.draft(),
+    await customer.draft(),
+    await customer.draft(),
+  ];
+  const owing = (id: string, amountDue: bigint) => ({ id, customerId: customer.id, currency: 'USD', amountDue });
+  const { drawn, lowered } = await inTransaction((transaction) =>
+    drawCredits(
+      transaction,
+      admin.id,
+      [owing(first, 50n), owing(below, -200n), owing(last, 500n)],
+      [owing(open, 30n), { ...owing(open, 900n), currency: 'EUR' }],
+    ),
   );
-  await expect(positive).rejects.toThrow('is not below zero');
+  expect([drawn.get(first), drawn.get(below), drawn.get(last)]).toEqual([50n, 0n, 120n]);
+  expect([...lowered]).toEqual([[open, 30n]]);
+  expect(await customer.remaining()).toEqual(['0.00']);
+  expect(await unbalanced()).toEqual([]);
 });
 
 test('who finds a grant held by another waits, and draws what that one left', async () => {
@@ -299,7 +318,7 @@ test('who finds a grant held by another waits, and draws what that one left', as
   let hasDrawn = (): void => {};
   const drawn = new Promise<void>((resolve) => (hasDrawn = resolve));
   const earlier = inTransaction(async (transaction) => {
-    const result = await drawCredits(transaction, admin.id, drawing(first));
+    const { drawn: result } = await drawCredits(transaction, admin.id, drawing(first));
     hasDrawn();
     await committing;
     return result.get(first);
@@ -314,7 +333,7 @@ test('who finds a grant held by another waits, and draws what that one left', as
     return rows.length === 1;
   }, 'the second one waits for the first');
   commit();
-  expect([await earlier, (await later).get(second)]).toEqual([200n, 100n]);
+  expect([await earlier, (await later).drawn.get(second)]).toEqual([200n, 100n]);
 });
 
 test('many at once, drawing, giving back, granting and voiding, leave no grant below zero and draw nothing twice', async () => {
@@ -349,7 +368,7 @@ test('many at once, drawing, giving back, granting and voiding, leave no grant b
         }
         const fails = (worker + n) % 7 === 0;
         const drawn = await inTransaction(async (transaction) => {
-          const result = await drawCredits(transaction, admin.id, chunk);
+          const { drawn: result } = await drawCredits(transaction, admin.id, chunk);
           if (fails) throw new Error('rolled back');
           return result;
         }).catch((error: unknown) => {

@@ -25,6 +25,7 @@ interface Line {
   exact_amount: string;
   billed_before: string;
   amount: string;
+  waived: string | null;
   period_end: string;
 }
 interface Invoice {
@@ -54,9 +55,9 @@ function expectTotals({ status, lines, ...invoice }: Invoice): void {
   const isNothingDue = status === 'VOID' || cents(invoice.total) < 0n;
   const due = cents(invoice.total) - cents(invoice.credits_applied) - cents(invoice.amount_paid);
   expect(cents(invoice.amount_due)).toBe(isNothingDue ? 0n : due);
-  for (const { exact_amount, billed_before, amount } of lines) {
+  for (const { exact_amount, billed_before, amount, waived } of lines) {
     expect(formatExact(parseExact(exact_amount))).toBe(exact_amount);
-    expect(cents(amount)).toBe(round(parseExact(exact_amount), 2) - cents(billed_before));
+    expect(cents(amount)).toBe(round(parseExact(exact_amount), 2) - cents(billed_before) + cents(waived ?? '0.00'));
   }
 }
 
@@ -69,7 +70,8 @@ function expectDuesAddUp(invoices: Invoice[]): Map<string, Line> {
     expect(cents(line.billed_before)).toBe(billed);
     dues.set(due, { billed: billed + cents(line.amount), last: line });
   }
-  for (const { billed, last } of dues.values()) expect(billed).toBe(round(parseExact(last.exact_amount), 2));
+  for (const { billed, last } of dues.values())
+    expect(billed).toBe(round(parseExact(last.exact_amount), 2) + cents(last.waived ?? '0.00'));
   return new Map([...dues].map(([due, { last }]) => [due, last]));
 }
 

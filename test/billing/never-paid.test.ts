@@ -1,5 +1,6 @@
 // What nobody was asked for does not come back, whatever becomes of an invoice before its dues turn out to be smaller.
 
+import { checkBilling } from '@weir/db/billing/billing-checks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
@@ -21,12 +22,11 @@ const CANCEL_NOW = { cancel_at_period_end: false };
 /** 31.00 for January in advance, which is finalized. It is the 10th: cancelled now, ten dates of 31 count. */
 async function billedInAdvance(customer?: string) {
   const plan = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '31' }]);
-  await billing.moveTo('2025-01-01T00:00:00Z');
+  await billing.moveTo('2025-01-10T12:00:00Z');
   const customerId = customer ?? (await billing.customer()).id;
   const { id } = await billing.subscribe(plan.id, customerId, { start_date: '2025-01-01T00:00:00Z' });
-  await billing.moveTo('2025-01-10T12:00:00Z', id);
   const [invoice] = await billing.finalizeAll(id);
-  expect(invoice).toMatchObject({ status: 'OPEN', total: '31.00' });
+  expect(invoice).toMatchObject({ total: '31.00' });
   return { subscription: id, customer: customerId, invoice: invoice.id };
 }
 
@@ -40,6 +40,8 @@ async function expectIdentical(subscription: string): Promise<void> {
       expect(await billing.post(`/invoices/${id}/recompute`, { from })).toMatchObject({ identical: true });
   }
 }
+
+const faultsOfBilling = () => checkBilling(billing.database, { organizationId: billing.admin.id }, () => {});
 
 describe('a charge in advance whose subscription is cancelled', () => {
   test('gives nothing back where its invoice is void, and the line says what is waived', async () => {
@@ -115,5 +117,113 @@ describe('a volume price that falls when a late unit comes', () => {
     expect((await billing.finalizeAll(subscription))[0]).toMatchObject({ status: 'PAID', total: '-50.00' });
     expect(await creditsOf(customer)).toMatchObject({ balance: { USD: '50.00' } });
     await expectIdentical(subscription);
+  });
+});
+
+describe('what an invoice below zero gives', () => {
+  /** What became of the first invoice, of 31.00, when the subscription is cancelled and 21.00 come off. */
+  const states: { state: string; credits?: string; changes: string[]; first: object; balance: object }[] = [
+    {
+      state: 'open',
+      changes: [],
+      first: { status: 'OPEN', credits_applied: '21.00', amount_due: '10.00' },
+      balance: { USD: '0.00' },
+    },
+    {
+      state: 'given up',
+      changes: ['uncollectible'],
+      first: { status: 'UNCOLLECTIBLE', credits_applied: '21.00', amount_due: '10.00' },
+      balance: { USD: '0.00' },
+    },
+    { state: 'void', changes: ['void'], first: { status: 'VOID', amount_due: '0.00' }, balance: {} },
+    {
+      state: 'given up and void',
+      changes: ['uncollectible', 'void'],
+      first: { status: 'VOID', amount_due: '0.00' },
+      balance: {},
+    },
+    {
+      state: 'paid',
+      changes: ['pay'],
+      first: { status: 'PAID', credits_applied: '0.00', amount_paid: '31.00' },
+      balance: { USD: '21.00' },
+    },
+    {
+      state: 'given up and paid',
+      changes: ['uncollectible', 'pay'],
+      first: { status: 'PAID', amount_paid: '31.00' },
+      balance: { USD: '21.00' },
+    },
+    {
+      state: 'paid by credits',
+      credits: '31',
+      changes: [],
+      first: { status: 'PAID', credits_applied: '31.00' },
+      balance: { USD: '21.00' },
+    },
+    {
+      state: 'paid by credits in part',
+      credits: '15',
+      changes: [],
+      first: { status: 'PAID', credits_applied: '31.00' },
+      balance: { USD: '5.00' },
+    },
+    {
+      state: 'paid by credits in part and void',
+      credits: '15',
+      changes: ['void'],
+      first: { status: 'VOID', credits_applied: '15.00' },
+      balance: { USD: '15.00' },
+    },
+  ];
+
+  test.each(states)('where it is $state', async ({ credits, changes, first, balance }) => {
+    const { id } = await billing.customer();
+    if (credits !== undefined) {
+      await billing.post(`/customers/${id}/credits`, { amount: credits, currency: 'USD' }, 201);
+    }
+    const { subscription, invoice } = await billedInAdvance(id);
+    for (const change of changes) await billing.post(`/invoices/${invoice}/${change}`);
+    await billing.post(`/subscriptions/${subscription}/cancel`, CANCEL_NOW);
+    const [final] = await billing.finalizeAll(subscription);
+    expect(final).toMatchObject({ status: 'PAID', amount_due: '0.00', credits_applied: '0.00' });
+    expect(await billing.get(`/invoices/${invoice}`)).toMatchObject(first);
+    expect(await creditsOf(id)).toMatchObject({ balance });
+    await expectIdentical(subscription);
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+
+  test('goes to the oldest invoice first, of any subscription, and the rest is a grant', async () => {
+    const one = await billedInAdvance();
+    const other = await billedInAdvance(one.customer);
+    await billing.post(`/invoices/${other.invoice}/pay`);
+    const line = { description: 'Goodwill', amount: '-20' };
+    await billing.post(`/subscriptions/${other.subscription}/cancel`, CANCEL_NOW);
+    const [draft] = await billing.drafts(other.subscription);
+    await billing.post(`/invoices/${draft?.id}/lines`, line, 201);
+    await billing.finalizeAll(other.subscription);
+    expect(await billing.get(`/invoices/${one.invoice}`)).toMatchObject({ status: 'PAID', credits_applied: '31.00' });
+    expect(await creditsOf(one.customer)).toMatchObject({ balance: { USD: '10.00' } });
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+
+  test('comes back as a grant when what it lowered is voided, but for what nobody pays any more', async () => {
+    const one = await billedInAdvance();
+    const other = await billedInAdvance(one.customer);
+    // 21.00 of the other one go to the first one, and the other one was paid.
+    await billing.post(`/invoices/${other.invoice}/pay`);
+    await billing.post(`/subscriptions/${other.subscription}/cancel`, CANCEL_NOW);
+    await billing.finalizeAll(other.subscription);
+    expect(await billing.get(`/invoices/${one.invoice}`)).toMatchObject({ amount_due: '10.00' });
+    await billing.post(`/invoices/${one.invoice}/void`);
+    expect(await creditsOf(one.customer)).toMatchObject({ balance: { USD: '21.00' } });
+    // What this one gives lowers its own first invoice. When that is voided, nobody has paid it.
+    const third = await billedInAdvance((await billing.customer()).id);
+    await billing.post(`/subscriptions/${third.subscription}/cancel`, CANCEL_NOW);
+    await billing.finalizeAll(third.subscription);
+    await billing.post(`/invoices/${third.invoice}/void`);
+    expect(await creditsOf(third.customer)).toMatchObject({ balance: { USD: '0.00' } });
+    for (const { subscription } of [one, other, third]) await expectIdentical(subscription);
+    expect(await faultsOfBilling()).toEqual([]);
   });
 });

@@ -7,10 +7,11 @@ import type { Queries } from '../page.ts';
 import { closeUntil } from './closing.ts';
 import { computeInvoices, type ComputedInvoice, type ComputedLine } from './compute-lines.ts';
 import { readClosing } from './finalize.ts';
+import { invoiceData } from './invoice-data.ts';
 import type { InvoiceRow } from './invoices.ts';
 import type { SubscriptionRow } from './schedules.ts';
 import { inSnapshot } from './snapshot.ts';
-import { invoiceData, writeFinalized } from './write-finalized.ts';
+import { writeFinalized } from './write-finalized.ts';
 
 /** What settling a subscription that has ended came to. */
 export type Settlement =

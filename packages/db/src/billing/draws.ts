@@ -1,5 +1,5 @@
 // What invoices take of the money that a customer has in advance. Finalizing draws, voiding gives back, and a total below zero
-// becomes a grant. Which grant is drawn first is for packages/rating to say.
+// becomes a grant that first pays what is open. Which grant is drawn first is for packages/rating to say.
 //
 // A grant is changed by whoever holds its row, and rows are locked in the order of their ids: so many invoices of one
 // customer can be finalized at once, and none draws what another has drawn.
@@ -17,38 +17,122 @@ export interface DrawingInvoice {
   id: string;
   customerId: string;
   currency: string;
-  /** Nothing is drawn for one that is not above 0. */
+  /** Nothing is drawn for one of 0; one below it gives. */
   amountDue: Amount;
 }
 
+/** What is still to be paid of an invoice. */
+interface Debt {
+  id: string;
+  amountDue: Amount;
+}
+
+/** What became of credits in one go. Amounts are by invoice. */
+export interface MovedCredits {
+  /** What was drawn for each of the invoices, with an entry for all of them. */
+  drawn: Map<string, Amount>;
+  /** How much lower others that were open before are. */
+  lowered: Map<string, Amount>;
+  /** What `credit.granted` says of the grant that is the other side of an invoice below zero. */
+  granted: Map<string, Record<string, unknown>>;
+}
+
 /**
- * Draws what there is for each invoice, in the order given, and returns how much that is, with an entry for each of them.
- * Needs a transaction that holds the invoices, before it takes numbers; locks the customers' grants in the order of their ids.
+ * Moves credits for invoices in the order given, which is that of their numbers. One above zero draws what there is. One below zero
+ * becomes a grant, which at once pays what is open of the customer, `open` and what came before it here, the oldest first; what is
+ * left of it is there for whoever comes after. Needs a transaction that holds all of these invoices, before it takes numbers; locks
+ * the customers' grants in the order of their ids.
  */
 export async function drawCredits(
   transaction: Queries,
   organizationId: string,
   invoices: readonly DrawingInvoice[],
-): Promise<Map<string, Amount>> {
-  const drawn = new Map(invoices.map(({ id }) => [id, 0n]));
-  const drawing = invoices.filter(({ amountDue }) => amountDue > 0n);
-  if (drawing.length === 0) return drawn;
-  const grants = await lockGrants(transaction, organizationId, drawing);
-  if (grants.size === 0) return drawn;
+  open: readonly DrawingInvoice[] = [],
+): Promise<MovedCredits> {
+  const moved: MovedCredits = {
+    drawn: new Map(invoices.map(({ id }) => [id, 0n])),
+    lowered: new Map(),
+    granted: new Map(),
+  };
+  const moving = invoices.filter(({ amountDue }) => amountDue !== 0n);
+  if (moving.length === 0) return moved;
+  const grants = await lockGrants(transaction, organizationId, moving);
+  if (grants.size === 0 && moving.every(({ amountDue }) => amountDue > 0n)) return moved;
   // Read once all of them are held: a grant may have expired while others were waited for.
   const now = await clock(transaction);
-  const draws = drawing.flatMap(({ id: invoiceId, customerId, currency, amountDue }) => {
-    const own = grants.get(pocketOf(customerId, currency)) ?? [];
-    return planDraws(amountDue, own, microsOfText(now)).map(({ id: grantId, amount }) => {
-      const grant = own.find(({ id }) => id === grantId);
-      if (grant !== undefined) grant.remaining -= amount;
-      drawn.set(invoiceId, (drawn.get(invoiceId) ?? 0n) + amount);
-      const text = amountText(amount, currency);
-      return { id: newId(), grant_id: grantId, invoice_id: invoiceId, amount: text };
-    });
-  });
+  const debts = new Map<string, Debt[]>();
+  for (const debt of open) pushTo(debts, pocketOf(debt.customerId, debt.currency), { ...debt });
+  const draws: NewDraw[] = [];
+  const made: NewGrant[] = [];
+  const draw = (grant: DrawableGrant, debt: Debt, amount: Amount, currency: string): void => {
+    grant.remaining -= amount;
+    debt.amountDue -= amount;
+    const sums = moved.drawn.has(debt.id) ? moved.drawn : moved.lowered;
+    sums.set(debt.id, (sums.get(debt.id) ?? 0n) + amount);
+    draws.push({ id: newId(), grant_id: grant.id, invoice_id: debt.id, amount: amountText(amount, currency) });
+  };
+  for (const { id, customerId, currency, amountDue } of moving) {
+    const pocket = pocketOf(customerId, currency);
+    const debt: Debt = { id, amountDue };
+    if (amountDue > 0n) {
+      const own = grants.get(pocket) ?? [];
+      for (const planned of planDraws(amountDue, own, microsOfText(now))) {
+        const grant = own.find((each) => each.id === planned.id);
+        if (grant !== undefined) draw(grant, debt, planned.amount, currency);
+      }
+      pushTo(debts, pocket, debt);
+      continue;
+    }
+    const grant = { id: newId(), remaining: -amountDue, priority: 0, expiresAt: null, createdAt: microsOfText(now) };
+    const amount = amountText(-amountDue, currency);
+    made.push({ id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
+    moved.granted.set(id, { credit_id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
+    for (const owed of debts.get(pocket) ?? []) {
+      const part = owed.amountDue < grant.remaining ? owed.amountDue : grant.remaining;
+      if (part > 0n) draw(grant, owed, part, currency);
+    }
+    pushTo(grants, pocket, grant);
+  }
+  if (made.length > 0) await insertGrants(transaction, organizationId, made, now);
   if (draws.length > 0) await writeDraws(transaction, organizationId, draws, now);
-  return drawn;
+  return moved;
+}
+
+function pushTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+interface NewDraw {
+  id: string;
+  grant_id: string;
+  invoice_id: string;
+  amount: string;
+}
+
+/** The other side of an invoice below zero: without an end. */
+interface NewGrant {
+  id: string;
+  customer_id: string;
+  currency: string;
+  amount: string;
+  invoice_id: string;
+}
+
+async function insertGrants(
+  transaction: Queries,
+  organizationId: string,
+  grants: readonly NewGrant[],
+  now: string,
+): Promise<void> {
+  const rows = grants.map((grant) => ({
+    organization_id: organizationId,
+    ...grant,
+    remaining: grant.amount,
+    created_at: now,
+  }));
+  await transaction.insertInto('credit_grants').values(rows).execute();
 }
 
 /** What one customer has in one currency. */
@@ -91,7 +175,7 @@ async function lockGrants(
 async function writeDraws(
   transaction: Queries,
   organizationId: string,
-  draws: readonly { id: string; grant_id: string; invoice_id: string; amount: string }[],
+  draws: readonly NewDraw[],
   now: string,
 ): Promise<void> {
   await sql`
@@ -110,12 +194,17 @@ async function writeDraws(
 /**
  * Gives back what an invoice drew; a second time it finds nothing. Needs a transaction that holds the invoice; locks the
  * grants in the order of their ids. What comes back to a grant that is past its expires_at expires at once, and what comes
- * back to a void one is void.
+ * back to a void one is void. So is what is `unfounded` of a grant: it gave back what nobody pays any more.
  */
-export async function returnDraws(transaction: Queries, organizationId: string, invoiceId: string): Promise<void> {
+export async function returnDraws(
+  transaction: Queries,
+  organizationId: string,
+  invoiceId: string,
+  unfounded: ReadonlyMap<string, Amount> = new Map(),
+): Promise<void> {
   const grants = await transaction
     .selectFrom('credit_grants')
-    .select(['id', 'voided_at'])
+    .select(['id', 'voided_at', 'currency'])
     .where('organization_id', '=', organizationId)
     .where(({ eb, selectFrom }) =>
       eb(
@@ -131,16 +220,19 @@ export async function returnDraws(transaction: Queries, organizationId: string, 
     .forNoKeyUpdate()
     .execute();
   if (grants.length === 0) return;
-  const entries = grants.map(({ id, voided_at }) => ({
+  const entries = grants.map(({ id, voided_at, currency }) => ({
     grant_id: id,
     return_id: newId(),
     // After the return, so that it stands after it in the order of ids.
-    void_id: voided_at === null ? null : newId(),
+    void_id: newId(),
+    // Null: all of it.
+    voided: voided_at === null ? amountText(unfounded.get(id) ?? 0n, currency) : null,
   }));
   await sql`
     WITH returns AS (
-      SELECT grants.*, net.amount
-      FROM jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) AS grants (grant_id uuid, return_id uuid, void_id uuid)
+      SELECT grant_id, return_id, void_id, net.amount, least(coalesce(voided, net.amount), net.amount) AS voided
+      FROM jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
+        AS grants (grant_id uuid, return_id uuid, void_id uuid, voided numeric)
       JOIN (
         SELECT grant_id, sum(CASE kind WHEN 'DRAW' THEN amount ELSE -amount END) AS amount
         FROM credit_entries WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${invoiceId}::uuid
@@ -151,42 +243,13 @@ export async function returnDraws(transaction: Queries, organizationId: string, 
       INSERT INTO credit_entries (organization_id, grant_id, id, kind, amount, invoice_id, created_at)
       SELECT ${organizationId}::uuid, grant_id, return_id, 'RETURN', amount, ${invoiceId}::uuid, billing_clock() FROM returns
       UNION ALL
-      SELECT ${organizationId}::uuid, grant_id, void_id, 'VOID', amount, NULL, billing_clock()
-      FROM returns WHERE void_id IS NOT NULL
+      SELECT ${organizationId}::uuid, grant_id, void_id, 'VOID', voided, NULL, billing_clock()
+      FROM returns WHERE voided > 0
     )
-    UPDATE credit_grants SET remaining = remaining + returns.amount
-    FROM returns WHERE organization_id = ${organizationId}::uuid AND id = grant_id AND void_id IS NULL`.execute(
+    UPDATE credit_grants SET remaining = remaining + returns.amount - returns.voided
+    FROM returns WHERE organization_id = ${organizationId}::uuid AND id = grant_id AND returns.voided < returns.amount`.execute(
     transaction,
   );
-}
-
-/**
- * Makes the other side of an invoice whose total, `amount`, is below zero: a grant of as much, without an end. Returns the
- * data of `credit.granted`, which the caller appends to the feed.
- */
-export async function grantForNegative(
-  transaction: Queries,
-  organizationId: string,
-  invoice: { id: string; customerId: string; currency: string; amount: Amount },
-): Promise<Record<string, unknown>> {
-  const { id: invoice_id, customerId: customer_id, currency } = invoice;
-  if (invoice.amount >= 0n) throw new Error(`invoice ${invoice_id} is not below zero`);
-  const id = newId();
-  const amount = amountText(-invoice.amount, currency);
-  await transaction
-    .insertInto('credit_grants')
-    .values({
-      organization_id: organizationId,
-      id,
-      customer_id,
-      currency,
-      amount,
-      remaining: amount,
-      invoice_id,
-      created_at: sql<string>`billing_clock()`,
-    })
-    .execute();
-  return { credit_id: id, customer_id, currency, amount, invoice_id };
 }
 
 async function clock(db: Queries): Promise<string> {

@@ -10,12 +10,13 @@ import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { returnDraws } from './draws.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
+import { invoiceData } from './invoice-data.ts';
 import { amountDueOf, amountOf, findInvoiceRow, lockInvoiceRow, type InvoiceRow } from './invoices.ts';
 import { subscriptionData } from './pass-boundaries.ts';
 import { leavePastDue } from './past-due.ts';
+import { readUnfounded } from './returnable.ts';
 import { lockSubscription } from './subscriptions.ts';
 import type { InvoiceStatus } from './tables.ts';
-import { invoiceData } from './write-finalized.ts';
 
 /** What became of a change. `not_open`: it has a status from which there is no way to the one that was asked for. */
 export type ChangeOutcome =
@@ -69,7 +70,8 @@ export async function voidInvoice(
   note: string | null,
 ): Promise<ChangeOutcome> {
   return await changeInvoice(database, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.voided', async (transaction, row) => {
-    await returnDraws(transaction, which.organizationId, row.id);
+    const unfounded = await readUnfounded(transaction, which.organizationId, row);
+    await returnDraws(transaction, which.organizationId, row.id, unfounded);
     return { status: 'VOID', ...(note !== null && { note }) };
   });
 }

@@ -4,10 +4,10 @@ import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
+import { invoiceData } from './invoice-data.ts';
 import { invoicesById, type InvoiceRow } from './invoices.ts';
 import { subscriptionData } from './pass-boundaries.ts';
 import type { SubscriptionRow } from './schedules.ts';
-import { invoiceData } from './write-finalized.ts';
 
 /**
  * Marks open invoices that are past due by now, those of these that nobody has in hand, and their subscriptions. Returns how many

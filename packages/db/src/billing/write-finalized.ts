@@ -6,11 +6,13 @@ import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { ComputedInvoice, ComputedLine } from './compute-lines.ts';
-import { drawCredits, grantForNegative } from './draws.ts';
+import { drawCredits, type DrawingInvoice } from './draws.ts';
 import { updateDues, type SettledDue } from './dues.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
 import { takeNumbers, type Issue } from './invoice-numbers.ts';
-import { amountOf, invoiceOf, type InvoiceRow } from './invoices.ts';
+import { invoiceData } from './invoice-data.ts';
+import { amountOf, type InvoiceRow } from './invoices.ts';
+import { activateSubscriptions, lockOpenInvoices, lowerInvoices } from './lower-invoices.ts';
 
 /** A draft whose row is locked, and what it comes to. Its lines are not empty. */
 export interface LockedInvoice {
@@ -36,12 +38,18 @@ export async function writeFinalized(
   await moveAdjustments(transaction, organizationId, lines);
   await updateDues(transaction, organizationId, closing, invoices.flatMap(settledDues));
   await updateSubscriptions(transaction, organizationId, invoices, closing);
-  const grants = await grantNegatives(transaction, organizationId, invoices);
-  const draws = await drawCredits(transaction, organizationId, invoices.map(drawingInvoice));
+  const moving = invoices.map(drawingInvoice);
+  const giving = moving.filter(({ amountDue }) => amountDue < 0n).map(({ customerId }) => customerId);
+  const open = await lockOpenInvoices(transaction, organizationId, giving);
+  const credits = await drawCredits(transaction, organizationId, moving, open);
   // From here on others of the organization wait.
   const issue = await takeNumbers(transaction, organizationId, invoices.length);
-  const rows = await updateInvoices(transaction, organizationId, invoices, draws, issue);
-  const events = rows.flatMap((row) => finalizedEvents(row, actor, grants.get(row.id)));
+  const rows = await updateInvoices(transaction, organizationId, invoices, credits.drawn, issue);
+  const events = rows.flatMap((row) => finalizedEvents(row, actor, credits.granted.get(row.id)));
+  const paid = await lowerInvoices(transaction, organizationId, credits.lowered, issue.finalized_at);
+  for (const row of paid) events.push({ type: 'invoice.paid', actor, data: invoiceData(row) });
+  const subscriptions = [...invoices.map(({ row }) => row), ...paid].map(({ subscription_id }) => subscription_id);
+  events.push(...(await activateSubscriptions(transaction, organizationId, subscriptions, actor)));
   await appendFeed(transaction, organizationId, [...before, ...events]);
 }
 
@@ -103,23 +111,7 @@ async function updateSubscriptions(
     WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[])`.execute(transaction);
 }
 
-/** Totals below zero become grants. Returns what the feed says of each, by invoice. */
-async function grantNegatives(
-  transaction: Queries,
-  organizationId: string,
-  invoices: readonly LockedInvoice[],
-): Promise<Map<string, Record<string, unknown>>> {
-  const grants = new Map<string, Record<string, unknown>>();
-  for (const { row, computed } of invoices) {
-    if (computed.total >= 0n) continue;
-    const { id, customer_id: customerId, currency } = row;
-    const invoice = { id, customerId, currency, amount: computed.total };
-    grants.set(id, await grantForNegative(transaction, organizationId, invoice));
-  }
-  return grants;
-}
-
-function drawingInvoice({ row, computed }: LockedInvoice) {
+function drawingInvoice({ row, computed }: LockedInvoice): DrawingInvoice {
   return { id: row.id, customerId: row.customer_id, currency: row.currency, amountDue: computed.total };
 }
 
@@ -178,30 +170,4 @@ function finalizedEvents(row: InvoiceRow, actor: string, grant: Record<string, u
   if (row.status === 'PAID') events.push({ type: 'invoice.paid', actor, data });
   if (grant !== undefined) events.push({ type: 'credit.granted', actor, data: grant });
   return events;
-}
-
-/** What the feed says of an invoice. */
-export function invoiceData(row: InvoiceRow): Record<string, unknown> {
-  const invoice = invoiceOf(row);
-  return {
-    id: invoice.id,
-    invoice_number: invoice.invoice_number,
-    kind: invoice.kind,
-    status: invoice.status,
-    subscription_id: invoice.subscription_id,
-    customer_id: invoice.customer_id,
-    cycle: invoice.cycle,
-    currency: invoice.currency,
-    total: invoice.total,
-    credits_applied: invoice.credits_applied,
-    amount_paid: invoice.amount_paid,
-    amount_due: invoice.amount_due,
-    period_start: invoice.period_start,
-    period_end: invoice.period_end,
-    issue_date: invoice.issue_date,
-    due_date: invoice.due_date,
-    paid_at: invoice.paid_at,
-    reference: invoice.reference,
-    note: invoice.note,
-  };
 }
