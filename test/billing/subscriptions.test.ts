@@ -40,6 +40,7 @@ describe('a subscription', () => {
       customer_external_id,
       plan_id,
       plan_name: 'Pro',
+      periods_to_open: 0,
       pending_plan_id: null,
       status: 'ACTIVE',
       start_date: NOW,

@@ -27,6 +27,7 @@ export type ErrorCode =
   | 'meter_already_priced'
   | 'currency_differs'
   | 'charge_inactive'
+  | 'subscription_behind'
   | 'subscription_ended'
   | 'subscription_not_ended'
   | 'earlier_draft'

@@ -1,6 +1,8 @@
-// Making a subscription, in one transaction: who and what, since when, the meters that it bills, and every period that has begun.
+// Making a subscription, in one transaction: who and what, since when, the meters that it bills, and what has begun of its periods:
+// of a long past the first ones, and the run opens the others.
 
 import { billMeters } from '@weir/db/billing/billed-meters';
+import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/db/billing/chunk-weight';
 import { appendFeed, type NewFeedEvent } from '@weir/db/billing/feed';
 import { bringUpToDate } from '@weir/db/billing/open-periods';
 import { subscriptionData } from '@weir/db/billing/pass-boundaries';
@@ -28,7 +30,7 @@ export interface Subscriber {
   actor: string;
 }
 
-/** Makes a subscription and opens its past periods. Throws a Refusal, with nothing written, where it cannot be. */
+/** Makes a subscription and opens the first of its past periods, mostly all of them. Throws a Refusal, with nothing written, where it cannot be. */
 export async function subscribe(db: Queries, subscriber: Subscriber, body: SubscriptionBody): Promise<Subscription> {
   try {
     return await db.transaction().execute((transaction) => subscribeWithin(transaction, subscriber, body));
@@ -55,7 +57,8 @@ async function subscribeWithin(
 
   // One that has ended lets go of its meters when it is brought up to date, and the run may not have been there yet.
   const behind = await lockSubscriptionsBehind(transaction, organizationId, customer.id);
-  const events: NewFeedEvent[] = await bringUpToDate(transaction, organizationId, behind);
+  const room = new Room(OPENED_BY_REQUEST_BYTES_MAX);
+  const events: NewFeedEvent[] = await bringUpToDate(transaction, organizationId, behind, room);
 
   // The row comes before its meters: of two requests with one external_id the later one is told of that.
   const { id, customer_external_id, start_at } = await insertSubscription(transaction, organizationId, {
@@ -75,7 +78,7 @@ async function subscribeWithin(
   if ((await billMeters(transaction, organizationId, claims)).length > 0)
     throw new Refusal('meter_already_billed', METER_TAKEN);
 
-  const opened = await bringUpToDate(transaction, organizationId, [id]);
+  const opened = await bringUpToDate(transaction, organizationId, [id], room);
   const row = await lockSubscription(transaction, organizationId, id);
   const subscription = await findSubscription(transaction, organizationId, id);
   if (row === undefined || subscription === undefined) throw new Error('a subscription that was just made is gone');

@@ -109,6 +109,11 @@ export const subscriptionAnswer = z
     billing_interval: z.enum(INTERVALS),
     billing_alignment: z.enum(['anniversary', 'calendar']),
     cycle: z.int().nullable().meta({ description: 'Counts periods from 0; null in a trial.' }),
+    periods_to_open: z.int().meta({
+      description:
+        'How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, ' +
+        'and the run opens the others; until then it cannot be changed or canceled.',
+    }),
     current_period_start: time,
     current_period_end: time,
     cancel_at_period_end: z.boolean(),

@@ -3,10 +3,17 @@
 
 import { cancelAtPeriodEnd, cancelNow, keepAfterPeriodEnd } from '@weir/db/billing/cancel';
 import { changeAtPeriodEnd } from '@weir/db/billing/change-plan';
+import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/db/billing/chunk-weight';
 import { appendFeed, type NewFeedEvent } from '@weir/db/billing/feed';
 import { bringUpToDate } from '@weir/db/billing/open-periods';
 import type { SubscriptionRow } from '@weir/db/billing/schedules';
-import { findSubscription, lockPlanToBill, lockSubscription, type Subscription } from '@weir/db/billing/subscriptions';
+import {
+  findSubscription,
+  isBehind,
+  lockPlanToBill,
+  lockSubscription,
+  type Subscription,
+} from '@weir/db/billing/subscriptions';
 import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import type { Caller } from '../access/authenticate.ts';
@@ -14,7 +21,7 @@ import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { cancelBody, changeBody, subscriptionAnswer, subscriptionChanges } from './subscription-body.ts';
-import { ENDED, METER_TAKEN } from './subscription-refusals.ts';
+import { BEHIND, ENDED, METER_TAKEN } from './subscription-refusals.ts';
 import type { BillingDeps } from './subscription-routes.ts';
 
 const security = [{ session: [] }];
@@ -40,7 +47,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
         body: subscriptionChanges,
         response: {
           200: subscriptionAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'subscription_ended'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'subscription_ended', 'subscription_behind'),
         },
       },
     },
@@ -74,7 +81,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
         body: cancelBody.nullish(),
         response: {
           200: subscriptionAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'subscription_ended'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'subscription_ended', 'subscription_behind'),
         },
       },
     },
@@ -111,6 +118,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
             ...bodyCodes,
             'not_found',
             'subscription_ended',
+            'subscription_behind',
             'plan_inactive',
             'currency_differs',
             'meter_already_billed',
@@ -148,10 +156,11 @@ async function changeWithin(
 ): Promise<Subscription> {
   if ((await lockSubscription(transaction, organizationId, id)) === undefined)
     throw new Refusal('not_found', NO_SUCH_THING);
-  const opened = await bringUpToDate(transaction, organizationId, [id]);
+  const opened = await bringUpToDate(transaction, organizationId, [id], new Room(OPENED_BY_REQUEST_BYTES_MAX));
   const row = await lockSubscription(transaction, organizationId, id);
   if (row === undefined) throw new Error('a subscription that is locked is gone');
   if (row.status === 'CANCELED') throw new Refusal('subscription_ended', ENDED);
+  if (await isBehind(transaction, row)) throw new Refusal('subscription_behind', BEHIND);
   const events = await make(transaction, row, `user:${userId}`);
   const subscription = await findSubscription(transaction, organizationId, id);
   if (subscription === undefined) throw new Error('a subscription that is locked is gone');

@@ -5,3 +5,7 @@ export const METER_TAKEN =
   'customer and no subscription, so one bills them at a time. End the other one first, or start when it has ended.';
 
 export const ENDED = 'This subscription has ended: make a new one.';
+
+export const BEHIND =
+  'The past of this subscription is still being opened: its periods_to_open says how many periods are to come. Try again ' +
+  'when it is 0.';

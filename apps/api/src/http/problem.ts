@@ -37,6 +37,7 @@ const PROBLEMS = {
   meter_already_priced: { status: 409, title: 'The plan already has a price for the meter' },
   currency_differs: { status: 409, title: 'The currencies differ' },
   charge_inactive: { status: 409, title: 'The charge is inactive' },
+  subscription_behind: { status: 409, title: 'The past of the subscription is still being opened' },
   subscription_ended: { status: 409, title: 'The subscription has ended' },
   subscription_not_ended: { status: 409, title: 'The subscription has not ended' },
   earlier_draft: { status: 409, title: 'An earlier invoice is still a draft' },

@@ -1601,7 +1601,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -2519,6 +2519,8 @@ export interface components {
             billing_alignment: "anniversary" | "calendar";
             /** @description Counts periods from 0; null in a trial. */
             cycle: number | null;
+            /** @description How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, and the run opens the others; until then it cannot be changed or canceled. */
+            periods_to_open: number;
             /** Format: date-time */
             current_period_start: string;
             /** Format: date-time */
@@ -2557,6 +2559,8 @@ export interface components {
             billing_alignment: "anniversary" | "calendar";
             /** @description Counts periods from 0; null in a trial. */
             cycle: number | null;
+            /** @description How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, and the run opens the others; until then it cannot be changed or canceled. */
+            periods_to_open: number;
             /** Format: date-time */
             current_period_start: string;
             /** Format: date-time */
@@ -6061,6 +6065,7 @@ export interface operations {
                      *           "billing_interval": "month",
                      *           "billing_alignment": "anniversary",
                      *           "cycle": 0,
+                     *           "periods_to_open": -9007199254740991,
                      *           "current_period_start": "2026-11-01T00:00:00.000Z",
                      *           "current_period_end": "2026-12-01T00:00:00.000Z",
                      *           "cancel_at_period_end": false,
@@ -6173,6 +6178,7 @@ export interface operations {
                      *       "billing_interval": "month",
                      *       "billing_alignment": "anniversary",
                      *       "cycle": 0,
+                     *       "periods_to_open": -9007199254740991,
                      *       "current_period_start": "2026-11-01T00:00:00.000Z",
                      *       "current_period_end": "2026-12-01T00:00:00.000Z",
                      *       "cancel_at_period_end": false,
@@ -6230,6 +6236,7 @@ export interface operations {
                      *       "billing_interval": "month",
                      *       "billing_alignment": "anniversary",
                      *       "cycle": 0,
+                     *       "periods_to_open": -9007199254740991,
                      *       "current_period_start": "2026-11-01T00:00:00.000Z",
                      *       "current_period_end": "2026-12-01T00:00:00.000Z",
                      *       "cancel_at_period_end": false,
@@ -6323,6 +6330,7 @@ export interface operations {
                      *       "billing_interval": "month",
                      *       "billing_alignment": "anniversary",
                      *       "cycle": 0,
+                     *       "periods_to_open": -9007199254740991,
                      *       "current_period_start": "2026-11-01T00:00:00.000Z",
                      *       "current_period_end": "2026-12-01T00:00:00.000Z",
                      *       "cancel_at_period_end": false,
@@ -6454,6 +6462,7 @@ export interface operations {
                      *       "billing_interval": "month",
                      *       "billing_alignment": "anniversary",
                      *       "cycle": 0,
+                     *       "periods_to_open": -9007199254740991,
                      *       "current_period_start": "2026-11-01T00:00:00.000Z",
                      *       "current_period_end": "2026-12-01T00:00:00.000Z",
                      *       "cancel_at_period_end": true,
@@ -6529,6 +6538,7 @@ export interface operations {
                      *       "billing_interval": "month",
                      *       "billing_alignment": "anniversary",
                      *       "cycle": 0,
+                     *       "periods_to_open": -9007199254740991,
                      *       "current_period_start": "2026-11-01T00:00:00.000Z",
                      *       "current_period_end": "2026-12-01T00:00:00.000Z",
                      *       "cancel_at_period_end": false,

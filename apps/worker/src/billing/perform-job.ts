@@ -2,6 +2,7 @@
 // billing/run-work.ts and billing/finalize.ts). So any job may come any number of times, at any time, and beside another like it.
 
 import { findUnsettled, settleSubscription } from '@weir/db/billing/adjustments';
+import { cutByWeight } from '@weir/db/billing/chunk-weight';
 import { finalizeInvoices } from '@weir/db/billing/finalize';
 import { markPastDue } from '@weir/db/billing/past-due';
 import {
@@ -61,7 +62,9 @@ async function open(deps: BillingDeps, organizationId: string, subscriptionIds: 
   const { database } = deps;
   await doOrSplit(
     subscriptionIds,
-    (some) => openDueSubscriptions(database, organizationId, some),
+    async (some) => {
+      while (await openDueSubscriptions(database, organizationId, some));
+    },
     async (id, error) => {
       tell(deps, error, { organization_id: organizationId, subscription_id: id });
       await postponeSubscription(database.kysely, organizationId, id, textOf(error));
@@ -71,22 +74,27 @@ async function open(deps: BillingDeps, organizationId: string, subscriptionIds: 
 }
 
 async function finalize(deps: BillingDeps, organizationId: string, invoiceIds: readonly string[]): Promise<void> {
-  const { database, metrics } = deps;
   for (let at = 0; at < invoiceIds.length; at += BILLING_CHUNK_MAX) {
     const ready = await withoutWaiting(deps, organizationId, invoiceIds.slice(at, at + BILLING_CHUNK_MAX));
-    await doOrSplit(
-      ready,
-      async (some) => {
-        const { finalized, earlierDraft } = await finalizeInvoices(database, organizationId, some, { actor: 'weir' });
-        metrics.finalizedInvoices.inc(finalized.length);
-        await postponeLater(database.kysely, organizationId, earlierDraft);
-      },
-      async (id, error) => {
-        tell(deps, error, { organization_id: organizationId, invoice_id: id });
-        await postponeDraft(database.kysely, organizationId, id, textOf(error));
-      },
-    );
+    for (const chunk of await cutByWeight(deps.database.kysely, organizationId, ready))
+      await finalizeChunk(deps, organizationId, chunk);
   }
+}
+
+async function finalizeChunk(deps: BillingDeps, organizationId: string, chunk: readonly string[]): Promise<void> {
+  const { database, metrics } = deps;
+  await doOrSplit(
+    chunk,
+    async (some) => {
+      const { finalized, earlierDraft } = await finalizeInvoices(database, organizationId, some, { actor: 'weir' });
+      metrics.finalizedInvoices.inc(finalized.length);
+      await postponeLater(database.kysely, organizationId, earlierDraft);
+    },
+    async (id, error) => {
+      tell(deps, error, { organization_id: organizationId, invoice_id: id });
+      await postponeDraft(database.kysely, organizationId, id, textOf(error));
+    },
+  );
 }
 
 /** Without those of whose periods events may still be staged: these would be on the next invoice, as late. */

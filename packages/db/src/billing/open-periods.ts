@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { BillingInterval } from '../schema.ts';
 import { billMeters, releaseMeters, type MeterClaim } from './billed-meters.ts';
+import { Room } from './chunk-weight.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
 import { findLateDues } from './late-events.ts';
 import {
@@ -20,8 +21,8 @@ import {
 import { instantOf, PeriodCache, type SubscriptionRow } from './schedules.ts';
 
 /**
- * Opens every period of these subscriptions that has begun, and does in order all that happens at the boundaries before it: a
- * trial ends, a change of plan takes place, a cancellation does. Writes periods, dues, the drafts of invoices (without lines:
+ * Opens every period of these subscriptions that has begun, while there is `room`, and does in order all that happens at the
+ * boundaries before it: a trial ends, a change of plan takes place, a cancellation does. Writes periods, dues, the drafts of invoices (without lines:
  * those are computed), billed meters and the feed. What is open already is left as it is, so doing it again changes nothing.
  * Expects the rows of the subscriptions locked FOR UPDATE by the caller, and locks the feed, so nothing is locked after it.
  */
@@ -29,8 +30,9 @@ export async function openPeriods(
   transaction: Queries,
   organizationId: string,
   subscriptionIds: readonly string[],
+  room = new Room(),
 ): Promise<void> {
-  const events = await bringUpToDate(transaction, organizationId, subscriptionIds);
+  const events = await bringUpToDate(transaction, organizationId, subscriptionIds, room);
   if (events.length > 0) await appendFeed(transaction, organizationId, events);
 }
 
@@ -39,6 +41,7 @@ export async function bringUpToDate(
   transaction: Queries,
   organizationId: string,
   subscriptionIds: readonly string[],
+  room: Room,
 ): Promise<NewFeedEvent[]> {
   const { now, graceHours, rows } = await readSubscriptions(transaction, organizationId, subscriptionIds);
   const behind = rows.filter((row) => row.status !== 'CANCELED' && instantOf(row.current_period_end) <= now);
@@ -47,9 +50,11 @@ export async function bringUpToDate(
   const plans = await readPlans(transaction, organizationId, behind);
   const withArrears = await findArrears(transaction, organizationId, behind);
   const periods = new PeriodCache();
-  const passages = [...behind, ...stray].map((row) =>
-    passBoundaries(row, { now, graceHours, plans, hasArrears: withArrears.has(row.id), periods }),
-  );
+  const passages = [...behind, ...stray].flatMap((row) => {
+    // What there is no room for is left as it is.
+    if (!room.isLeft) return [];
+    return [passBoundaries(row, { now, graceHours, plans, hasArrears: withArrears.has(row.id), periods, room })];
+  });
   await addInvoicesOfLateDues(transaction, organizationId, passages);
   await insertPeriods(transaction, organizationId, passages);
   await insertDues(transaction, organizationId, passages);
@@ -110,10 +115,12 @@ export async function readPlans(
     id: string | null;
     meter_id: string | null;
     is_in_advance: boolean;
+    bytes: number;
     created_at: string;
     ended_at: string | null;
   }>`
     SELECT plans.id AS plan_id, plans.billing_interval, charges.id, charges.meter_id, charges.created_at, charges.ended_at,
+      octet_length(charges.terms::text) AS bytes,
       charges.type = 'FIXED' AND charges.terms ->> 'timing' = 'in_advance' AS is_in_advance
     FROM plans LEFT JOIN charges ON charges.organization_id = plans.organization_id AND charges.plan_id = plans.id
     WHERE plans.organization_id = ${organizationId} AND plans.id = ANY(${[...ids]}::uuid[])`.execute(transaction);

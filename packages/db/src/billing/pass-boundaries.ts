@@ -5,6 +5,7 @@ import { dateOf } from '@weir/rating/local-date';
 import type { Days } from '@weir/rating/rate';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import type { BillingInterval } from '../schema.ts';
+import { ROW_BYTES, type Room } from './chunk-weight.ts';
 import { instantOf, type PeriodCache, type SubscriptionRow } from './schedules.ts';
 
 /** What an opening has to know of a charge. */
@@ -13,6 +14,8 @@ export interface ChargeOfPlan {
   meter_id: string | null;
   /** Whether the invoice of the boundary where the period begins has it. */
   is_in_advance: boolean;
+  /** Of its terms, as text. */
+  bytes: number;
   created_at: Micros;
   /** Null: it is ACTIVE. */
   ended_at: Micros | null;
@@ -33,6 +36,8 @@ export interface BoundaryFacts {
   /** Whether the open period has dues that are billed at its end. */
   hasArrears: boolean;
   periods: PeriodCache;
+  /** Shared by all subscriptions of a transaction: where it is used up, the next transaction goes on. */
+  room: Room;
 }
 
 export interface OpenedPeriod {
@@ -74,17 +79,29 @@ export interface Passage {
 
 const HOUR: Micros = 3_600_000_000;
 
-/** Takes a subscription over every boundary up to now. Without one, it is returned as it was, with nothing else. */
+/**
+ * Takes a subscription over every boundary up to now, while there is room. Without one, it is returned as it was, with nothing else.
+ */
 export function passBoundaries(before: SubscriptionRow, facts: BoundaryFacts): Passage {
   const subscription = { ...before };
   const passage: Passage = { subscription, periods: [], invoices: [], withoutLines: [], events: [] };
   let { hasArrears } = facts;
-  while (subscription.status !== 'CANCELED' && instantOf(subscription.current_period_end) <= facts.now) {
+  while (
+    facts.room.isLeft &&
+    subscription.status !== 'CANCELED' &&
+    instantOf(subscription.current_period_end) <= facts.now
+  ) {
     const opened = passBoundary(passage, { ...facts, hasArrears });
+    facts.room.take(weightOf(opened));
     hasArrears = opened?.charges.some(({ is_in_advance }) => !is_in_advance) ?? false;
   }
   subscription.run_at = subscription.status === 'CANCELED' ? null : subscription.current_period_end;
   return passage;
+}
+
+function weightOf(opened: OpenedPeriod | undefined): number {
+  const dues = opened?.charges ?? [];
+  return dues.reduce((sum, { bytes }) => sum + bytes + ROW_BYTES, ROW_BYTES);
 }
 
 function passBoundary(passage: Passage, facts: BoundaryFacts): OpenedPeriod | undefined {

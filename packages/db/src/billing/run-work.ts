@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
+import { OPENED_BYTES_MAX, Room } from './chunk-weight.ts';
 import { openPeriods } from './open-periods.ts';
 
 /** Rows of one organization that the run has to look at. */
@@ -129,23 +130,27 @@ export async function countDueDrafts(db: Queries): Promise<DueDrafts[]> {
 }
 
 /**
- * Brings those of some subscriptions up to date whose boundary is past and which nobody else has in hand: all of them, or where it
- * throws none.
+ * Brings those of some subscriptions up to date whose boundary is past and which nobody else has in hand, as far as one transaction
+ * takes it on: where it throws, none of them. Returns whether some of them are still behind.
  */
 export async function openDueSubscriptions(
   database: Database,
   organizationId: string,
   subscriptionIds: readonly string[],
-): Promise<number> {
+): Promise<boolean> {
   return await database.kysely.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ id: string }>`
       SELECT id FROM subscriptions
       WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) AND run_at <= billing_now()
       ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
     const ids = rows.map(({ id }) => id);
-    if (ids.length === 0) return 0;
-    await openPeriods(transaction, organizationId, ids);
-    return ids.length;
+    if (ids.length === 0) return false;
+    await openPeriods(transaction, organizationId, ids, new Room(OPENED_BYTES_MAX));
+    const { rows: behind } = await sql`
+      SELECT FROM subscriptions
+      WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND run_at <= billing_now()
+      LIMIT 1`.execute(transaction);
+    return behind.length > 0;
   });
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { selectPage, type Page, type PageOf, type Queries } from '../page.ts';
 import type { BillingInterval } from '../schema.ts';
+import { countPeriodsToOpen, type Opening } from './periods-to-open.ts';
 import type { SubscriptionRow } from './schedules.ts';
 import type { BillingAlignment, SubscriptionStatus } from './tables.ts';
 
@@ -23,6 +24,8 @@ export interface Subscription {
   billing_alignment: BillingAlignment;
   /** Null in a trial. */
   cycle: number | null;
+  /** How many of its periods have begun and are not opened yet. */
+  periods_to_open: number;
   current_period_start: string;
   current_period_end: string;
   cancel_at_period_end: boolean;
@@ -93,6 +96,10 @@ function selectSubscriptions(db: Queries, organizationId: string) {
       'subscriptions.canceled_at',
       'subscriptions.ended_at',
       'subscriptions.created_at',
+      'subscriptions.anchor',
+      'subscriptions.anchor_at',
+      'subscriptions.anchor_cycle',
+      sql<string>`billing_now()`.as('now'),
     ])
     .where('subscriptions.organization_id', '=', organizationId);
 }
@@ -108,7 +115,8 @@ export async function listSubscriptions(
   if (customerId !== undefined) query = query.where('subscriptions.customer_id', '=', customerId);
   if (planId !== undefined) query = query.where('subscriptions.plan_id', '=', planId);
   if (wanted !== undefined) query = query.where(status, '=', wanted);
-  return await selectPage(query.orderBy('subscriptions.id', 'desc'), page);
+  const { rows, ...counted } = await selectPage(query.orderBy('subscriptions.id', 'desc'), page);
+  return { ...counted, rows: rows.map(subscriptionOf) };
 }
 
 export async function findSubscription(
@@ -116,7 +124,20 @@ export async function findSubscription(
   organizationId: string,
   id: string,
 ): Promise<Subscription | undefined> {
-  return await selectSubscriptions(db, organizationId).where('subscriptions.id', '=', id).executeTakeFirst();
+  const row = await selectSubscriptions(db, organizationId).where('subscriptions.id', '=', id).executeTakeFirst();
+  return row && subscriptionOf(row);
+}
+
+function subscriptionOf(row: Opening & Omit<Subscription, 'periods_to_open'>): Subscription {
+  const { anchor: _, anchor_at: __, anchor_cycle: ___, now: ____, ...subscription } = row;
+  return { ...subscription, periods_to_open: countPeriodsToOpen(row) };
+}
+
+/** Whether a boundary of it is past that nobody has passed yet. */
+export async function isBehind(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
+  const { rows } = await sql<{ is_behind: boolean }>`
+    SELECT ${row.current_period_end}::timestamptz <= billing_now() AS is_behind`.execute(transaction);
+  return rows[0]?.is_behind ?? false;
 }
 
 /** The id of the subscription with this external_id. */

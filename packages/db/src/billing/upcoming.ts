@@ -11,6 +11,7 @@ import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
+import { Room } from './chunk-weight.ts';
 import { computeInvoices } from './compute-lines.ts';
 import { readDueUsage } from './due-usage.ts';
 import type { DueRow } from './dues.ts';
@@ -95,6 +96,7 @@ async function passNext(
     plans: await readPlans(snapshot, organizationId, [row]),
     hasArrears: (await findArrears(snapshot, organizationId, [row])).has(row.id),
     periods: new PeriodCache(),
+    room: new Room(),
   });
   const isFirst = row.cycle === null;
   const cycle = row.cycle === null ? row.anchor_cycle : row.cycle + 1;
