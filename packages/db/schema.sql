@@ -702,13 +702,13 @@ CREATE INDEX credit_entries_organization_id_invoice_id_idx ON public.credit_entr
 
 CREATE INDEX credit_grants_organization_id_customer_id_idx ON public.credit_grants USING btree (organization_id, customer_id);
 
-CREATE INDEX customer_group_hours_organization_id_meter_id_hour_idx ON public.customer_group_hours USING btree (organization_id, meter_id, hour);
+CREATE INDEX customer_group_hours_meter_hour_idx ON public.customer_group_hours USING btree (uuid_hash_extended(meter_id, (0)::bigint), hour);
 
-CREATE INDEX customer_group_value_days_organization_id_meter_id_day_idx ON public.customer_group_value_days USING btree (organization_id, meter_id, day);
+CREATE INDEX customer_group_value_days_meter_day_idx ON public.customer_group_value_days USING btree (uuid_hash_extended(meter_id, (0)::bigint), day);
 
-CREATE INDEX customer_usage_days_organization_id_meter_id_day_idx ON public.customer_usage_days USING btree (organization_id, meter_id, day);
+CREATE INDEX customer_usage_days_meter_day_idx ON public.customer_usage_days USING btree (uuid_hash_extended(meter_id, (0)::bigint), day);
 
-CREATE INDEX customer_value_days_organization_id_meter_id_day_idx ON public.customer_value_days USING btree (organization_id, meter_id, day);
+CREATE INDEX customer_value_days_meter_day_idx ON public.customer_value_days USING btree (uuid_hash_extended(meter_id, (0)::bigint), day);
 
 CREATE INDEX dues_organization_id_charge_id_idx ON public.dues USING btree (organization_id, charge_id);
 

@@ -179,7 +179,7 @@ function lookedUp(organizationId: string, filter: EventFilter) {
   const until = filter.until === undefined ? nextDay : sql`least(${nextDay}, ${filter.until}::timestamptz)`;
   return sql`(SELECT found.* FROM (SELECT days.* FROM ${daysOf(organizationId, filter)}) AS day_of CROSS JOIN LATERAL (
       SELECT * FROM events WHERE event_stream(meter_id, customer_external_id) = event_stream(day_of.meter_id, day_of.customer_external_id)
-        AND organization_id = ${organizationId}::uuid
+        AND (organization_id = ${organizationId}::uuid) IS TRUE
         AND meter_id = day_of.meter_id AND customer_external_id = day_of.customer_external_id
         AND "timestamp" >= ${since} AND "timestamp" < ${until} OFFSET 0
     ) AS found)`;

@@ -14,7 +14,7 @@ import {
   rowsOfFiner,
   type Rollup,
 } from './rollups.ts';
-import { inStream } from './usage/usage-rows.ts';
+import { inStream, ofAll } from './usage/usage-rows.ts';
 
 const DAYS = ROLLUPS.customerUsageDays.table;
 
@@ -62,9 +62,11 @@ async function backfillDay(pool: pg.Pool, { organization_id, meter_id }: Pending
   }
 }
 
+const OF_METER = ofAll({ organization: '$1::uuid', meter: '$2::uuid' });
+
 const NEXT = `
 SELECT backfill.through, (SELECT min(day) FROM (
-    SELECT min(day) AS day FROM ${DAYS} WHERE (organization_id, meter_id) = ($1, $2) AND day > backfill.through
+    SELECT min(day) AS day FROM ${DAYS} WHERE ${OF_METER} AND day > backfill.through
     UNION ALL SELECT min(day) FROM metadata_groups WHERE (organization_id, meter_id) = ($1, $2) AND day > backfill.through
   ) AS days)::text AS day
 FROM metadata_backfills AS backfill WHERE (organization_id, meter_id) = ($1, $2) FOR UPDATE`;
@@ -103,7 +105,7 @@ WITH meter AS MATERIALIZED (
 found AS MATERIALIZED (
   SELECT events.*, group_hash(combined) AS asked_hash, combined AS group_values, ${BEGINNING.day('"timestamp"')} AS day
   FROM meter CROSS JOIN (SELECT customer_external_id AS customer FROM ${DAYS}
-      WHERE (organization_id, meter_id) = ($1::uuid, $2::uuid) AND day = $3::timestamptz OFFSET 0) AS someone
+      WHERE ${OF_METER} AND day = $3::timestamptz OFFSET 0) AS someone
     CROSS JOIN LATERAL (SELECT * FROM events
       WHERE ${inStream({ organization: '$1::uuid', meter: '$2::uuid' }, 'someone.customer')}
         AND "timestamp" >= $3::timestamptz AND "timestamp" < $3::timestamptz + interval '24 hours' OFFSET 0) AS events

@@ -21,6 +21,7 @@ import {
   asInstant,
   customersIn,
   inStream,
+  joined,
   own,
   Parameters,
   rowsOfCustomers,
@@ -115,11 +116,11 @@ function statement(parameters: Parameters, question: GroupQuestion): string {
   const rows = isOfMeter ? rowsOfMeter(request) : rowsOfCustomers(request);
   // Combinations are many and values few: rows are added up by their value first.
   const counted = `SELECT key, ${NTH} AS nth, ${columns.map((name) => `${addedUp(name)} AS ${name}`).join(', ')}
-    FROM (${rows}) AS found ${IN_CHOSEN} GROUP BY 1, 2`;
+    FROM ${inChosen(rows)} GROUP BY 1, 2`;
   const uniques = (): string => {
     const ofValues = { ...request, plan: planValues(window) };
     return `SELECT DISTINCT key, ${NTH} AS nth, value_hash
-      FROM (${isOfMeter ? valuesOfMeter(ofValues) : valuesOfCustomers(ofValues)}) AS found ${IN_CHOSEN}`;
+      FROM ${inChosen(isOfMeter ? valuesOfMeter(ofValues) : valuesOfCustomers(ofValues))}`;
   };
   const limit = parameters.add(groupBy?.limit ?? 0, 'bigint');
   const inSeries = filters.length > 0 ? 'nth > 0' : 'true';
@@ -138,8 +139,8 @@ function statement(parameters: Parameters, question: GroupQuestion): string {
     summed AS (${all})
     SELECT (SELECT json_object_agg(series, sums)
          FROM (SELECT series, ${WRITTEN_SUMS} AS sums FROM summed GROUP BY series) AS written) AS sums,
-      (SELECT json_agg(json_build_array(series, value) ORDER BY series) FROM placed
-         JOIN (SELECT DISTINCT nth, value FROM chosen) AS chosen USING (nth) WHERE series > 0) AS groups,
+      (SELECT json_agg(json_build_array(series, value) ORDER BY series)
+         FROM ${joined('placed', '(SELECT DISTINCT nth, value FROM chosen) AS named', 'nth')} WHERE series > 0) AS groups,
       (SELECT event_count FROM whole WHERE nth = 0) AS overflow,
       (${isOfMeter ? customers : 'SELECT 1'}) AS customers,
       EXISTS (SELECT FROM meters WHERE organization_id = ${scope.organization} AND id = ${scope.meter} AND metadata_keys = ${keysOfMeter})
@@ -180,7 +181,9 @@ function chosenGroups(parameters: Parameters, scope: Scope, { keys, filters, gro
 
 // What no filter lets through is left out; what is beyond the combinations that are kept has the number 0.
 const NTH = 'coalesce(nth, 0)';
-const IN_CHOSEN = `LEFT JOIN chosen USING (group_hash) WHERE nth IS NOT NULL OR group_hash = ${OVERFLOW}`;
+const inChosen = (rows: string): string =>
+  `${joined(`(SELECT true AS is_found, * FROM (${rows}) AS each) AS found`, 'chosen', 'group_hash')}
+    WHERE is_found AND (nth IS NOT NULL OR group_hash = ${OVERFLOW})`;
 
 const trimmed = (usage: string): string => `trim_scale(${usage})`;
 
@@ -190,27 +193,37 @@ const EACH_SERIES = 'GROUP BY GROUPING SETS ((series, key), (series), (key), ())
 
 function seriesOf(usage: string, inSeries: string): string {
   return `SELECT ${SERIES}, sum(event_count) AS event_count, ${usage} AS usage
-    FROM counted JOIN placed USING (nth) WHERE ${inSeries} ${EACH_SERIES}`;
+    FROM ${joined('counted', 'placed', 'nth')} WHERE key IS NOT NULL AND ${inSeries} ${EACH_SERIES}`;
 }
 
 /** A value that several groups have counts once in what they add up to. */
 function uniqueSeries(inSeries: string): string {
-  return `SELECT series, key, event_count, uniquely.usage FROM (${seriesOf('0', inSeries)}) AS counts JOIN (
-      SELECT ${SERIES}, count(DISTINCT value_hash) AS usage FROM uniques JOIN placed USING (nth) WHERE ${inSeries} ${EACH_SERIES}
-    ) AS uniquely USING (series, key)`;
+  return `SELECT series, key, event_count, usage
+    FROM ${joined(
+      `(SELECT series, key, event_count FROM (${seriesOf('0', inSeries)}) AS each) AS counts`,
+      `(SELECT ${SERIES}, count(DISTINCT value_hash) AS usage FROM ${joined('uniques', 'placed', 'nth')}
+        WHERE key IS NOT NULL AND ${inSeries} ${EACH_SERIES}) AS uniquely`,
+      'series, key',
+    )} WHERE event_count IS NOT NULL AND usage IS NOT NULL`;
 }
 
 const UNIQUE_WHOLE = `SELECT nth, event_count, usage
-  FROM (SELECT nth, sum(event_count) AS event_count FROM counted GROUP BY nth) AS counts
-  JOIN (SELECT nth, count(DISTINCT value_hash) AS usage FROM uniques GROUP BY nth) AS uniquely USING (nth)`;
+  FROM ${joined(
+    '(SELECT nth, sum(event_count) AS event_count FROM counted GROUP BY nth) AS counts',
+    '(SELECT nth, count(DISTINCT value_hash) AS usage FROM uniques GROUP BY nth) AS uniquely',
+    'nth',
+  )} WHERE event_count IS NOT NULL AND usage IS NOT NULL`;
 
 /** Whether a customer that is `present` has an event with a chosen combination: as `customersIn` finds out for days, by the hour. */
 function hasChosenEvent(parameters: Parameters, scope: Scope, window: Window, keys: string): string {
   const [start, end] = [parameters.instant(window.start), parameters.instant(window.end)];
-  const mine = `${own({ ...scope, customer: 'present.customer' })} AND group_hash IN (SELECT group_hash FROM chosen)`;
-  return `EXISTS (SELECT FROM ${HOURS} WHERE ${mine}
-      AND hour >= ${BEGINNING.hour(start)} AND hour < ${end} AND last_timestamp >= ${start} AND last_timestamp < ${end})
-    OR EXISTS (SELECT FROM ${HOURS} AS kept WHERE ${mine} AND hour = ${BEGINNING.hour(end)} AND last_timestamp >= ${end}
-      AND EXISTS (SELECT FROM events WHERE ${inStream(scope, 'present.customer')}
-        AND "timestamp" >= greatest(${start}, kept.hour) AND "timestamp" < ${end} AND ${groupOfEvent(keys)} = kept.group_hash))`;
+  // Written so that the list of combinations is hashed, and each customer asked by the primary key.
+  const mine = `${own({ ...scope, customer: 'present.customer' })} AND (group_hash IN (SELECT group_hash FROM chosen)) IS TRUE`;
+  return `CASE WHEN EXISTS (SELECT FROM ${HOURS} WHERE ${mine}
+      AND hour >= ${BEGINNING.hour(start)} AND hour < ${end} AND last_timestamp >= ${start} AND last_timestamp < ${end}) THEN true
+    ELSE EXISTS (SELECT FROM (SELECT hour, group_hash FROM ${HOURS}
+        WHERE ${mine} AND hour = ${BEGINNING.hour(end)} AND last_timestamp >= ${end} OFFSET 0) AS kept
+      CROSS JOIN LATERAL (SELECT FROM events WHERE ${inStream(scope, 'present.customer')}
+        AND "timestamp" >= greatest(${start}, kept.hour) AND "timestamp" < ${end}
+        AND ${groupOfEvent(keys)} = kept.group_hash LIMIT 1) AS before_end) END`;
 }

@@ -6,7 +6,7 @@ import type { Micros } from '@weir/shared/instant';
 import type pg from 'pg';
 import { ROLLUPS } from '../rollups.ts';
 import { planCustomers, planMeter, planValues } from './plan-read.ts';
-import { named, READINGS, usageOf, type Usage } from './read-usage.ts';
+import { customerOf, named, READINGS, usageOf, type Usage } from './read-usage.ts';
 import { Parameters, rowsOfCustomers, rowsOfMeter, valuesOfMeter } from './usage-rows.ts';
 
 /** A half-open stretch of time that begins and ends with a quarter of an hour. */
@@ -142,7 +142,7 @@ export async function findTopCustomers(
        ) AS days GROUP BY key
      ), top AS (SELECT key, event_count FROM counted ORDER BY event_count DESC, key COLLATE "C" LIMIT ${limit})
      SELECT (SELECT sum(read) FROM counted) AS read, key AS customer_external_id, customers.id AS customer_id, name, event_count
-     FROM top LEFT JOIN customers ON customers.organization_id = ${organization} AND customers.external_id = key
+     FROM top LEFT JOIN LATERAL (${customerOf(organization, 'key')}) AS customers ON true
      ORDER BY event_count DESC, key COLLATE "C"`,
     parameters.values,
   );

@@ -12,6 +12,7 @@ import { planCustomer, planCustomers, planMeter, planValues } from './plan-read.
 import {
   asInstant,
   customersIn,
+  joined,
   Parameters,
   rowsOfCustomers,
   rowsOfMeter,
@@ -165,7 +166,11 @@ function uniqueInBuckets(values: string): string {
 
 /** Sums with the number of distinct values for their usage. */
 function countingValues(sums: string, uniques: string): string {
-  return `SELECT key, event_count, uniques.usage FROM (${sums}) AS summed JOIN (${uniques}) AS uniques USING (key)`;
+  return `SELECT key, event_count, usage FROM ${joined(
+    `(SELECT key, event_count FROM (${sums}) AS each) AS summed`,
+    `(${uniques}) AS uniques`,
+    'key',
+  )} WHERE event_count IS NOT NULL AND usage IS NOT NULL`;
 }
 
 export function scopeOf(parameters: Parameters, question: UsageQuestion): Scope {
@@ -218,7 +223,7 @@ export async function readUsageByCustomer(
      LEFT JOIN (
        SELECT *, row_number() OVER (ORDER BY ${rank}) AS place FROM sums ORDER BY place LIMIT ${limit} OFFSET ${offset}
      ) AS page ON true
-     LEFT JOIN customers ON customers.organization_id = ${scope.organization} AND customers.external_id = page.key
+     LEFT JOIN LATERAL (${customerOf(scope.organization, 'page.key')}) AS customers ON true
      ORDER BY place`,
     parameters.values,
   );
@@ -234,6 +239,11 @@ export async function readUsageByCustomer(
         ...usageOf(aggregation, row),
       })),
   };
+}
+
+/** The record of a customer, if there is one. */
+export function customerOf(organization: string, externalId: string): string {
+  return `SELECT id, name FROM customers WHERE organization_id = ${organization} AND external_id = ${externalId} LIMIT 1`;
 }
 
 /** Whether a customer has used a meter, at any time. */

@@ -5,7 +5,7 @@
 // its last event does, all of them do. Only rows that have an event from the end on are looked at more closely.
 //
 // OFFSET 0 keeps the planner from turning a loop over stretches or customers around: each turn of it is one short scan of
-// an index, however many there are.
+// an index, however many there are. Of which index is no choice either: see `own` and `ofAll`.
 
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { DAY, HOUR } from '@weir/shared/time-zone';
@@ -95,7 +95,7 @@ export function rowsOfCustomers(request: RowsRequest): string {
   if (plan.days.from.length > 0) {
     parts.push(`SELECT found.* FROM ${stretches(parameters, plan.days)} CROSS JOIN LATERAL (
       SELECT ${key('day')} AS key, ${reading.ofRow} FROM ${DAYS}
-      WHERE ${own(scope)} AND day >= since AND day < before OFFSET 0) AS found`);
+      WHERE ${mineOrAll(scope)} AND day >= since AND day < before OFFSET 0) AS found`);
   }
   if (plan.hours.from.length > 0) {
     const someone = scope.customer === undefined ? `CROSS JOIN LATERAL ${customersSince(scope, 'since')}` : '';
@@ -109,7 +109,7 @@ export function rowsOfCustomers(request: RowsRequest): string {
     const end = parameters.instant(plan.end);
     if (plan.last.size === DAY) {
       parts.push(`SELECT ${key('day')} AS key, ${reading.ofRow} FROM ${DAYS}
-        WHERE ${own(scope)} AND day = ${from} AND last_timestamp < ${end}`);
+        WHERE ${mineOrAll(scope)} AND day = ${from} AND last_timestamp < ${end}`);
     }
     parts.push(...lastHours(request, plan.last, { since: plan.last.size === DAY ? end : from }));
   }
@@ -144,10 +144,10 @@ export function rowsOfMeter(request: RowsRequest): string {
 
 /** The distinct values of each customer, as `value_hash`. A value may come several times. */
 export function valuesOfCustomers(request: Omit<RowsRequest, 'reading'>): string {
-  const { source = PLAIN } = request;
+  const { source = PLAIN, scope } = request;
   const { last } = request.plan;
   const values = { ...request, reading: source.value };
-  const parts = [...valueDays(values, source.customerValues), ...cutEvents(values)];
+  const parts = [...valueDays(values, source.customerValues, mineOrAll(scope)), ...cutEvents(values)];
   if (last !== null) parts.push(...lastValues(values, last));
   return parts.join(' UNION ALL ');
 }
@@ -157,7 +157,7 @@ export function valuesOfMeter(request: Omit<RowsRequest, 'reading'>): string {
   const { parameters, source = PLAIN, scope, key, plan } = request;
   const values = { ...request, reading: source.value };
   const table = source.meterValues;
-  const parts = [...valueDays(values, table), ...cutEvents(values)];
+  const parts = [...valueDays(values, table, own(scope)), ...cutEvents(values)];
   if (plan.last !== null) {
     const from = parameters.instant(plan.last.from);
     const onlyIf = goesOn(values, plan.last);
@@ -179,20 +179,22 @@ export function quartersOf(since: string, before: string): string {
  * The values that were there in whole quarters. The days of the window are read once, and each row is held against the stretches
  * of its day.
  */
-function valueDays({ parameters, scope, reading, key, plan }: RowsRequest, table: string): string[] {
+function valueDays({ parameters, reading, key, plan }: RowsRequest, table: string, ofScope: string): string[] {
   const { from, to } = plan.quarters;
   if (from.length === 0) return [];
   const since = parameters.instant(from[0] ?? 0);
   const before = parameters.instant(to.at(-1) ?? 0);
   // The bucket is found once for each stretch and not for each row.
-  const [ofStretch, ofRow] = plan.boundaries.length > 1 ? [key('since'), 'stretch.key'] : ['NULL', key('since')];
+  const [ofStretch, ofRow] =
+    plan.boundaries.length > 1 ? [key('since'), 'stretch.key'] : ['NULL::integer', key('first')];
+  const days = `(SELECT ${BEGINNING.day('since')} AS day, min(since) AS first, array_agg(${ofStretch}) AS keys,
+      array_agg(${quartersOf('since', 'before')}) AS masks
+    FROM ${stretches(parameters, plan.quarters)} GROUP BY 1) AS days`;
+  const rows = `(SELECT * FROM ${table} WHERE ${ofScope} AND day >= ${BEGINNING.day(since)} AND day < ${before}) AS kept`;
   return [
-    `SELECT ${ofRow} AS key, ${reading.ofRow} FROM ${table} JOIN (
-        SELECT ${ofStretch} AS key, since, ${BEGINNING.day('since')} AS day,
-          ${quartersOf('since', 'before')} AS mask
-        FROM ${stretches(parameters, plan.quarters)} OFFSET 0
-      ) AS stretch USING (day)
-      WHERE ${own(scope)} AND day >= ${BEGINNING.day(since)} AND day < ${before} AND quarters & mask <> B'0'::bit(96)`,
+    `SELECT ${ofRow} AS key, ${reading.ofRow} FROM ${joined(rows, days, 'day')}
+      CROSS JOIN LATERAL unnest(keys, masks) AS stretch (key, mask)
+      WHERE meter_id IS NOT NULL AND quarters & stretch.mask <> B'0'::bit(96)`,
   ];
 }
 
@@ -223,9 +225,9 @@ function customersOneByOne(scope: Scope, inWindow: string): string {
         UNION ALL
         SELECT (${next('AND customer_external_id > someone.customer')}) FROM someone WHERE someone.customer IS NOT NULL
       )
-      SELECT customer FROM someone WHERE customer IS NOT NULL
+      SELECT customer FROM someone WHERE customer IS NOT NULL OFFSET 0
     ) AS someone
-    WHERE EXISTS (SELECT FROM ${DAYS} WHERE ${own(ofSomeone(scope))} AND ${inWindow})`;
+    CROSS JOIN LATERAL (SELECT FROM ${DAYS} WHERE ${own(ofSomeone(scope))} AND ${inWindow} LIMIT 1) AS present`;
 }
 
 /**
@@ -237,11 +239,12 @@ export function customersIn(parameters: Parameters, scope: Scope, window: { star
   const end = parameters.instant(window.end);
   const inWindow = `day >= ${BEGINNING.day(start)} AND day < ${end} AND last_timestamp >= ${start} AND last_timestamp < ${end}`;
   return `
-    ${window.end - window.start >= LONG ? customersOneByOne(scope, inWindow) : `SELECT customer_external_id AS customer FROM ${DAYS} WHERE ${own(scope)} AND ${inWindow}`}
+    ${window.end - window.start >= LONG ? customersOneByOne(scope, inWindow) : `SELECT customer_external_id AS customer FROM ${DAYS} WHERE ${ofAll(scope)} AND ${inWindow}`}
     UNION
-    SELECT customer_external_id FROM ${DAYS} AS kept WHERE ${own(scope)} AND day = ${BEGINNING.day(end)}
-      AND last_timestamp >= ${end} AND EXISTS (SELECT FROM events
-        WHERE ${inStream(scope, 'kept.customer_external_id')} AND "timestamp" >= greatest(${start}, kept.day) AND "timestamp" < ${end})`;
+    SELECT customer FROM (SELECT customer_external_id AS customer, day FROM ${DAYS}
+        WHERE ${ofAll(scope)} AND day = ${BEGINNING.day(end)} AND last_timestamp >= ${end} OFFSET 0) AS kept
+      CROSS JOIN LATERAL (SELECT FROM events WHERE ${inStream(scope, 'kept.customer')}
+        AND "timestamp" >= greatest(${start}, kept.day) AND "timestamp" < ${end} LIMIT 1) AS before_end`;
 }
 
 /**
@@ -324,19 +327,43 @@ function stretches(parameters: Parameters, { from, to }: Stretches): string {
 /** The customers with an event at `since` or later on the day of the stretch: nobody else has one in what is left of it. */
 function customersSince(scope: Scope, since: string, onlyIf = 'true'): string {
   return `(SELECT customer_external_id AS customer FROM ${DAYS}
-    WHERE ${own(scope)} AND day = ${BEGINNING.day('stretch.since')} AND last_timestamp >= ${since} AND ${onlyIf} OFFSET 0) AS someone`;
+    WHERE ${mineOrAll(scope)} AND day = ${BEGINNING.day('stretch.since')} AND last_timestamp >= ${since} AND ${onlyIf} OFFSET 0) AS someone`;
 }
 
-/** The events of one customer by the index of streams. Two streams may have one number, hence the other conditions. */
+/**
+ * Two tables that were computed, side by side. A full join is hashed or merged; any other is a loop in a loop where the planner
+ * guesses that one of them is short, and it knows of neither how long it is.
+ */
+export function joined(left: string, right: string, column: string): string {
+  return `(SELECT * FROM ${left} FULL JOIN ${right} USING (${column}) OFFSET 0) AS joined`;
+}
+
+/**
+ * The events of one customer by the index of streams. Two streams may have one number, hence the other conditions; they are
+ * written so that the primary key, which leads to all events of an organization, is no way to them.
+ */
 export function inStream({ organization, meter }: Scope, customer: string): string {
   return `event_stream(meter_id, customer_external_id) = event_stream(${meter}, ${customer})
-    AND organization_id = ${organization} AND meter_id = ${meter} AND customer_external_id = ${customer}`;
+    AND (organization_id = ${organization}) IS TRUE AND meter_id = ${meter} AND customer_external_id = ${customer}`;
 }
 
-/** The rows of a rollup that are in a scope. */
+/** The rows of a rollup that are in a scope, by its primary key. */
 export function own({ organization, meter, customer }: Scope): string {
   const mine = `organization_id = ${organization} AND meter_id = ${meter}`;
   return customer === undefined ? mine : `${mine} AND customer_external_id = ${customer}`;
+}
+
+/**
+ * The rows of all customers of a meter, by the index that is made for it, which only a condition on the time in it makes short. No
+ * index fits the other conditions as they are written, so there is nothing to choose, whatever Postgres believes to be there.
+ */
+export function ofAll({ organization, meter }: Scope): string {
+  return `uuid_hash_extended(meter_id, 0) = uuid_hash_extended(${meter}, 0)
+    AND (organization_id = ${organization}) IS TRUE AND (meter_id = ${meter}) IS TRUE`;
+}
+
+function mineOrAll(scope: Scope): string {
+  return scope.customer === undefined ? ofAll(scope) : own(scope);
 }
 
 function ofSomeone(scope: Scope): Scope {
