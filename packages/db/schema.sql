@@ -86,9 +86,12 @@ CREATE TABLE charges (
   terms jsonb NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
   ended_at timestamp with time zone,
+  effective_from timestamp with time zone NOT NULL DEFAULT billing_now(),
+  replaces uuid,
   CONSTRAINT charges_meter_id_check CHECK (((type = 'USAGE'::text) = (meter_id IS NOT NULL))),
   CONSTRAINT charges_organization_id_meter_id_fkey FOREIGN KEY (organization_id, meter_id) REFERENCES meters(organization_id, id),
   CONSTRAINT charges_organization_id_plan_id_fkey FOREIGN KEY (organization_id, plan_id) REFERENCES plans(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT charges_organization_id_replaces_fkey FOREIGN KEY (organization_id, replaces) REFERENCES charges(organization_id, id),
   CONSTRAINT charges_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT charges_type_check CHECK ((type = ANY (ARRAY['FIXED'::text, 'USAGE'::text])))
 );

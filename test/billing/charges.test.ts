@@ -56,6 +56,9 @@ describe('adding a charge', () => {
       ...kinds[kind]?.shown,
       status: 'ACTIVE',
       created_at: expect.stringMatching(/Z$/),
+      effective_from: body.created_at,
+      ended_at: null,
+      replaces: null,
     });
     expect(await chargesOf(plan.id)).toContainEqual(body);
   });

@@ -205,7 +205,8 @@ function grant(customer_id: string, row: Row): Row {
 function subscriptionRows({ tenant, count, ids }: Billed): Record<string, Row[]> {
   const charge = (id: string, plan_id: string, meter_id: string | null, terms: Row) => {
     const type = meter_id === null ? 'FIXED' : 'USAGE';
-    return { id, plan_id, meter_id, type, terms, display_name: id, created_at: '2025-12-01T00:00Z' };
+    const at = '2025-12-01T00:00Z';
+    return { id, plan_id, meter_id, type, terms, display_name: id, created_at: at, effective_from: at };
   };
   const shared = {
     time_zone: 'UTC',

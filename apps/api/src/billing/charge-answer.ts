@@ -12,6 +12,11 @@ const common = {
   display_name: z.string(),
   status: z.enum(['ACTIVE', 'INACTIVE']),
   created_at: time,
+  effective_from: time.meta({ description: 'Periods that begin from here on are billed by it.' }),
+  ended_at: time.nullable().meta({
+    description: 'Periods that begin from here on are not. One in the future is where another charge takes its place.',
+  }),
+  replaces: z.uuid().nullable().meta({ description: 'The charge whose place it takes.' }),
 };
 const usage = {
   ...common,
@@ -54,6 +59,6 @@ export const chargeAnswer = z
   .meta({ id: 'Charge' });
 
 /** Puts a charge into the form of its answer. */
-export function answerCharge({ id, plan_id, display_name, meter_id, terms, status, created_at }: Charge) {
-  return { id, plan_id, display_name, meter_id, ...terms, status, created_at } as z.output<typeof chargeAnswer>;
+export function answerCharge({ terms, ...charge }: Charge) {
+  return { ...charge, ...terms } as z.output<typeof chargeAnswer>;
 }

@@ -9,6 +9,9 @@ import { decimal, price, type DecimalLimits } from '../http/decimals.ts';
 
 const TIERS_MAX = 100;
 
+/** What a plan holds at most of charges that have no end, so that its answer, its invoices and a period are small. */
+export const PLAN_LIMITS = { charges: 100, tiers: 2_000 } as const;
+
 const MODELS = ['per_unit', 'graduated', 'volume', 'package', 'percentage'] as const;
 
 /** The fields of a charge that hold a decimal, at whatever level. */
@@ -132,8 +135,37 @@ function isBounded(charge: ChargeTerms): boolean {
 
 const BOUNDED = { path: ['minimum_amount'], error: 'must not be above maximum_amount' };
 
+const place = {
+  replaces: idOf('must be the id of a charge of the plan')
+    .optional()
+    .meta({
+      description:
+        'The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which ' +
+        'this one begins, so each period is billed by one of them.',
+    }),
+  effective_from: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 ' +
+        'with an offset; or a bare date, which is its first instant in the zone of the organization.',
+      examples: ['2027-01-01', '2027-01-01T00:00:00+01:00'],
+    }),
+};
+
+const isPlaced = ({
+  replaces,
+  effective_from,
+}: {
+  replaces?: string | undefined;
+  effective_from?: string | undefined;
+}) => effective_from === undefined || replaces !== undefined;
+
 /** A charge for a plan. */
-export const chargeBody = chargeOf({ display_name: name }, { meter_id: meterId }).refine(isBounded, BOUNDED);
+export const chargeBody = chargeOf({ display_name: name, ...place }, { meter_id: meterId })
+  .refine(isBounded, BOUNDED)
+  .refine(isPlaced, { path: ['effective_from'], error: 'may only be sent with replaces' });
 
 /** A charge that is only tried out: it needs no name and no meter. */
 export const triedCharge = chargeOf({ display_name: name.optional() }, { meter_id: meterId.optional() }).refine(
@@ -143,7 +175,12 @@ export const triedCharge = chargeOf({ display_name: name.optional() }, { meter_i
 
 /** The terms of a charge that was sent: all of it but its name and its meter. */
 export function termsOf(sent: z.output<typeof chargeBody> | z.output<typeof triedCharge>): ChargeTerms {
-  const { display_name: _name, ...charge } = sent;
+  const { display_name: _name, ...rest } = sent;
+  const {
+    replaces: _replaces,
+    effective_from: _from,
+    ...charge
+  } = { replaces: undefined, effective_from: undefined, ...rest };
   if (charge.type === 'FIXED') return charge;
   const { meter_id: _meter, ...terms } = charge;
   return terms;

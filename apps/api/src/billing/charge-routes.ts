@@ -1,8 +1,8 @@
-// Charges: what a plan costs. A charge does not change, so that an invoice can be computed again: to change a price, one ends
-// and another begins.
+// Charges: what a plan costs. A charge does not change, so that an invoice can be computed again: to change a price, another one
+// takes its place (replace-charge.ts).
 
 import { billMeterOfPlan } from '@weir/db/billing/billed-meters';
-import { insertCharge, lockCharge, updateCharge } from '@weir/db/billing/charges';
+import { insertCharge, lockCharge, readPlanSize, updateCharge, type PlanSize } from '@weir/db/billing/charges';
 import { findMeter } from '@weir/db/meters';
 import { lockPlanAlone, type Plan } from '@weir/db/plans';
 import type { ChargeType } from '@weir/db/billing/tables';
@@ -10,17 +10,20 @@ import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { adminCodes, bodyCodes, changesOf, displayName, idInPath, idOf, oneOf } from '../http/fields.ts';
-import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
-import { CHARGE_DECIMALS, chargeBody, termsOf } from './charge-body.ts';
+import { CHARGE_DECIMALS, chargeBody, PLAN_LIMITS, termsOf } from './charge-body.ts';
+import { endReplaced, mayEndNow } from './replace-charge.ts';
 
 export const NO_SUCH_METER = 'Your organization has no meter with this meter_id: see GET /api/v1/meters.';
 
 const chargeChanges = changesOf({
   display_name: displayName,
   status: oneOf(['ACTIVE', 'INACTIVE']).meta({
-    description: 'INACTIVE ends the charge, for good: from its next period on no subscription is billed by it.',
+    description:
+      'INACTIVE ends the charge, for good: from its next period on no subscription is billed by it. One that has not begun is taken ' +
+      'back, and the charge whose place it would have taken goes on.',
   }),
 });
 
@@ -39,8 +42,9 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
         tags: ['Billing'],
         summary: 'Add a charge to a plan',
         description:
-          'Each subscription of the plan is billed by it from its next period on. Prices and quantities are taken exactly ' +
-          'as sent, as a number or as a text.',
+          'Each subscription of the plan is billed by it from its next period on. With replaces it takes the place of another ' +
+          'charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most ' +
+          `${PLAN_LIMITS.charges} charges that have not ended, and ${PLAN_LIMITS.tiers} tiers in all of them.`,
         security,
         params: idInPath,
         body: chargeBody,
@@ -53,6 +57,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
             'charge_not_of_plan_type',
             'meter_already_priced',
             'meter_already_billed',
+            'charge_inactive',
           ),
         },
       },
@@ -70,6 +75,11 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
         if (meter_id !== null && (await findMeter(transaction, organization_id, meter_id)) === undefined) {
           throw new Refusal('not_found', NO_SUCH_METER);
         }
+        const { replaces, effective_from } = body;
+        const place =
+          replaces === undefined
+            ? undefined
+            : await endReplaced(transaction, organization_id, { planId, replaces, effective_from, meter_id });
         const inserted = await insertCharge(transaction, {
           organization_id,
           id: newId(),
@@ -77,7 +87,9 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
           display_name: body.display_name,
           meter_id,
           terms,
+          place,
         });
+        checkSize(await readPlanSize(transaction, organization_id, planId));
         if (
           meter_id !== null &&
           !(await billMeterOfPlan(transaction, organization_id, { planId, meterId: meter_id }))
@@ -103,7 +115,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
         tags: ['Billing'],
         summary: 'Rename or end a charge',
         description:
-          'Nothing else of a charge can be changed: to change a price, end the charge and add another. Periods that are ' +
+          'Nothing else of a charge can be changed: to change a price, add a charge that replaces it. Periods that are ' +
           'open are billed by it to their end, under the name that it had when they began.',
         security,
         params: idInPath.extend({ charge_id: idOf() }),
@@ -124,11 +136,24 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
         if (charge.status === 'INACTIVE' && status === 'ACTIVE') {
           throw new Refusal('charge_inactive', 'The charge has ended, for good: add another one to the plan.');
         }
-        const changes = { display_name, ends: status === 'INACTIVE' };
+        const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge));
+        const changes = { display_name, ends };
         return answerCharge(await updateCharge(transaction, organizationId, id, changes));
       });
     },
   );
+}
+
+/** Of a plan as it would be. Throws a Refusal where that is too much. */
+function checkSize({ charges, tiers }: PlanSize): void {
+  if (charges > PLAN_LIMITS.charges) {
+    const message = `would give the plan ${charges} charges, and it takes ${PLAN_LIMITS.charges}: end one, replace one, or use another plan`;
+    throw invalidFields([{ path: '', message }]);
+  }
+  if (tiers > PLAN_LIMITS.tiers) {
+    const message = `would give the plan ${tiers} tiers in all of its charges, and it takes ${PLAN_LIMITS.tiers}`;
+    throw invalidFields([{ path: 'tiers', message }]);
+  }
 }
 
 /** A FIXED plan has fixed prices only, a USAGE plan prices for usage only. */

@@ -5,11 +5,12 @@ import { boundary } from '@weir/rating/periods';
 import { dateOf } from '@weir/rating/local-date';
 import { trialEnd } from '@weir/rating/trial';
 import type { Parties } from '@weir/db/billing/subscriptions';
-import { isoOf, microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import { isoOf, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import { idOf, oneOf, pageQuery, time } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
+import { readTime } from './read-time.ts';
 
 const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 const STATUSES = ['TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
@@ -194,16 +195,4 @@ function trialOf(
   if (end > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, start), MONTHS_OF_TRIAL_MAX)))
     throw refuse('must be at most 100 years after the start');
   return end === start ? null : end;
-}
-
-function readTime(path: string, text: string, timeZone: string): Micros {
-  if (/^\d{4}-\d\d-\d\d$/.test(text)) {
-    if (!z.iso.date().safeParse(text).success || text < '0001')
-      throw invalidFields([{ path, message: 'is not a date of the calendar' }]);
-    return firstInstantOfDate(timeZone, text);
-  }
-  const instant = parseInstant(text);
-  if ('problem' in instant)
-    throw invalidFields([{ path, message: `${instant.problem}; or a date, such as 2026-01-31` }]);
-  return microsOf(instant);
 }

@@ -170,7 +170,7 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
   },
   charges_organization_id_plan_id_meter_id_key: {
     code: 'meter_already_priced',
-    detail: 'The plan has an ACTIVE charge for this meter: set it INACTIVE first, then add another.',
+    detail: 'The plan has an ACTIVE charge for this meter: name it in replaces to put this one in its place.',
   },
   billed_meters_pkey: {
     code: 'meter_already_billed',

@@ -683,7 +683,7 @@ export interface paths {
         put?: never;
         /**
          * Add a charge to a plan
-         * @description Each subscription of the plan is billed by it from its next period on. Prices and quantities are taken exactly as sent, as a number or as a text.
+         * @description Each subscription of the plan is billed by it from its next period on. With replaces it takes the place of another charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most 100 charges that have not ended, and 2000 tiers in all of them.
          */
         post: operations["createCharge"];
         delete?: never;
@@ -707,7 +707,7 @@ export interface paths {
         head?: never;
         /**
          * Rename or end a charge
-         * @description Nothing else of a charge can be changed: to change a price, end the charge and add another. Periods that are open are billed by it to their end, under the name that it had when they began.
+         * @description Nothing else of a charge can be changed: to change a price, add a charge that replaces it. Periods that are open are billed by it to their end, under the name that it had when they began.
          */
         patch: operations["updateCharge"];
         trace?: never;
@@ -2280,6 +2280,15 @@ export interface components {
             status: "ACTIVE" | "INACTIVE";
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
             /** @constant */
             type: "FIXED";
             meter_id: null;
@@ -2297,6 +2306,15 @@ export interface components {
             status: "ACTIVE" | "INACTIVE";
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
             /** @constant */
             type: "USAGE";
             /** Format: uuid */
@@ -2318,6 +2336,15 @@ export interface components {
             status: "ACTIVE" | "INACTIVE";
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
             /** @constant */
             type: "USAGE";
             /** Format: uuid */
@@ -2343,6 +2370,15 @@ export interface components {
             status: "ACTIVE" | "INACTIVE";
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
             /** @constant */
             type: "USAGE";
             /** Format: uuid */
@@ -2366,6 +2402,15 @@ export interface components {
             status: "ACTIVE" | "INACTIVE";
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Periods that begin from here on are billed by it.
+             */
+            effective_from: string;
+            /** @description Periods that begin from here on are not. One in the future is where another charge takes its place. */
+            ended_at: string | null;
+            /** @description The charge whose place it takes. */
+            replaces: string | null;
             /** @constant */
             type: "USAGE";
             /** Format: uuid */
@@ -4840,6 +4885,9 @@ export interface operations {
                      *           "display_name": "API requests",
                      *           "status": "ACTIVE",
                      *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "effective_from": "2026-11-20T09:30:00.000Z",
+                     *           "ended_at": null,
+                     *           "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
                      *           "type": "USAGE",
                      *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *           "minimum_amount": null,
@@ -5485,6 +5533,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "display_name": "API requests",
+                 *       "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
+                 *       "effective_from": "2027-01-01",
                  *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                  *       "type": "USAGE",
                  *       "model": "per_unit",
@@ -5497,6 +5547,17 @@ export interface operations {
                 "application/json": {
                     /** @description What the lines of invoices are called. */
                     display_name: string;
+                    /**
+                     * Format: uuid
+                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                     */
+                    replaces?: string;
+                    /**
+                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @example 2027-01-01
+                     * @example 2027-01-01T00:00:00+01:00
+                     */
+                    effective_from?: string;
                     /** @enum {string} */
                     type: "FIXED";
                     /**
@@ -5512,6 +5573,17 @@ export interface operations {
                 } | ({
                     /** @description What the lines of invoices are called. */
                     display_name: string;
+                    /**
+                     * Format: uuid
+                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                     */
+                    replaces?: string;
+                    /**
+                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @example 2027-01-01
+                     * @example 2027-01-01T00:00:00+01:00
+                     */
+                    effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
                     /** @enum {string} */
@@ -5532,6 +5604,17 @@ export interface operations {
                 } | {
                     /** @description What the lines of invoices are called. */
                     display_name: string;
+                    /**
+                     * Format: uuid
+                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                     */
+                    replaces?: string;
+                    /**
+                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @example 2027-01-01
+                     * @example 2027-01-01T00:00:00+01:00
+                     */
+                    effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
                     /** @enum {string} */
@@ -5554,6 +5637,17 @@ export interface operations {
                 } | {
                     /** @description What the lines of invoices are called. */
                     display_name: string;
+                    /**
+                     * Format: uuid
+                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                     */
+                    replaces?: string;
+                    /**
+                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @example 2027-01-01
+                     * @example 2027-01-01T00:00:00+01:00
+                     */
+                    effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
                     /** @enum {string} */
@@ -5576,6 +5670,17 @@ export interface operations {
                 } | {
                     /** @description What the lines of invoices are called. */
                     display_name: string;
+                    /**
+                     * Format: uuid
+                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                     */
+                    replaces?: string;
+                    /**
+                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @example 2027-01-01
+                     * @example 2027-01-01T00:00:00+01:00
+                     */
+                    effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
                     /** @enum {string} */
@@ -5598,6 +5703,17 @@ export interface operations {
                 } | {
                     /** @description What the lines of invoices are called. */
                     display_name: string;
+                    /**
+                     * Format: uuid
+                     * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
+                     */
+                    replaces?: string;
+                    /**
+                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @example 2027-01-01
+                     * @example 2027-01-01T00:00:00+01:00
+                     */
+                    effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
                     /** @enum {string} */
@@ -5630,6 +5746,9 @@ export interface operations {
                      *       "display_name": "API requests",
                      *       "status": "ACTIVE",
                      *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "effective_from": "2026-11-20T09:30:00.000Z",
+                     *       "ended_at": null,
+                     *       "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
                      *       "type": "USAGE",
                      *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *       "minimum_amount": null,
@@ -5674,7 +5793,7 @@ export interface operations {
                 "application/json": {
                     display_name?: string;
                     /**
-                     * @description INACTIVE ends the charge, for good: from its next period on no subscription is billed by it.
+                     * @description INACTIVE ends the charge, for good: from its next period on no subscription is billed by it. One that has not begun is taken back, and the charge whose place it would have taken goes on.
                      * @enum {string}
                      */
                     status?: "ACTIVE" | "INACTIVE";
@@ -5695,6 +5814,9 @@ export interface operations {
                      *       "display_name": "API requests",
                      *       "status": "ACTIVE",
                      *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "effective_from": "2026-11-20T09:30:00.000Z",
+                     *       "ended_at": null,
+                     *       "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
                      *       "type": "USAGE",
                      *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *       "minimum_amount": null,

@@ -7,7 +7,7 @@ import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { ChargeCosts, useCosts } from './charge-costs.tsx';
-import { chargeBodyOf, newChargeDraft, termsOf, type ChargeDraft } from './charge-draft.ts';
+import { chargeBodyOf, newChargeDraft, type ChargeDraft } from './charge-draft.ts';
 import { ChargeEditor } from './charge-editor.tsx';
 import './charge-editor.css';
 
@@ -30,19 +30,10 @@ export function AddCharge({ plan, replaced, onClose }: AddChargeProps) {
     initial: { draft: replaced === undefined ? newChargeDraft(types[0] ?? 'USAGE') : draftOf(replaced) },
     async onSubmit({ draft }) {
       const path = { id: plan.id };
-      if (replaced !== undefined) {
-        // Only one active charge of a plan prices a meter, so the old one ends first; what is wrong with the new one is found before.
-        const body = { currency: plan.currency, charge: termsOf(draft) as never };
-        await send(client.POST('/api/v1/charges/evaluate', { body }));
-        await send(
-          client.PATCH('/api/v1/plans/{id}/charges/{charge_id}', {
-            params: { path: { ...path, charge_id: replaced.id } },
-            body: { status: 'INACTIVE' },
-          }),
-        );
-      }
+      const place = replaced !== undefined && { replaces: replaced.id };
       try {
-        await send(client.POST('/api/v1/plans/{id}/charges', { params: { path }, body: chargeBodyOf(draft) as never }));
+        const body = { ...chargeBodyOf(draft), ...place } as never;
+        await send(client.POST('/api/v1/plans/{id}/charges', { params: { path }, body }));
       } finally {
         await invalidate(queries, '/api/v1/plans/{id}', '/api/v1/plans');
       }

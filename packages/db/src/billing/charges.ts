@@ -12,8 +12,15 @@ export interface Charge {
   /** Null where it is FIXED. */
   meter_id: string | null;
   terms: ChargeTerms;
+  /** INACTIVE: it has ended, or was taken back before it began. */
   status: 'ACTIVE' | 'INACTIVE';
   created_at: string;
+  /** A period that begins at this instant is billed by it. */
+  effective_from: string;
+  /** A period that begins at this instant is not; null: it has no end. One in the future is the beginning of another charge. */
+  ended_at: string | null;
+  /** The charge whose place it takes. */
+  replaces: string | null;
 }
 
 export interface NewCharge {
@@ -23,31 +30,50 @@ export interface NewCharge {
   display_name: string;
   meter_id: string | null;
   terms: ChargeTerms;
+  /** Without it: from now on, and in nobody's place. */
+  place?: Place | undefined;
+}
+
+/** Whose place a charge takes, and from when on (ISO 8601). */
+export interface Place {
+  replaces: string;
+  effective_from: string;
 }
 
 /** What can be changed of a charge. */
 export interface ChargeChanges {
   display_name?: string | undefined;
-  /** Ends it, for good; one that has ended stays as it is. */
+  /** Ends it, for good; one that has an end keeps it. */
   ends?: boolean;
 }
 
-const columns = ['id', 'plan_id', 'display_name', 'type', 'meter_id', 'created_at'] as const;
+const columns = [
+  'id',
+  'plan_id',
+  'display_name',
+  'type',
+  'meter_id',
+  'created_at',
+  'effective_from',
+  'ended_at',
+  'replaces',
+] as const;
 /** As they were written: the column is filled here and nowhere else. */
 const terms = sql<ChargeTerms>`terms`.as('terms');
-const status = sql<Charge['status']>`CASE WHEN ended_at IS NULL THEN 'ACTIVE' ELSE 'INACTIVE' END`.as('status');
+const status = sql<Charge['status']>`
+  CASE WHEN ended_at <= greatest(billing_now(), effective_from) THEN 'INACTIVE' ELSE 'ACTIVE' END`.as('status');
 
-/** Violates `charges_organization_id_plan_id_meter_id_key` where the plan has an ACTIVE charge for the meter. */
-export async function insertCharge(db: Queries, charge: NewCharge): Promise<Charge> {
+/** Violates `charges_organization_id_plan_id_meter_id_key` where the plan has a charge for the meter that has no end. */
+export async function insertCharge(db: Queries, { place, ...charge }: NewCharge): Promise<Charge> {
   return await db
     .insertInto('charges')
-    .values({ ...charge, type: charge.terms.type, terms: JSON.stringify(charge.terms) })
+    .values({ ...charge, ...place, type: charge.terms.type, terms: JSON.stringify(charge.terms) })
     .returning(columns)
     .returning([terms, status])
     .executeTakeFirstOrThrow();
 }
 
-/** The charges of a plan, oldest first: all of them, or with `at` those that are ACTIVE at that instant (ISO 8601). */
+/** The charges of a plan, oldest first: all of them, or with `at` those that are in force at that instant (ISO 8601). */
 export async function listChargesOfPlan(
   db: Queries,
   organizationId: string,
@@ -62,7 +88,7 @@ export async function listChargesOfPlan(
     .where('plan_id', '=', planId);
   if (at !== undefined) {
     query = query
-      .where('created_at', '<=', at)
+      .where('effective_from', '<=', at)
       .where(({ eb, or }) => or([eb('ended_at', 'is', null), eb('ended_at', '>', at)]));
   }
   return await query.orderBy('id').execute();
@@ -103,4 +129,62 @@ export async function updateCharge(
     .returning(columns)
     .returning([terms, status])
     .executeTakeFirstOrThrow();
+}
+
+/** What of a plan is limited: its charges without an end, and the tiers in all of them. */
+export interface PlanSize {
+  charges: number;
+  tiers: number;
+}
+
+/** Reads it; the plan has to be locked, so that no charge is added meanwhile. */
+export async function readPlanSize(transaction: Queries, organizationId: string, planId: string): Promise<PlanSize> {
+  const { rows } = await sql<PlanSize>`
+    SELECT count(*)::integer AS charges, coalesce(sum(jsonb_array_length(terms -> 'tiers')), 0)::integer AS tiers
+    FROM charges
+    WHERE organization_id = ${organizationId}::uuid AND plan_id = ${planId}::uuid AND ended_at IS NULL`.execute(
+    transaction,
+  );
+  return rows[0] ?? { charges: 0, tiers: 0 };
+}
+
+/** The time that billing goes by, as all statements of this transaction see it. ISO 8601. */
+export async function readBillingTime(transaction: Queries): Promise<string> {
+  const { rows } = await sql<{ now: string }>`SELECT billing_now() AS now`.execute(transaction);
+  return rows[0]?.now ?? '';
+}
+
+/** Ends a charge that has no end at the instant where another one takes its place. */
+export async function endChargeAt(
+  transaction: Queries,
+  organizationId: string,
+  { id, at }: { id: string; at: string },
+): Promise<void> {
+  await transaction
+    .updateTable('charges')
+    .set({ ended_at: at })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Takes back a charge that has not begun, for good. The one whose place it would have taken goes on without an end. */
+export async function takeBackCharge(
+  transaction: Queries,
+  organizationId: string,
+  { id, replaces }: Pick<Charge, 'id' | 'replaces'>,
+): Promise<void> {
+  // This one first: only one charge of a meter in a plan has no end.
+  await transaction
+    .updateTable('charges')
+    .set(({ ref }) => ({ ended_at: ref('effective_from') }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute();
+  await transaction
+    .updateTable('charges')
+    .set({ ended_at: null })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', replaces)
+    .execute();
 }

@@ -116,21 +116,21 @@ export async function readPlans(
     meter_id: string | null;
     is_in_advance: boolean;
     bytes: number;
-    created_at: string;
+    effective_from: string;
     ended_at: string | null;
   }>`
-    SELECT plans.id AS plan_id, plans.billing_interval, charges.id, charges.meter_id, charges.created_at, charges.ended_at,
+    SELECT plans.id AS plan_id, plans.billing_interval, charges.id, charges.meter_id, charges.effective_from, charges.ended_at,
       octet_length(charges.terms::text) AS bytes,
       charges.type = 'FIXED' AND charges.terms ->> 'timing' = 'in_advance' AS is_in_advance
     FROM plans LEFT JOIN charges ON charges.organization_id = plans.organization_id AND charges.plan_id = plans.id
     WHERE plans.organization_id = ${organizationId} AND plans.id = ANY(${[...ids]}::uuid[])`.execute(transaction);
   const plans = new Map<string, PlanCharges & { charges: ChargeOfPlan[] }>();
-  for (const { plan_id, billing_interval, id, created_at, ended_at, ...charge } of found) {
+  for (const { plan_id, billing_interval, id, effective_from, ended_at, ...charge } of found) {
     const plan = plans.get(plan_id) ?? { billing_interval, charges: [] };
     plans.set(plan_id, plan);
     if (id === null) continue;
-    const [created, ended] = [instantOf(created_at), ended_at === null ? null : instantOf(ended_at)];
-    plan.charges.push({ ...charge, id, created_at: created, ended_at: ended });
+    const [from, end] = [instantOf(effective_from), ended_at === null ? null : instantOf(ended_at)];
+    plan.charges.push({ ...charge, id, effective_from: from, ended_at: end });
   }
   return plans;
 }

@@ -16,15 +16,15 @@ export interface ChargeOfPlan {
   is_in_advance: boolean;
   /** Of its terms, as text. */
   bytes: number;
-  created_at: Micros;
-  /** Null: it is ACTIVE. */
+  effective_from: Micros;
+  /** Null: it has no end. */
   ended_at: Micros | null;
 }
 
 /** What an opening has to know of a plan. */
 export interface PlanCharges {
   billing_interval: BillingInterval;
-  /** All that there are, also those that ended. */
+  /** All that there are, also those that ended and those that are to come. */
   charges: readonly ChargeOfPlan[];
 }
 
@@ -157,10 +157,10 @@ function openPeriod(row: SubscriptionRow, cycle: number, { plans, periods }: Bou
   row.current_period_end = isoOf(end);
   row.cycle = cycle;
   if (row.status === 'TRIAL') row.status = 'ACTIVE';
-  // Those that are ACTIVE when the period begins, and not when somebody gets to open it: a run that comes late changes nothing.
+  // Those that are in force when the period begins, and not when somebody gets to open it: a run that comes late changes nothing.
   const at = Math.max(start, instantOf(row.created_at));
   const charges = planOf(plans, row.plan_id).charges.filter(
-    ({ created_at, ended_at }) => created_at <= at && (ended_at === null || ended_at > at),
+    ({ effective_from, ended_at }) => effective_from <= at && (ended_at === null || ended_at > at),
   );
   const { plan_id, current_period_start: period_start, current_period_end: period_end } = row;
   return { cycle, plan_id, period_start, period_end, days, charges };

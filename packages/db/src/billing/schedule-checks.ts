@@ -51,7 +51,7 @@ export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
   },
   {
     name: 'dues_missing',
-    promise: 'each charge that was ACTIVE when a period of its plan was opened has a due in it',
+    promise: 'each charge that was in force when a period of its plan was opened has a due in it',
     // One that was made in the minute before may not have been seen yet by whoever opened the period.
     faults: ({ of }) => sql`
       SELECT p.organization_id, 'subscription ' || p.subscription_id AS subject,
@@ -59,7 +59,7 @@ export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
       FROM subscription_periods p
       JOIN subscriptions s ON s.organization_id = p.organization_id AND s.id = p.subscription_id
       JOIN charges c ON c.organization_id = p.organization_id AND c.plan_id = p.plan_id
-        AND c.created_at <= greatest(p.period_start, s.created_at) - interval '1 minute'
+        AND c.effective_from <= greatest(p.period_start, s.created_at) - interval '1 minute'
         AND (c.ended_at IS NULL OR c.ended_at > p.opened_at)
       WHERE ${of('p')} AND NOT EXISTS (
         SELECT FROM dues d WHERE d.organization_id = p.organization_id AND d.subscription_id = p.subscription_id

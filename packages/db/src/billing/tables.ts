@@ -27,7 +27,9 @@ interface Charges {
   meter_id: string | null;
   terms: Json<unknown>;
   created_at: Time;
+  effective_from: Time;
   ended_at: TimeOrNull;
+  replaces: string | null;
 }
 
 interface Subscriptions {

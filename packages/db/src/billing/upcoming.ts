@@ -201,7 +201,9 @@ async function pricedInTrial(db: Queries, organizationId: string, row: Subscript
       ${row.current_period_start}::timestamptz AS period_start, ${row.current_period_end}::timestamptz AS period_end,
       NULL AS days_in_force, NULL AS days_in_period, aggregation_type
     FROM charges JOIN meters ON meters.organization_id = charges.organization_id AND meters.id = charges.meter_id
-    WHERE charges.organization_id = ${organizationId}::uuid AND plan_id = ${row.plan_id}::uuid AND ended_at IS NULL
+    WHERE charges.organization_id = ${organizationId}::uuid AND plan_id = ${row.plan_id}::uuid
+      AND effective_from <= ${row.current_period_end}::timestamptz
+      AND (ended_at IS NULL OR ended_at > ${row.current_period_end}::timestamptz)
     ORDER BY charges.id`.execute(db);
   return rows;
 }

@@ -1,0 +1,90 @@
+// A price is changed in one step: one transaction ends a charge and adds the one in its place, at one instant. So a boundary meets
+// exactly one of them.
+
+import { getBillingSettings } from '@weir/db/billing/billing-settings';
+import {
+  endChargeAt,
+  lockCharge,
+  readBillingTime,
+  takeBackCharge,
+  type Charge,
+  type Place,
+} from '@weir/db/billing/charges';
+import type { Queries } from '@weir/db/page';
+import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
+import { Refusal } from '@weir/shared/errors';
+import { isoOf, type Micros } from '@weir/shared/instant';
+import { invalidFields } from '../http/problem.ts';
+import { readTime } from './read-time.ts';
+
+/** A new price is announced so long before at most, as a subscription is. */
+const MONTHS_AHEAD_MAX = 24;
+
+interface Replacement {
+  planId: string;
+  /** The charge that is to end. */
+  replaces: string;
+  /** As it was sent. */
+  effective_from: string | undefined;
+  /** Of the charge that is to begin: null where it is FIXED. */
+  meter_id: string | null;
+}
+
+/**
+ * Ends the charge whose place another one is to take, and returns where that one stands. Throws a Refusal where it cannot be. Expects
+ * the plan locked.
+ */
+export async function endReplaced(
+  transaction: Queries,
+  organizationId: string,
+  { planId, replaces: id, effective_from, meter_id }: Replacement,
+): Promise<Place> {
+  const replaced = await lockCharge(transaction, organizationId, { planId, id });
+  if (replaced === undefined)
+    throw new Refusal('not_found', 'The plan has no charge with the id in replaces: see GET /api/v1/plans/{id}.');
+  if (replaced.meter_id !== meter_id) {
+    const message = 'must be a charge of the same meter, or a FIXED one where the new one is FIXED';
+    throw invalidFields([{ path: 'replaces', message }]);
+  }
+  if (replaced.ended_at !== null) throw new Refusal('charge_inactive', whyEnded(replaced, replaced.ended_at));
+  const now = microsOfTime(await readBillingTime(transaction));
+  const { time_zone } = await getBillingSettings(transaction, organizationId);
+  // One that has not begun gives its place away in the instant in which it would have begun, unless another one is named.
+  const soonest = Math.max(now, microsOfTime(replaced.effective_from));
+  const at = effective_from === undefined ? soonest : readTime('effective_from', effective_from, time_zone);
+  checkInstant(at, { now, soonest, timeZone: time_zone });
+  await endChargeAt(transaction, organizationId, { id, at: isoOf(at) });
+  return { replaces: id, effective_from: isoOf(at) };
+}
+
+/**
+ * Ends what a person no longer wants: returns true where the charge is to end now, false where it had not begun and was taken back.
+ * Throws a Refusal for one whose place another charge is to take.
+ */
+export async function mayEndNow(transaction: Queries, organizationId: string, charge: Charge): Promise<boolean> {
+  if (charge.status === 'INACTIVE') return true;
+  if (charge.ended_at !== null) throw new Refusal('charge_inactive', whyEnded(charge, charge.ended_at));
+  const now = microsOfTime(await readBillingTime(transaction));
+  if (microsOfTime(charge.effective_from) <= now) return true;
+  await takeBackCharge(transaction, organizationId, charge);
+  return false;
+}
+
+function whyEnded({ status }: Charge, endedAt: string): string {
+  return status === 'INACTIVE'
+    ? 'The charge has ended: name the one that is in force, or add a charge without replaces.'
+    : `The charge ends at ${endedAt}, when another one takes its place: name that one, or take it back with status INACTIVE first.`;
+}
+
+function checkInstant(
+  at: Micros,
+  { now, soonest, timeZone }: { now: Micros; soonest: Micros; timeZone: string },
+): void {
+  const refuse = (message: string) => invalidFields([{ path: 'effective_from', message }]);
+  if (at < now) throw refuse('must not be in the past');
+  if (at < soonest) throw refuse(`must not be before the replaced charge begins, at ${isoOf(soonest)}`);
+  if (at > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, now), MONTHS_AHEAD_MAX)))
+    throw refuse(`must be at most ${MONTHS_AHEAD_MAX} months ahead`);
+}
+
+const microsOfTime = (time: string): Micros => readTime('effective_from', time, 'UTC');

@@ -1,0 +1,227 @@
+// A price is changed in one step: each period is billed by the old charge or by the new one, never by both and never by none.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startBilling, type Billing } from '../support/billing.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+
+const NOW = '2024-05-15T10:30:00.000Z';
+const NEVER = '01890000-0000-7000-8000-000000000009';
+const LONG = { timeout: 60_000 };
+
+let billing: Billing;
+let meterId: string;
+
+beforeAll(async () => {
+  billing = await startBilling(NOW);
+  meterId = (await billing.admin.createMeter('SUM')).id;
+});
+beforeEach(() => billing.at(NOW));
+afterAll(() => billing.close());
+
+const fixed = (unit_price: string, more: object = {}) => ({
+  type: 'FIXED',
+  display_name: `Fee of ${unit_price}`,
+  unit_price,
+  ...more,
+});
+const usage = (unit_price: string, more: object = {}) => ({
+  type: 'USAGE',
+  display_name: `Calls at ${unit_price}`,
+  meter_id: meterId,
+  unit_price,
+  ...more,
+});
+
+async function pricedPlan(charge: object) {
+  const planId = await billing.plan({}, []);
+  const { id } = await billing.post(`/plans/${planId}/charges`, charge);
+  return { planId, id: String(id) };
+}
+
+const add = (planId: string, charge: object) => billing.post(`/plans/${planId}/charges`, charge);
+const tryToAdd = (planId: string, charge: object) => billing.ask('POST', `/plans/${planId}/charges`, charge);
+const end = (planId: string, id: string) =>
+  billing.ask('PATCH', `/plans/${planId}/charges/${id}`, { status: 'INACTIVE' });
+
+async function subscribe(planId: string) {
+  const { id: customer_id } = await billing.customer();
+  const { id } = await billing.post('/subscriptions', { customer_id, plan_id: planId, start_date: '2024-05-01' });
+  return String(id);
+}
+
+/** Which prices each period is billed by, after the run came so late that several periods have begun. */
+async function billedUntil(subscriptionId: string, instant: string) {
+  await billing.at(instant);
+  await billing.run();
+  return (await billing.dues(subscriptionId)).map(
+    ({ cycle, display_name }) => `${String(cycle)} ${String(display_name)}`,
+  );
+}
+
+describe('a price is replaced', () => {
+  test('at once: the old one ends in the instant in which the new one begins', async () => {
+    const { planId, id } = await pricedPlan(usage('1'));
+    const subscription = await subscribe(planId);
+    const replacing = await add(planId, usage('2', { replaces: id }));
+    expect(replacing).toMatchObject({ replaces: id, effective_from: NOW, ended_at: null, status: 'ACTIVE' });
+    const { charges } = await billing.get(`/plans/${planId}`);
+    expect(charges).toMatchObject([
+      { id, status: 'INACTIVE', ended_at: NOW },
+      { id: replacing.id, status: 'ACTIVE' },
+    ]);
+    expect(await billedUntil(subscription, '2024-06-01T00:00:00.000Z')).toEqual(['0 Calls at 1', '1 Calls at 2']);
+  });
+
+  test('from a date on, also where the run is months late', async () => {
+    const { planId, id } = await pricedPlan(fixed('49'));
+    const subscription = await subscribe(planId);
+    const next = await add(planId, fixed('59', { replaces: id, effective_from: '2024-07-01' }));
+    expect(next).toMatchObject({ effective_from: '2024-07-01T00:00:00.000Z', status: 'ACTIVE' });
+    expect((await billing.get(`/plans/${planId}`)).charges).toMatchObject([
+      { id, status: 'ACTIVE', ended_at: '2024-07-01T00:00:00.000Z' },
+      { id: next.id, status: 'ACTIVE' },
+    ]);
+    expect(await billedUntil(subscription, '2024-08-02T00:00:00.000Z')).toEqual([
+      '0 Fee of 49',
+      '1 Fee of 49',
+      '2 Fee of 59',
+      '3 Fee of 59',
+    ]);
+  });
+
+  test('a date is its first instant in the zone of the organization', async () => {
+    const { planId, id } = await pricedPlan(fixed('1'));
+    await billing.ask('PATCH', '/billing/settings', { time_zone: 'Asia/Tokyo' });
+    const next = await add(planId, fixed('2', { replaces: id, effective_from: '2024-07-01' }));
+    await billing.ask('PATCH', '/billing/settings', { time_zone: 'UTC' });
+    expect(next.effective_from).toBe('2024-06-30T15:00:00.000Z');
+  });
+
+  test('twice before the first new price begins: each period is billed by the one of its time', async () => {
+    const { planId, id } = await pricedPlan(usage('1'));
+    const subscription = await subscribe(planId);
+    const second = await add(planId, usage('2', { replaces: id, effective_from: '2024-06-15' }));
+    await add(planId, usage('3', { replaces: second.id, effective_from: '2024-07-15' }));
+    expect(await billedUntil(subscription, '2024-08-01T00:00:00.000Z')).toEqual([
+      '0 Calls at 1',
+      '1 Calls at 1',
+      '2 Calls at 2',
+      '3 Calls at 3',
+    ]);
+  });
+
+  test('a price that has not begun gives its place to another one, and is never billed', async () => {
+    const { planId, id } = await pricedPlan(usage('1'));
+    const subscription = await subscribe(planId);
+    const wrong = await add(planId, usage('200', { replaces: id, effective_from: '2024-06-01' }));
+    await add(planId, usage('2', { replaces: wrong.id }));
+    expect(await billedUntil(subscription, '2024-07-01T00:00:00.000Z')).toEqual([
+      '0 Calls at 1',
+      '1 Calls at 2',
+      '2 Calls at 2',
+    ]);
+  });
+
+  test('a price that has not begun is taken back, and the one before it goes on', async () => {
+    const { planId, id } = await pricedPlan(usage('1'));
+    const subscription = await subscribe(planId);
+    const next = await add(planId, usage('2', { replaces: id, effective_from: '2024-06-01' }));
+    expectProblem(await end(planId, id), 409, 'charge_inactive');
+    expect((await end(planId, next.id)).body).toMatchObject({ status: 'INACTIVE' });
+    expect((await billing.get(`/plans/${planId}`)).charges).toMatchObject([
+      { id, status: 'ACTIVE', ended_at: null },
+      { id: next.id, status: 'INACTIVE' },
+    ]);
+    expect(await billedUntil(subscription, '2024-06-01T00:00:00.000Z')).toEqual(['0 Calls at 1', '1 Calls at 1']);
+    // And it is free for the next price.
+    await add(planId, usage('3', { replaces: id }));
+  });
+
+  test('of two requests at once one replaces it, and the other is told', async () => {
+    const { planId, id } = await pricedPlan(usage('1'));
+    const answers = await Promise.all([2, 3].map((price) => tryToAdd(planId, usage(`${price}`, { replaces: id }))));
+    expect(answers.map(({ status }) => status).sort((one, other) => one - other)).toEqual([201, 409]);
+    expect((await billing.get(`/plans/${planId}`)).charges).toHaveLength(2);
+  });
+
+  test('a preview of the next invoice has the price that will be in force', async () => {
+    const { planId, id } = await pricedPlan(fixed('49'));
+    const subscription = await subscribe(planId);
+    await billing.run();
+    await add(planId, fixed('59', { replaces: id, effective_from: '2024-06-01' }));
+    const { lines } = await billing.post(`/subscriptions/${subscription}/preview-invoice`);
+    expect(lines).toMatchObject([{ description: 'Fee of 59', amount: '59.00' }]);
+  });
+});
+
+describe('a price is not replaced, and nothing is changed,', () => {
+  test.each([
+    ['by one of another meter', () => fixed('2'), {}, 422, 'invalid_request'],
+    ['in the past', () => usage('2'), { effective_from: '2024-05-15T10:29:59Z' }, 422, 'invalid_request'],
+    ['more than two years ahead', () => usage('2'), { effective_from: '2026-05-16' }, 422, 'invalid_request'],
+    ['at no instant', () => usage('2'), { effective_from: 'soon' }, 422, 'invalid_request'],
+    ['where there is none with this id', () => usage('2'), { replaces: NEVER }, 404, 'not_found'],
+    ['by a price that cannot be', () => usage('-1'), {}, 422, 'invalid_request'],
+  ])('%s', async (_, charge, more, status, code) => {
+    const { planId, id } = await pricedPlan(usage('1'));
+    expectProblem(await tryToAdd(planId, { ...charge(), replaces: id, ...more }), status, code);
+    expect((await billing.get(`/plans/${planId}`)).charges).toMatchObject([{ id, status: 'ACTIVE', ended_at: null }]);
+  });
+
+  test('of another plan', async () => {
+    const { id } = await pricedPlan(usage('1'));
+    const other = await pricedPlan(fixed('1'));
+    expectProblem(await tryToAdd(other.planId, usage('2', { replaces: id })), 404, 'not_found');
+  });
+
+  test('that has ended, or is to be replaced by another one already', async () => {
+    const { planId, id } = await pricedPlan(usage('1'));
+    await add(planId, usage('2', { replaces: id, effective_from: '2024-06-01' }));
+    expectProblem(await tryToAdd(planId, usage('3', { replaces: id })), 409, 'charge_inactive');
+    await billing.at('2024-06-02T00:00:00.000Z');
+    expectProblem(await tryToAdd(planId, usage('3', { replaces: id })), 409, 'charge_inactive');
+  });
+
+  test('before the price that it follows has begun', async () => {
+    const { planId, id } = await pricedPlan(usage('1'));
+    const next = await add(planId, usage('2', { replaces: id, effective_from: '2024-07-01' }));
+    const early = usage('3', { replaces: next.id, effective_from: '2024-06-01' });
+    expectProblem(await tryToAdd(planId, early), 422, 'invalid_request');
+  });
+
+  test('and an instant without a charge to replace is refused', async () => {
+    const { planId } = await pricedPlan(fixed('1'));
+    expectProblem(await tryToAdd(planId, fixed('2', { effective_from: '2024-07-01' })), 422, 'invalid_request');
+  });
+});
+
+describe('a plan has', LONG, () => {
+  test('at most 100 charges that have not ended, and each of them can be replaced', async () => {
+    const planId = await billing.plan({}, []);
+    const ids: string[] = [];
+    for (let count = 0; count < 99; count += 1) ids.push((await add(planId, fixed('1'))).id);
+    const answers = await Promise.all([1, 2, 3].map(() => tryToAdd(planId, fixed('1'))));
+    expect(answers.map(({ status }) => status).sort((one, other) => one - other)).toEqual([201, 422, 422]);
+    await add(planId, fixed('2', { replaces: ids[0] }));
+    expectProblem(await tryToAdd(planId, fixed('1')), 422, 'invalid_request');
+    await end(planId, ids[1] ?? '');
+    await add(planId, fixed('1'));
+  });
+
+  test('at most 2,000 tiers in all of them', async () => {
+    const planId = await billing.plan({}, []);
+    const tiers = Array.from({ length: 100 }, (_, index) => ({
+      up_to: index === 99 ? null : index + 1,
+      unit_price: '1',
+    }));
+    const tiered = async () => usage('1', { meter_id: (await billing.admin.createMeter('SUM')).id });
+    for (let count = 0; count < 20; count += 1) {
+      const { unit_price: _, ...charge } = await tiered();
+      await add(planId, { ...charge, model: 'graduated', tiers });
+    }
+    const { unit_price: _, ...charge } = await tiered();
+    const last = { ...charge, model: 'volume', tiers: tiers.slice(99) };
+    expectProblem(await tryToAdd(planId, last), 422, 'invalid_request');
+    await add(planId, await tiered());
+  });
+});
