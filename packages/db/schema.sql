@@ -251,6 +251,8 @@ CREATE TABLE dues (
   days_in_period integer,
   closing bigint,
   billed numeric NOT NULL DEFAULT 0,
+  rebills integer NOT NULL DEFAULT 0,
+  rebilling boolean NOT NULL DEFAULT false,
   CONSTRAINT dues_organization_id_charge_id_fkey FOREIGN KEY (organization_id, charge_id) REFERENCES charges(organization_id, id),
   CONSTRAINT dues_organization_id_subscription_id_cycle_fkey FOREIGN KEY (organization_id, subscription_id, cycle) REFERENCES subscription_periods(organization_id, subscription_id, cycle),
   CONSTRAINT dues_period_check CHECK ((period_start <= period_end)),
@@ -345,6 +347,8 @@ CREATE TABLE invoice_lines (
   rating_version integer NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
   waived numeric,
+  rebills integer NOT NULL DEFAULT 0,
+  rebilled integer,
   CONSTRAINT invoice_lines_due_check CHECK (((kind = 'ADJUSTMENT'::text) = (charge_id IS NULL))),
   CONSTRAINT invoice_lines_due_fkey FOREIGN KEY (organization_id, subscription_id, cycle, charge_id) REFERENCES dues(organization_id, subscription_id, cycle, charge_id),
   CONSTRAINT invoice_lines_kind_check CHECK ((kind = ANY (ARRAY['FIXED'::text, 'USAGE'::text, 'LATE_USAGE'::text, 'ADJUSTMENT'::text]))),
@@ -716,6 +720,8 @@ CREATE INDEX customer_value_days_meter_day_idx ON public.customer_value_days USI
 CREATE INDEX dues_organization_id_charge_id_idx ON public.dues USING btree (organization_id, charge_id);
 
 CREATE INDEX dues_organization_id_meter_id_customer_external_id_idx ON public.dues USING btree (organization_id, meter_id, customer_external_id, period_start) WHERE (meter_id IS NOT NULL);
+
+CREATE INDEX dues_rebilling_idx ON public.dues USING btree (organization_id, subscription_id) WHERE rebilling;
 
 CREATE INDEX events_stream_timestamp_idx ON ONLY public.events USING btree (event_stream(meter_id, customer_external_id), "timestamp");
 

@@ -227,3 +227,76 @@ describe('what an invoice below zero gives', () => {
     expect(await faultsOfBilling()).toEqual([]);
   });
 });
+
+describe('a void invoice that is to be billed again', () => {
+  test('is, by the next invoice, with what came late, and once', async () => {
+    const meter = await billing.meter('SUM');
+    const plan = await billing.plan([
+      { type: 'FIXED', display_name: 'Base', unit_price: '31' },
+      { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '0.1' },
+    ]);
+    const customer = await billing.customer();
+    await billing.moveTo('2025-01-01T00:00:00Z');
+    const { id } = await billing.subscribe(plan.id, customer.id, { start_date: '2025-01-01T00:00:00Z' });
+    const use = (quantity: number) =>
+      billing.track([{ meter, customer: customer.external_id, quantity, at: '2025-01-05T00:00:00Z' }]);
+    await use(100);
+    await billing.moveTo('2025-02-01T00:10:00Z', id);
+    const [, second] = await billing.finalizeAll(id);
+    expect(second).toMatchObject({ total: '41.00' });
+    await use(1);
+    const note = 'Wrong address';
+    expect(await billing.post(`/invoices/${second.id}/void`, { note, rebill: true })).toMatchObject({
+      status: 'VOID',
+      note,
+    });
+    await use(1);
+    await billing.moveTo('2025-03-01T00:10:00Z', id);
+    const [third] = await billing.finalizeAll(id);
+    const lines = third.lines.map(({ kind, cycle, billed_before, amount }: Record<string, unknown>) => [
+      kind,
+      cycle,
+      billed_before,
+      amount,
+    ]);
+    expect(lines).toEqual([
+      ['USAGE', 1, '0.00', '0.00'],
+      ['FIXED', 1, '0.00', '31.00'],
+      ['FIXED', 2, '0.00', '31.00'],
+      ['USAGE', 0, '0.00', '10.20'],
+    ]);
+    // It comes again, and then, voided without it, is waived: only what comes beyond it is billed.
+    await use(1);
+    await billing.post(`/invoices/${third.id}/void`, { rebill: true });
+    await billing.post(`/subscriptions/${id}/cancel`, CANCEL_NOW);
+    const [last] = await billing.finalizeAll(id);
+    // The second month in full, one date of the third, and 103 units.
+    expect(last).toMatchObject({ total: '42.30' });
+    await billing.post(`/invoices/${last.id}/void`);
+    await use(1);
+    expect(await billing.request('POST', `/subscriptions/${id}/settle`)).toMatchObject({
+      status: 201,
+      body: { invoice: { total: '0.10' } },
+    });
+    await expectIdentical(id);
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+
+  test('is billed by an invoice of its own after the end', async () => {
+    const { subscription, invoice } = await billedInAdvance();
+    await billing.post(`/subscriptions/${subscription}/cancel`, CANCEL_NOW);
+    await billing.finalizeAll(subscription);
+    expect(await billing.get(`/invoices/${invoice}`)).toMatchObject({ amount_due: '10.00' });
+    // What lowered it, 21.00, is a grant now, and what comes to 10.00 is billed as 31.00 against it.
+    await billing.post(`/invoices/${invoice}/void`, { rebill: true });
+    const { invoice: settled } = await billing.post(`/subscriptions/${subscription}/settle`, undefined, 201);
+    expect(settled).toMatchObject({
+      kind: 'ADJUSTMENT',
+      total: '31.00',
+      credits_applied: '21.00',
+      amount_due: '10.00',
+    });
+    await expectIdentical(subscription);
+    expect(await faultsOfBilling()).toEqual([]);
+  });
+});

@@ -28,6 +28,16 @@ const security = [{ session: [] }];
 const note = text(1, 2000).nullable().default(null);
 const noteBody = z.strictObject({ note }).nullish();
 
+const voidBody = z
+  .strictObject({
+    note,
+    rebill: z.boolean().default(false).meta({
+      description:
+        'Whether the next invoice of the subscription bills again what this one billed. Not what was added by hand.',
+    }),
+  })
+  .nullish();
+
 const payBody = z
   .strictObject({
     paid_at: dateOrInstant.nullable().default(null).meta({
@@ -94,16 +104,17 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
         tags: ['Billing'],
         summary: 'Waive an invoice',
         description:
-          'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice.',
+          'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true.',
         security,
         params: idInPath,
-        body: noteBody,
+        body: voidBody,
         response: { 200: invoiceWithLines, ...problems },
       },
     },
     async (request) => {
       const which = whichOf(request);
-      return changed(database, which, await voidInvoice(database, which, request.body?.note ?? null));
+      const { note: said = null, rebill = false } = request.body ?? {};
+      return changed(database, which, await voidInvoice(database, which, { note: said, rebill }));
     },
   );
 

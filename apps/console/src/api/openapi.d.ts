@@ -1121,7 +1121,7 @@ export interface paths {
         put?: never;
         /**
          * Waive an invoice
-         * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice.
+         * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true.
          */
         post: operations["voidInvoice"];
         delete?: never;
@@ -7933,12 +7933,18 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "note": "Agreed by telephone."
+                 *       "note": "Agreed by telephone.",
+                 *       "rebill": true
                  *     }
                  */
                 "application/json": {
                     /** @default null */
                     note?: string | null;
+                    /**
+                     * @description Whether the next invoice of the subscription bills again what this one billed. Not what was added by hand.
+                     * @default false
+                     */
+                    rebill?: boolean;
                 } | null;
             };
         };

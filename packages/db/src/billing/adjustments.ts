@@ -154,13 +154,14 @@ export async function findUnsettled(
     SELECT s.id FROM subscriptions s
     WHERE s.organization_id = ${organizationId}::uuid AND s.status = 'CANCELED'
       AND (${after ?? null}::uuid IS NULL OR s.id > ${after ?? null}::uuid)
-      AND EXISTS (
+      AND (EXISTS (SELECT FROM dues d WHERE d.organization_id = s.organization_id AND d.subscription_id = s.id AND d.rebilling)
+        OR EXISTS (
         SELECT FROM dues d
         JOIN late_events l ON l.organization_id = d.organization_id AND l.meter_id = d.meter_id
           AND l.customer_external_id = d.customer_external_id
           AND l."timestamp" >= d.period_start AND l."timestamp" < d.period_end
         WHERE d.organization_id = s.organization_id AND d.subscription_id = s.id AND d.meter_id IS NOT NULL
-          AND l.closing >= d.closing AND l.closing >= s.closing)
+          AND l.closing >= d.closing AND l.closing >= s.closing))
       AND NOT EXISTS (
         SELECT FROM invoices i
         WHERE i.organization_id = s.organization_id AND i.subscription_id = s.id AND (i.status = 'DRAFT'

@@ -52,6 +52,8 @@ export interface ComputedLine {
   amount: string;
   /** What would have come back, had it been asked for; null where nothing was cut off. */
   waived: string | null;
+  /** How many void invoices of the due there were that do not count. */
+  rebills: number;
   /** Null in a draft. */
   closing: string | null;
   rating_version: number;
@@ -131,8 +133,7 @@ function duesOf(
   byCycle: ReadonlyMap<string, DueRow[]>,
   late: readonly DueRow[],
 ): DueOfInvoice[] {
-  const lateLines = late.map((due): DueOfInvoice => ({ kind: 'LATE_USAGE', due }));
-  if (cycle === null) return lateLines;
+  if (cycle === null) return late.map(lateLine);
   const ended = byCycle.get(cycleKey({ subscription_id, cycle: cycle - 1 })) ?? [];
   const begun = byCycle.get(cycleKey({ subscription_id, cycle })) ?? [];
   const usage = ended.filter(({ terms }) => terms.type === 'USAGE');
@@ -141,11 +142,18 @@ function duesOf(
     ...ended.filter((due) => isInAdvance(due) && wasCut(due, currency)),
     ...begun.filter(isInAdvance),
   ];
+  // What was billed in advance, and is to be billed again, may have been cut as well.
+  const listed = new Set([...usage, ...fixed].map(dueKey));
   return [
     ...usage.map((due): DueOfInvoice => ({ kind: 'USAGE', due })),
     ...fixed.map((due): DueOfInvoice => ({ kind: 'FIXED', due })),
-    ...lateLines,
+    ...late.filter((due) => !listed.has(dueKey(due))).map(lateLine),
   ];
+}
+
+/** Late changes, and what is to be billed again. */
+function lateLine(due: DueRow): DueOfInvoice {
+  return { kind: due.rebilling ? due.terms.type : 'LATE_USAGE', due };
 }
 
 function isInAdvance({ terms }: DueRow): boolean {
@@ -289,6 +297,7 @@ function lineOfDue(
     billed_before: formatAmount(billedBefore, digits),
     amount: formatAmount(amount, digits),
     waived: waived === null ? null : formatAmount(waived, digits),
+    rebills: due.rebills,
     rating_version: RATING_VERSION,
   };
   return { line, amount };

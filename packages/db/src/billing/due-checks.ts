@@ -14,7 +14,8 @@ export const DUE_CHECKS: readonly BillingCheck[] = [
           coalesce(d.closing::text, 'none')) AS said
       FROM dues d
       LEFT JOIN (
-        SELECT l.organization_id, l.subscription_id, l.cycle, l.charge_id, sum(l.amount) AS amount, max(l.closing) AS closing
+        SELECT l.organization_id, l.subscription_id, l.cycle, l.charge_id,
+          coalesce(sum(l.amount) FILTER (WHERE l.rebilled IS NULL), 0) AS amount, max(l.closing) AS closing
         FROM invoice_lines l
         JOIN invoices i ON i.organization_id = l.organization_id AND i.id = l.invoice_id AND i.status <> 'DRAFT'
         WHERE ${of('l')} AND l.charge_id IS NOT NULL GROUP BY 1, 2, 3, 4
@@ -36,7 +37,10 @@ export const DUE_CHECKS: readonly BillingCheck[] = [
           coalesce(sum(l.amount) OVER (
             PARTITION BY l.organization_id, l.subscription_id, l.cycle, l.charge_id
             ORDER BY l.closing NULLS FIRST, i.finalized_at, l.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-          ), 0) AS before
+          ), 0) - coalesce((
+            SELECT sum(again.amount) FROM invoice_lines again
+            WHERE l.rebills > 0 AND again.organization_id = l.organization_id AND again.subscription_id = l.subscription_id
+              AND again.cycle = l.cycle AND again.charge_id = l.charge_id AND again.rebilled <= l.rebills), 0) AS before
         FROM invoice_lines l
         JOIN invoices i ON i.organization_id = l.organization_id AND i.id = l.invoice_id AND i.status <> 'DRAFT'
         WHERE ${of('l')} AND l.charge_id IS NOT NULL

@@ -64,7 +64,7 @@ export async function updateDues(
 ): Promise<void> {
   if (settled.length === 0) return;
   await sql`
-    UPDATE dues d SET closing = ${closing}, billed = settled.billed
+    UPDATE dues d SET closing = ${closing}, billed = settled.billed, rebilling = false
     FROM unnest(
       ${settled.map(({ subscription_id }) => subscription_id)}::uuid[],
       ${settled.map(({ cycle }) => cycle)}::integer[],
@@ -73,4 +73,28 @@ export async function updateDues(
     ) AS settled (subscription_id, cycle, charge_id, billed)
     WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = settled.subscription_id
       AND d.cycle = settled.cycle AND d.charge_id = settled.charge_id`.execute(transaction);
+}
+
+/**
+ * Lets the dues of an invoice be billed again by the next one of their subscription: what it billed counts no more. Expects the row
+ * of the subscription locked, and the invoice to be void.
+ */
+export async function rebillDues(transaction: Queries, organizationId: string, invoiceId: string): Promise<void> {
+  await sql`
+    WITH own AS (
+      SELECT subscription_id, cycle, charge_id, sum(amount) AS amount FROM invoice_lines
+      WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${invoiceId}::uuid AND charge_id IS NOT NULL
+      GROUP BY subscription_id, cycle, charge_id
+    ), waiting AS (
+      UPDATE dues d SET billed = d.billed - own.amount, rebills = d.rebills + 1, rebilling = true
+      FROM own
+      WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = own.subscription_id
+        AND d.cycle = own.cycle AND d.charge_id = own.charge_id
+      RETURNING d.subscription_id, d.cycle, d.charge_id, d.rebills
+    )
+    UPDATE invoice_lines l SET rebilled = waiting.rebills
+    FROM waiting
+    WHERE l.organization_id = ${organizationId}::uuid AND l.invoice_id = ${invoiceId}::uuid
+      AND l.subscription_id = waiting.subscription_id AND l.cycle = waiting.cycle
+      AND l.charge_id = waiting.charge_id`.execute(transaction);
 }

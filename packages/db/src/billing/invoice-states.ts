@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { returnDraws } from './draws.ts';
+import { rebillDues } from './dues.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
 import { invoiceData } from './invoice-data.ts';
 import { amountDueOf, amountOf, findInvoiceRow, lockInvoiceRow, type InvoiceRow } from './invoices.ts';
@@ -63,15 +64,19 @@ export async function payInvoice(database: Database, which: InvoiceOfActor, paym
   );
 }
 
-/** Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. */
+/**
+ * Waives an invoice. What it took of grants goes back to them; what it billed does not come back by itself. With `rebill` the next
+ * invoice of the subscription bills its dues again, as they are by then.
+ */
 export async function voidInvoice(
   database: Database,
   which: InvoiceOfActor,
-  note: string | null,
+  { note, rebill }: { note: string | null; rebill: boolean },
 ): Promise<ChangeOutcome> {
   return await changeInvoice(database, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.voided', async (transaction, row) => {
-    const unfounded = await readUnfounded(transaction, which.organizationId, row);
+    const unfounded = rebill ? undefined : await readUnfounded(transaction, which.organizationId, row);
     await returnDraws(transaction, which.organizationId, row.id, unfounded);
+    if (rebill) await rebillDues(transaction, which.organizationId, row.id);
     return { status: 'VOID', ...(note !== null && { note }) };
   });
 }

@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { DueRow } from './dues.ts';
+import { dueKey } from './returnable.ts';
 
 /**
  * The closed dues of subscriptions that have late events which no line has settled, by subscription, then by period: those that
- * came in since the last closing of the subscription, and before the closing `before`; with null, all of them.
+ * came in since the last closing of the subscription, and before the closing `before`; with null, all of them. Then those that are to
+ * be billed again.
  */
 export async function findLateDues(
   db: Queries,
@@ -38,5 +40,11 @@ export async function findLateDues(
     JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
     WHERE s.organization_id = ${organizationId}::uuid AND s.id = ANY (${subscriptionIds}::uuid[])
     ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
-  return rows;
+  const { rows: again } = await sql<DueRow>`
+    SELECT d.*, m.aggregation_type AS aggregation
+    FROM dues d LEFT JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
+    WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = ANY (${subscriptionIds}::uuid[]) AND d.rebilling
+    ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
+  const late = new Set(rows.map(dueKey));
+  return [...rows, ...again.filter((due) => !late.has(dueKey(due)))];
 }

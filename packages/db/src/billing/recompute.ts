@@ -170,7 +170,7 @@ async function readUsageOfLines(
 
 /**
  * What was billed before each line for its due: the sum of the due's lines that were finalized before it. Closings say which came
- * first; two lines of a due have the same one only where nothing changed in between but the due itself, and then cycles say it.
+ * first, without those whose invoices were to be billed again by then; two lines of a due have the same one only where nothing changed in between but the due itself, and then cycles say it.
  */
 async function readBilledBefore(
   db: Queries,
@@ -190,6 +190,7 @@ async function readBilledBefore(
     ) ON earlier.organization_id = lines.organization_id AND earlier.subscription_id = lines.subscription_id
       AND earlier.cycle = lines.cycle AND earlier.charge_id = lines.charge_id
       AND ${order('earlier', 'former')} < ${order('lines', 'invoices')}
+      AND (earlier.rebilled IS NULL OR earlier.rebilled > lines.rebills)
     WHERE lines.organization_id = ${organizationId}::uuid AND lines.id = ANY (${lines.map(({ id }) => id)}::uuid[])
     GROUP BY lines.id, invoices.currency`.execute(db);
   return new Map(rows.map(({ id, currency, billed }) => [id, amountOf(billed, minorDigits(currency))]));

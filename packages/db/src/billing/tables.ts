@@ -98,6 +98,8 @@ interface Dues {
   days_in_period: number | null;
   closing: ColumnType<string | null, string | number | null | undefined, string | number | null>;
   billed: ColumnType<string, string | undefined, string>;
+  rebills: Generated<number>;
+  rebilling: Generated<boolean>;
 }
 
 interface Invoices {
@@ -153,6 +155,8 @@ interface InvoiceLines {
   billed_before: string;
   amount: string;
   waived: Generated<string | null>;
+  rebills: Generated<number>;
+  rebilled: Generated<number | null>;
   closing: ColumnType<string | null, string | number | null | undefined, string | number | null>;
   rating_version: number;
   created_at: Time;

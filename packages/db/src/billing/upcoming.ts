@@ -138,6 +138,8 @@ async function duesOf(
     days_in_period: days?.inPeriod ?? null,
     closing: null,
     billed: '0',
+    rebills: 0,
+    rebilling: false,
     aggregation: null,
   }));
 }

@@ -63,14 +63,14 @@ async function insertLines(
   await sql`
     INSERT INTO invoice_lines (organization_id, id, invoice_id, position, kind, description, subscription_id, cycle, charge_id,
       period_start, period_end, days_in_force, days_in_period, quantity, event_count, detail, exact_amount, billed_before,
-      amount, waived, closing, rating_version)
+      amount, waived, rebills, closing, rating_version)
     SELECT ${organizationId}::uuid, id, invoice_id, position, kind, description, subscription_id, cycle, charge_id,
       period_start, period_end, days_in_force, days_in_period, quantity, event_count, detail, exact_amount, billed_before,
-      amount, waived, closing, rating_version
+      amount, waived, rebills, closing, rating_version
     FROM json_to_recordset(${JSON.stringify(ofDues)}::json) AS line (id uuid, invoice_id uuid, position integer, kind text,
       description text, subscription_id uuid, cycle integer, charge_id uuid, period_start timestamptz,
       period_end timestamptz, days_in_force integer, days_in_period integer, quantity numeric, event_count bigint,
-      detail jsonb, exact_amount text, billed_before numeric, amount numeric, waived numeric, closing bigint, rating_version integer)
+      detail jsonb, exact_amount text, billed_before numeric, amount numeric, waived numeric, rebills integer, closing bigint, rating_version integer)
     ORDER BY id`.execute(transaction);
 }
 
