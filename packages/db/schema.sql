@@ -735,11 +735,11 @@ CREATE INDEX invoices_organization_id_customer_id_idx ON public.invoices USING b
 
 CREATE INDEX invoices_organization_id_finalized_at_idx ON public.invoices USING btree (organization_id, finalized_at) WHERE (finalized_at IS NOT NULL);
 
+CREATE INDEX invoices_organization_id_past_due_at_idx ON public.invoices USING btree (organization_id, past_due_at) WHERE ((status = 'OPEN'::text) AND (NOT is_past_due));
+
+CREATE INDEX invoices_organization_id_run_at_id_idx ON public.invoices USING btree (organization_id, run_at, id) WHERE (run_at IS NOT NULL);
+
 CREATE INDEX invoices_organization_id_status_subscription_id_idx ON public.invoices USING btree (organization_id, status, subscription_id) WHERE (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text]));
-
-CREATE INDEX invoices_past_due_at_idx ON public.invoices USING btree (past_due_at) WHERE ((status = 'OPEN'::text) AND (NOT is_past_due));
-
-CREATE INDEX invoices_run_at_idx ON public.invoices USING btree (run_at) WHERE (run_at IS NOT NULL);
 
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
 
@@ -761,7 +761,7 @@ CREATE INDEX subscriptions_organization_id_pending_plan_id_idx ON public.subscri
 
 CREATE INDEX subscriptions_organization_id_plan_id_idx ON public.subscriptions USING btree (organization_id, plan_id);
 
-CREATE INDEX subscriptions_run_at_idx ON public.subscriptions USING btree (run_at) WHERE (run_at IS NOT NULL);
+CREATE INDEX subscriptions_organization_id_run_at_id_idx ON public.subscriptions USING btree (organization_id, run_at, id) WHERE (run_at IS NOT NULL);
 
 CREATE INDEX widget_tokens_expires_at_idx ON public.widget_tokens USING btree (expires_at);
 

@@ -1,12 +1,5 @@
-// What the run of billing waits for: events that are on their way, and jobs that wait already.
+// What the run of billing waits for: events that are on their way.
 
-import { openBillingJobs } from '@weir/queue/billing-jobs';
-import { queueKeys } from '@weir/queue/keys';
-import { newId } from '@weir/shared/ids';
-import { createLog } from '@weir/shared/log';
-import { addDueWork } from '@weir/worker/billing/find-work';
-import { Queue } from 'bullmq';
-import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openRun, startPricedRun, type PricedRun } from '../support/billing-run.ts';
 import { startWeir, type Weir } from '../support/harness.ts';
@@ -121,23 +114,4 @@ test('what was recorded while a draft waited is on its invoice, also where anoth
   await finalize(heldDraft);
   expect(await billing.get(`/invoices/${heldDraft}`)).toMatchObject({ status: 'OPEN', total });
   expect(Number(await closing())).toBe(before + 1);
-});
-
-test('nothing is looked for while 50 jobs wait; with one less, what is due is named again', async () => {
-  await priced.subscribeMany(1);
-  await billing.moveTo('2026-03-01T01:00:00Z');
-  // A queue that no worker takes from.
-  const keys = queueKeys(`{weir-test-${randomBytes(6).toString('hex')}}`);
-  const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
-  const queue = new Queue('billing', { connection: weir.redis, prefix: keys.prefix });
-  for (let waiting = 0; waiting < 50; waiting += 1) await jobs.add('settle', newId(), []);
-  await addDueWork(billing.database, jobs);
-  expect(await queue.getJobCountByTypes('waiting')).toBe(50);
-  const [first] = await queue.getWaiting(0, 0);
-  await first?.remove();
-  await addDueWork(billing.database, jobs);
-  const named = (await queue.getWaiting()).map(({ name }) => name);
-  expect(named).toContain('open');
-  await queue.obliterate({ force: true });
-  await Promise.all([jobs.close(), queue.close()]);
 });

@@ -3,7 +3,7 @@
 import { addDueWork, addSettling } from '@weir/worker/billing/find-work';
 import { performBillingJob, type BillingDeps } from '@weir/worker/billing/perform-job';
 import type { Database } from '@weir/db/database';
-import { BILLING_CHUNK_MAX, type BillingJob, type BillingJobs } from '@weir/queue/billing-jobs';
+import type { BegunChunk, BillingJob, BillingJobs } from '@weir/queue/billing-jobs';
 import { createLog } from '@weir/shared/log';
 import type { Weir } from './harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from './invoicing.ts';
@@ -12,25 +12,33 @@ export interface BillingRun {
   /** The jobs that a look for work adds now. */
   find(): Promise<BillingJob[]>;
   findSettling(): Promise<BillingJob[]>;
-  perform(job: BillingJob): Promise<void>;
+  /** Does a job, and returns those that follow. */
+  perform(job: BillingJob, begin?: (chunk: BegunChunk) => Promise<void>): Promise<BillingJob[]>;
   /** One look for work, and all of its jobs. */
   once(): Promise<void>;
   /** Looks for work until there is none, which may be all that fails is put off. */
   untilDone(): Promise<void>;
   /** How many subscriptions and drafts were left out so far. */
   failures(): number;
+  /** How often a job said that a worker had died of it. */
+  deaths(): number;
 }
 
 export function openRun(weir: Weir, database: Database): BillingRun {
   let failures = 0;
+  let deaths = 0;
   const deps: BillingDeps = {
     database,
     queue: weir.queue,
     ownership: { check: () => Promise.resolve() },
     log: createLog('run', process.env['TEST_LOG_LEVEL'] ?? 'silent'),
-    metrics: { finalizedInvoices: { inc: () => {} }, billingFailures: { inc: () => (failures += 1) } },
+    metrics: {
+      finalizedInvoices: { inc: () => {} },
+      billingFailures: { inc: () => (failures += 1) },
+      billingDeaths: { inc: () => (deaths += 1) },
+    },
   };
-  const perform = (job: BillingJob) => performBillingJob(deps, job);
+  const perform: BillingRun['perform'] = (job, begin) => performBillingJob(deps, job, begin);
   const find = async () => collect((jobs) => addDueWork(database, jobs));
   const once = async () => {
     for (const job of await find()) await perform(job);
@@ -47,21 +55,18 @@ export function openRun(weir: Weir, database: Database): BillingRun {
       }
     },
     failures: () => failures,
+    deaths: () => deaths,
   };
 }
 
 /** The jobs that would be added to the queue. */
-async function collect(add: (jobs: BillingJobs) => Promise<void>): Promise<BillingJob[]> {
+async function collect(add: (jobs: Pick<BillingJobs, 'add'>) => Promise<void>): Promise<BillingJob[]> {
   const jobs: BillingJob[] = [];
   await add({
-    isFull: () => Promise.resolve(false),
-    add(task, organizationId, ids) {
-      for (let at = 0; at === 0 || at < ids.length; at += BILLING_CHUNK_MAX)
-        jobs.push({ task, organizationId, ids: ids.slice(at, at + BILLING_CHUNK_MAX) });
+    add(some) {
+      jobs.push(...some);
       return Promise.resolve();
     },
-    wakeRun: () => {},
-    close: () => Promise.resolve(),
   });
   return jobs;
 }

@@ -102,6 +102,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       concurrency: settings.BILLING_CONCURRENCY,
       statementTimeoutMs: settings.BILLING_STATEMENT_TIMEOUT_MS,
       intervalMs: settings.BILLING_INTERVAL_MS,
+      jobs: billingJobs,
       log,
       metrics,
     });

@@ -12,6 +12,7 @@ export interface WorkerMetrics {
   unknownOrganizations: Counter;
   finalizedInvoices: Counter;
   billingFailures: Counter;
+  billingDeaths: Counter;
   draftsDue: Gauge;
   draftsWaitingForEvents: Gauge;
   billingOldestSeconds: Gauge;
@@ -62,6 +63,11 @@ export function buildWorkerMetrics(): WorkerMetrics {
     billingFailures: new Counter({
       name: 'weir_billing_failures_total',
       help: 'Subscriptions, drafts and jobs of billing that failed and will be tried again.',
+      registers: [registry],
+    }),
+    billingDeaths: new Counter({
+      name: 'weir_billing_deaths_total',
+      help: 'Chunks of billing that a worker began and did not come back from; a smaller part of each is tried next.',
       registers: [registry],
     }),
     draftsDue: new Gauge({

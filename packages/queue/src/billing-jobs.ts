@@ -1,4 +1,4 @@
-// Jobs of billing are hints: which rows of Postgres to look at, and nothing that Postgres does not know. One that comes twice or late
+// Jobs of billing are hints: which organization to look at, and nothing that Postgres does not know. One that comes twice or late
 // finds nothing to do; one that never comes is added again by the next look for work. So they are not tried again, and may be lost.
 
 import type { Logger } from '@weir/shared/log';
@@ -9,36 +9,44 @@ import { openJobWorker, type JobWorker } from './job-worker.ts';
 /** The queue of billing. */
 const BILLING_QUEUE = 'billing';
 
-/** `open`: subscriptions whose boundary is past. `finalize`, `past_due`: invoices. `settle`: those that have ended, of an organization. */
+/** `open`: subscriptions whose boundary is past. `finalize`, `past_due`: invoices. `settle`: subscriptions that have ended. */
 export type BillingTask = 'open' | 'finalize' | 'past_due' | 'settle';
 
+/** A turn of an organization at one task. */
 export interface BillingJob {
   task: BillingTask;
   organizationId: string;
-  /** Of subscriptions or invoices; none for `settle`. */
-  ids: string[];
+  /** Only these subscriptions or invoices; missing: whatever is due. */
+  ids?: readonly string[];
+  /** Of `settle`: those behind this one. */
+  after?: string;
+  /** So many rows at once at most: smaller after a worker died. */
+  chunkMax?: number;
+  /** What a worker began and did not come back from, where it is still there when the job is taken. */
+  begun?: BegunChunk;
+}
+
+/** A chunk that is under way. */
+export interface BegunChunk {
+  /** Its first row. */
+  first: string;
+  rows: number;
+  /** How often a worker died of this row while it was alone. */
+  deaths: number;
 }
 
 /** What one transaction takes on: with more it would hold its locks for longer, with fewer the run takes longer. */
 export const BILLING_CHUNK_MAX = 500;
 
-/**
- * While so many jobs wait, nothing is looked for: they name what would be found again, and keep several workers busy until the next
- * look. To find 100,000 drafts is work for Postgres, and to name them to Redis, which has most of them, takes megabytes.
- */
-const WAITING_MAX = 50;
-
 /** The producer's end. */
 export interface BillingJobs {
-  /** Whether so many jobs wait that more would be of no use. */
-  isFull(): Promise<boolean>;
-  /** Adds jobs for chunks of these rows of an organization. A chunk whose job waits or is under way is not added again. */
-  add(task: BillingTask, organizationId: string, ids: readonly string[]): Promise<void>;
+  /** Adds a job for each. An organization whose job for the task waits or is under way gets no other. */
+  add(jobs: readonly BillingJob[]): Promise<void>;
   /**
-   * Has the run look at a subscription now, such as one that was just made with a start long ago. Never fails: without it the run looks
-   * at it when it looks the next time.
+   * Has the run look at an organization now, such as one that just made a subscription with a start long ago. Never fails: without it
+   * the run looks there when it looks the next time.
    */
-  wakeRun(organizationId: string, subscriptionId: string): void;
+  wakeRun(organizationId: string): void;
   /** Waits for the jobs that are on their way, and lets go of the queue. The connection stays open. */
   close(): Promise<void>;
 }
@@ -48,20 +56,23 @@ export function openBillingJobs({ redis, keys }: QueueConnection, log: Pick<Logg
   const queue = new Queue<BillingJob>(BILLING_QUEUE, { connection: redis, prefix: keys.prefix, ...options });
   queue.on('error', (error) => log.warn({ err: error }, 'the queue of billing lost its connection'));
   const underWay = new Set<Promise<unknown>>();
-  const add: BillingJobs['add'] = async (task, organizationId, ids) => {
+  const add: BillingJobs['add'] = async (jobs) => {
+    if (jobs.length === 0) return;
     await queue.addBulk(
-      chunksOf(ids).map((chunk) => ({
-        name: task,
-        data: { task, organizationId, ids: chunk },
-        opts: { jobId: jobId(task, organizationId, chunk), removeOnComplete: true, removeOnFail: true },
+      jobs.map((data) => ({
+        name: data.task,
+        data,
+        opts: { jobId: `${data.task}_${data.organizationId}`, removeOnComplete: true, removeOnFail: true },
       })),
     );
   };
   return {
-    isFull: async () => (await queue.getWaitingCount()) >= WAITING_MAX,
     add,
-    wakeRun(organizationId, subscriptionId) {
-      const adding = add('open', organizationId, [subscriptionId])
+    wakeRun(organizationId) {
+      const adding = add([
+        { task: 'open', organizationId },
+        { task: 'finalize', organizationId },
+      ])
         .catch((error: unknown) => log.warn({ err: error }, 'the run could not be woken; it comes by itself'))
         .finally(() => underWay.delete(adding));
       underWay.add(adding);
@@ -73,23 +84,16 @@ export function openBillingJobs({ redis, keys }: QueueConnection, log: Pick<Logg
   };
 }
 
-function chunksOf(ids: readonly string[]): string[][] {
-  if (ids.length === 0) return [[]];
-  const chunks: string[][] = [];
-  for (let at = 0; at < ids.length; at += BILLING_CHUNK_MAX) chunks.push(ids.slice(at, at + BILLING_CHUNK_MAX));
-  return chunks;
-}
-
-/** Chunks are done as a whole, so what is left is cut in the same places when it is found again. */
-function jobId(task: BillingTask, organizationId: string, ids: readonly string[]): string {
-  return [task, organizationId, ids.at(0), ids.at(-1)].filter((part) => part !== undefined).join('_');
-}
-
 export interface BillingWorkerOptions {
   /** Jobs at the same time. */
   concurrency: number;
-  /** Does a job. When it throws, the job is gone, and what it named is found again. */
-  perform(job: BillingJob): Promise<void>;
+  /**
+   * Does a job, and returns those that are to follow it. Before each chunk it calls `begin`, which the job remembers should the worker
+   * die. When it throws, the job is gone, and what is due is found again.
+   */
+  perform(job: BillingJob, begin: (chunk: BegunChunk) => Promise<void>): Promise<BillingJob[]>;
+  /** Told what a job returned once it is gone, so that its organization may have another one, behind those that wait. */
+  onDone(next: readonly BillingJob[]): void;
   /** Told of each job that failed. */
   onFailed(error: Error, job: BillingJob | undefined): void;
   onError(error: Error): void;
@@ -97,9 +101,16 @@ export interface BillingWorkerOptions {
 
 /** The worker's end. */
 export function openBillingWorker(queue: QueueConnection, options: BillingWorkerOptions): JobWorker {
-  const { concurrency, perform, onFailed, onError } = options;
-  return openJobWorker<BillingJob>(queue, BILLING_QUEUE, { concurrency }, async (job) => perform(job.data), {
-    onFailed: (error, job) => onFailed(error, job?.data),
-    onError,
-  });
+  const { concurrency, perform, onDone, onFailed, onError } = options;
+  return openJobWorker<BillingJob, BillingJob[]>(
+    queue,
+    BILLING_QUEUE,
+    { concurrency },
+    async (job) => perform(job.data, async (begun) => job.updateData({ ...job.data, begun })),
+    {
+      onCompleted: onDone,
+      onFailed: (error, job) => onFailed(error, job?.data),
+      onError,
+    },
+  );
 }

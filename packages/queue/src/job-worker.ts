@@ -19,19 +19,25 @@ const TIMING = {
   maxStalledCount: Number.MAX_SAFE_INTEGER,
 } as const;
 
-export function openJobWorker<Data, Name extends string = string>(
+export function openJobWorker<Data, Result = void, Name extends string = string>(
   { redis, keys }: QueueConnection,
   name: string,
   options: Pick<WorkerOptions, 'concurrency' | 'settings'>,
-  work: (job: Job<Data, unknown, Name>) => Promise<void>,
-  events: { onFailed(error: Error, job: Job<Data, unknown, Name> | undefined): void; onError(error: Error): void },
+  work: (job: Job<Data, Result, Name>) => Promise<Result>,
+  events: {
+    /** Told of each job that is done and gone. */
+    onCompleted?(result: Result): void;
+    onFailed(error: Error, job: Job<Data, Result, Name> | undefined): void;
+    onError(error: Error): void;
+  },
 ): JobWorker {
-  const worker = new Worker<Data, unknown, Name>(name, work, {
+  const worker = new Worker<Data, Result, Name>(name, work, {
     connection: redis,
     prefix: keys.prefix,
     ...TIMING,
     ...options,
   });
+  worker.on('completed', (_, result) => events.onCompleted?.(result));
   worker.on('failed', (job, error) => events.onFailed(error, job));
   worker.on('error', events.onError);
   return {

@@ -28,8 +28,8 @@ export interface BillingDeps {
 export interface SubscribingDeps extends BillingDeps {
   /** What of its usage waits to be recorded. */
   queue: QueueConnection;
-  /** Has the run look at a subscription that was just made: drafts of a start long ago are past their grace. Never fails. */
-  wakeRun(organizationId: string, subscriptionId: string): void;
+  /** Has the run look at an organization where a subscription was made: one with a start long ago has work for it. Never fails. */
+  wakeRun(organizationId: string): void;
 }
 
 const subscriptionWithEntitlements = subscriptionAnswer
@@ -71,7 +71,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
     async (request, reply) => {
       const { organizationId, userId } = request.caller;
       const subscription = await subscribe(db, { organizationId, actor: `user:${userId}` }, request.body);
-      wakeRun(organizationId, subscription.id);
+      wakeRun(organizationId);
       return reply.code(201).send(subscription);
     },
   );

@@ -2,7 +2,12 @@
 
 import { openDatabase, type Database } from '@weir/db/database';
 import { countDueDrafts, readRunState } from '@weir/db/billing/run-work';
-import { openBillingWorker, type BillingTask, type BillingWorkerOptions } from '@weir/queue/billing-jobs';
+import {
+  openBillingWorker,
+  type BillingJobs,
+  type BillingTask,
+  type BillingWorkerOptions,
+} from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Ownership } from '@weir/queue/ownership';
@@ -27,6 +32,7 @@ export interface BillingOptions {
   statementTimeoutMs: number;
   /** How often it is looked what waits, for the metrics. */
   intervalMs: number;
+  jobs: Pick<BillingJobs, 'add'>;
   log: Logger;
   metrics: WorkerMetrics;
 }
@@ -47,12 +53,18 @@ export function openBilling(options: BillingOptions): JobWorker {
   const closing = new AbortController();
   const worker = openTaker(queue, {
     concurrency: options.concurrency,
-    async perform(job) {
+    async perform(job, begin) {
       const began = performance.now();
-      await performBillingJob(deps, job);
+      const next = await performBillingJob(deps, job, begin);
       await delay((performance.now() - began) * REST_SHARES[job.task], undefined, { signal: closing.signal }).catch(
         () => {},
       );
+      return next;
+    },
+    onDone(next) {
+      options.jobs.add(next).catch((error: unknown) => {
+        log.warn({ err: error }, 'billing could not go on at once; it will be found again');
+      });
     },
     onFailed(error, job) {
       metrics.billingFailures.inc();

@@ -1,4 +1,4 @@
-// One job of billing. It says which rows to look at; what there is to do is decided in the transaction that does it (packages/db,
+// One job of billing: a turn of one organization. What there is to do is decided in the transaction that does it (packages/db,
 // billing/run-work.ts and billing/finalize.ts). So any job may come any number of times, at any time, and beside another like it.
 
 import { findUnsettled, settleSubscription } from '@weir/db/billing/adjustments';
@@ -6,7 +6,10 @@ import { cutByWeight } from '@weir/db/billing/chunk-weight';
 import { finalizeInvoices } from '@weir/db/billing/finalize';
 import { markPastDue } from '@weir/db/billing/past-due';
 import {
+  findDueDrafts,
   findDueDraftsOf,
+  findDueSubscriptions,
+  findPastDue,
   leaveWaiting,
   openDueSubscriptions,
   postponeDraft,
@@ -14,7 +17,7 @@ import {
   postponeSubscription,
 } from '@weir/db/billing/run-work';
 import type { Database } from '@weir/db/database';
-import { BILLING_CHUNK_MAX, type BillingJob } from '@weir/queue/billing-jobs';
+import { BILLING_CHUNK_MAX, type BegunChunk, type BillingJob } from '@weir/queue/billing-jobs';
 import type { QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
 import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
@@ -35,66 +38,181 @@ interface BillingCounts {
   finalizedInvoices: { inc(by: number): void };
   /** Subscriptions and drafts that were left out, to be tried again later. */
   billingFailures: { inc(): void };
+  /** Workers that began a chunk and did not come back from it. */
+  billingDeaths: { inc(): void };
 }
 
-/** Does a job. Throws while Postgres or Redis is away, and where the queue belongs to another database. */
-export async function performBillingJob(deps: BillingDeps, job: BillingJob): Promise<void> {
-  const { organizationId, ids } = job;
+/** A turn ends after this, with the chunk that is under way: other organizations wait. */
+const TURN_MS = 2_000;
+
+/** After a worker died, a chunk is a part of that which it began. */
+const PARTS_AFTER_DEATH = 8;
+
+/** A row is postponed once workers have died of it alone so often: the first time it may have been killed for another reason. */
+const DEATHS_MAX = 2;
+
+const DEADLY = 'a worker began this and did not come back from it: it may need more memory than there is';
+
+/** One turn of an organization at a task. */
+interface Turn {
+  job: BillingJob;
+  chunkMax: number;
+  isOver(): boolean;
+  /** Has the job remember what it is about to do, should the worker die of it. */
+  begin(chunk: readonly string[]): Promise<void>;
+  /** How much was done or put off: after a turn that did nothing there is no use in another one. */
+  done: number;
+}
+
+/**
+ * Does a job, and returns those that are to follow. Throws while Postgres or Redis is away, and where the queue belongs to another
+ * database.
+ */
+export async function performBillingJob(
+  deps: BillingDeps,
+  job: BillingJob,
+  remember: (begun: BegunChunk) => Promise<void> = () => Promise.resolve(),
+): Promise<BillingJob[]> {
   // The events that a finalization waits for are asked of this queue.
   await deps.ownership.check();
+  const turn = openTurn(job, remember);
+  const hasPostponed = await leaveDeadly(deps, job);
+  let after: string | undefined;
   switch (job.task) {
     case 'open':
-      await open(deps, organizationId, ids);
-      return;
+      await open(deps, turn);
+      break;
     case 'finalize':
-      await finalize(deps, organizationId, ids);
-      return;
+      await finalizeDue(deps, turn);
+      break;
     case 'past_due':
-      await markPastDue(deps.database, organizationId, ids);
-      return;
+      await pastDue(deps, turn);
+      break;
     case 'settle':
-      await settleAll(deps, organizationId);
+      after = await settlePage(deps, turn, hasPostponed ? job.begun?.first : job.after);
+      return after === undefined ? [] : [{ ...nextOf(turn), after }];
   }
+  if (turn.done === 0 && !hasPostponed) return [];
+  const { task, organizationId } = job;
+  // What was opened may be due by now.
+  return task === 'open' ? [nextOf(turn), { task: 'finalize', organizationId }] : [nextOf(turn)];
 }
 
-/** Drafts of a boundary long ago are due as soon as they are made. */
-async function open(deps: BillingDeps, organizationId: string, subscriptionIds: readonly string[]): Promise<void> {
-  const { database } = deps;
-  await doOrSplit(
-    subscriptionIds,
-    async (some) => {
-      while (await openDueSubscriptions(database, organizationId, some));
+function openTurn(job: BillingJob, remember: (begun: BegunChunk) => Promise<void>): Turn {
+  const ends = performance.now() + TURN_MS;
+  const { begun } = job;
+  const atOnce = job.chunkMax ?? BILLING_CHUNK_MAX;
+  return {
+    job,
+    chunkMax: begun === undefined ? atOnce : Math.max(1, Math.floor(Math.min(atOnce, begun.rows) / PARTS_AFTER_DEATH)),
+    isOver: () => performance.now() > ends,
+    async begin(chunk) {
+      const [first] = chunk;
+      if (first === undefined) return;
+      const isAgain = begun?.rows === 1 && begun.first === first && chunk.length === 1;
+      await remember({ first, rows: chunk.length, deaths: isAgain ? begun.deaths + 1 : 0 });
     },
-    async (id, error) => {
-      tell(deps, error, { organization_id: organizationId, subscription_id: id });
-      await postponeSubscription(database.kysely, organizationId, id, textOf(error));
-    },
+    done: 0,
+  };
+}
+
+/** After what went well, twice as much is taken at once. */
+function nextOf({ job: { task, organizationId }, chunkMax }: Turn): BillingJob {
+  return { task, organizationId, ...(chunkMax < BILLING_CHUNK_MAX && { chunkMax: chunkMax * 2 }) };
+}
+
+/** Puts off for hours what workers died of alone, and counts all that they died of. */
+async function leaveDeadly(deps: BillingDeps, { task, organizationId, begun }: BillingJob): Promise<boolean> {
+  if (begun === undefined) return false;
+  const { first: id, rows, deaths } = begun;
+  deps.metrics.billingDeaths.inc();
+  deps.log.error(
+    { task, organization_id: organizationId, first: id, rows, deaths },
+    'a worker died while it billed this',
   );
-  await finalize(deps, organizationId, await findDueDraftsOf(database.kysely, organizationId, subscriptionIds));
+  if (rows > 1 || deaths + 1 < DEATHS_MAX) return false;
+  const { kysely } = deps.database;
+  tell(deps, new Error(DEADLY), { organization_id: organizationId, id });
+  if (task === 'open') await postponeSubscription(kysely, organizationId, id, DEADLY, { isDeadly: true });
+  await postponeDraft(kysely, organizationId, id, DEADLY, { isDeadly: true });
+  return true;
 }
 
-async function finalize(deps: BillingDeps, organizationId: string, invoiceIds: readonly string[]): Promise<void> {
-  for (let at = 0; at < invoiceIds.length; at += BILLING_CHUNK_MAX) {
-    const ready = await withoutWaiting(deps, organizationId, invoiceIds.slice(at, at + BILLING_CHUNK_MAX));
-    for (const chunk of await cutByWeight(deps.database.kysely, organizationId, ready))
-      await finalizeChunk(deps, organizationId, chunk);
+/** Drafts of a boundary long ago may be due as soon as they are made. */
+async function open(deps: BillingDeps, turn: Turn): Promise<void> {
+  const { kysely } = deps.database;
+  const { organizationId, ids } = turn.job;
+  const found = ids ?? (await findDueSubscriptions(kysely, organizationId, turn.chunkMax));
+  for (let at = 0; at < found.length; at += turn.chunkMax) {
+    const chunk = found.slice(at, at + turn.chunkMax);
+    await turn.begin(chunk);
+    await doOrSplit(
+      chunk,
+      async (some) => {
+        while ((await openDueSubscriptions(deps.database, organizationId, some)) && !turn.isOver());
+      },
+      async (id, error) => {
+        tell(deps, error, { organization_id: organizationId, subscription_id: id });
+        await postponeSubscription(kysely, organizationId, id, textOf(error));
+      },
+    );
+    turn.done += chunk.length;
+  }
+  if (found.length === 0) return;
+  const drafts = await findDueDraftsOf(kysely, organizationId, found, turn.chunkMax);
+  await finalize(deps, turn, await withoutWaiting(deps, organizationId, drafts));
+}
+
+async function finalizeDue(deps: BillingDeps, turn: Turn): Promise<void> {
+  const { organizationId, ids } = turn.job;
+  if (ids !== undefined) {
+    for (let at = 0; at < ids.length; at += turn.chunkMax)
+      await finalize(deps, turn, await withoutWaiting(deps, organizationId, ids.slice(at, at + turn.chunkMax)));
+    return;
+  }
+  const since = await findQueuedSinceAtMost(deps.queue, organizationId);
+  const stagedSince = since === undefined ? null : new Date(since).toISOString();
+  const limit = turn.chunkMax;
+  await finalize(deps, turn, await findDueDrafts(deps.database.kysely, organizationId, { stagedSince, limit }));
+}
+
+/** The first chunk, and more while the turn is not over. */
+async function finalize(deps: BillingDeps, turn: Turn, ready: readonly string[]): Promise<void> {
+  const { organizationId, ids } = turn.job;
+  for (const [index, chunk] of (await cutByWeight(deps.database.kysely, organizationId, ready)).entries()) {
+    if (index > 0 && ids === undefined && turn.isOver()) return;
+    await turn.begin(chunk);
+    turn.done += await finalizeChunk(deps, organizationId, chunk);
   }
 }
 
-async function finalizeChunk(deps: BillingDeps, organizationId: string, chunk: readonly string[]): Promise<void> {
+async function pastDue({ database }: BillingDeps, turn: Turn): Promise<void> {
+  const { organizationId, ids } = turn.job;
+  const found = ids ?? (await findPastDue(database.kysely, organizationId, turn.chunkMax));
+  if (found.length > 0) turn.done += await markPastDue(database, organizationId, found);
+}
+
+/** Returns how many of them it did, or put off. */
+async function finalizeChunk(deps: BillingDeps, organizationId: string, chunk: readonly string[]): Promise<number> {
   const { database, metrics } = deps;
+  let done = 0;
   await doOrSplit(
     chunk,
     async (some) => {
-      const { finalized, earlierDraft } = await finalizeInvoices(database, organizationId, some, { actor: 'weir' });
+      const { finalized, deleted, earlierDraft } = await finalizeInvoices(database, organizationId, some, {
+        actor: 'weir',
+      });
       metrics.finalizedInvoices.inc(finalized.length);
+      done += finalized.length + deleted.length;
       await postponeLater(database.kysely, organizationId, earlierDraft);
     },
     async (id, error) => {
+      done += 1;
       tell(deps, error, { organization_id: organizationId, invoice_id: id });
       await postponeDraft(database.kysely, organizationId, id, textOf(error));
     },
   );
+  return done;
 }
 
 /** Without those of whose periods events may still be staged: these would be on the next invoice, as late. */
@@ -108,20 +226,23 @@ async function withoutWaiting(
   return await leaveWaiting(database.kysely, organizationId, ids, new Date(since).toISOString());
 }
 
-async function settleAll(deps: BillingDeps, organizationId: string): Promise<void> {
+/** Settles a page of those that have ended, while the turn is not over. Returns the last one where there may be more. */
+async function settlePage(deps: BillingDeps, turn: Turn, after: string | undefined): Promise<string | undefined> {
   const { database } = deps;
-  for (let after: string | undefined; ;) {
-    const page = await findUnsettled(database.kysely, organizationId, { after, limit: BILLING_CHUNK_MAX });
-    for (const id of page) {
-      await doOrSplit(
-        [id],
-        () => settleSubscription(database, organizationId, id, { actor: 'weir' }),
-        async (_, error) => tell(deps, error, { organization_id: organizationId, subscription_id: id }),
-      );
-    }
-    after = page.at(-1);
-    if (after === undefined) return;
+  const { organizationId } = turn.job;
+  const page = await findUnsettled(database.kysely, organizationId, { after, limit: turn.chunkMax });
+  let last: string | undefined;
+  for (const id of page) {
+    if (last !== undefined && turn.isOver()) return last;
+    await turn.begin([id]);
+    await doOrSplit(
+      [id],
+      () => settleSubscription(database, organizationId, id, { actor: 'weir' }),
+      async (_, error) => tell(deps, error, { organization_id: organizationId, subscription_id: id }),
+    );
+    last = id;
   }
+  return last;
 }
 
 function tell({ log, metrics }: BillingDeps, error: unknown, what: Record<string, string>): void {

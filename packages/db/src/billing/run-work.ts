@@ -1,22 +1,16 @@
 // What the run has to do, and what of it could not be done. The indexes on run_at and past_due_at hold only what is to come.
 
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { OPENED_BYTES_MAX, Room } from './chunk-weight.ts';
 import { openPeriods } from './open-periods.ts';
 
-/** Rows of one organization that the run has to look at. */
-export interface DueWork {
-  organization_id: string;
-  ids: string[];
-}
-
-/** How many rows are looked for at once: the next time finds the others. */
-const FOUND_MAX = 100_000;
-
 /** One that could not be billed is tried again after this; the others of its chunk do not wait for it. */
 const RETRY_MINUTES = 5;
+
+/** One that a worker died of twice: it would die of it again. */
+const DEADLY_RETRY_MINUTES = 6 * 60;
 
 /** The longest that finalization waits for events that were accepted and are not recorded. */
 const WAITS_HOURS_MAX = 24;
@@ -24,50 +18,74 @@ const WAITS_HOURS_MAX = 24;
 /** An error is kept in so many characters. */
 const ERROR_LENGTH_MAX = 500;
 
-/** Subscriptions whose next boundary is past. */
-export async function findDueSubscriptions(db: Queries): Promise<DueWork[]> {
-  const { rows } = await sql<DueWork>`
-    SELECT organization_id, array_agg(id ORDER BY id) AS ids FROM (
-      SELECT organization_id, id FROM subscriptions WHERE run_at <= billing_now() ORDER BY run_at LIMIT ${FOUND_MAX}
-    ) AS due
-    GROUP BY organization_id`.execute(db);
-  return rows;
+/** What the run does at a time of its own. */
+export type DueTask = 'open' | 'finalize' | 'past_due';
+
+/** Organizations that have something due, one by one: none of them hides the others, however much it has. */
+export async function findDueOrganizations(db: Queries, task: DueTask): Promise<string[]> {
+  const due = {
+    open: sql`SELECT FROM subscriptions s WHERE s.organization_id = o.id AND s.run_at <= billing_now()`,
+    finalize: sql`SELECT FROM invoices i WHERE i.organization_id = o.id AND i.run_at <= billing_now()`,
+    past_due: sql`SELECT FROM invoices i
+      WHERE i.organization_id = o.id AND i.status = 'OPEN' AND NOT i.is_past_due AND i.past_due_at <= billing_now()`,
+  }[task];
+  const { rows } = await sql<{ id: string }>`SELECT id FROM organizations o WHERE EXISTS (${due})`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
-/** Drafts whose grace is over. */
-export async function findDueDrafts(db: Queries): Promise<DueWork[]> {
-  const { rows } = await sql<DueWork>`
-    SELECT organization_id, array_agg(id ORDER BY run_at, id) AS ids FROM (
-      SELECT organization_id, id, run_at FROM invoices WHERE run_at <= billing_now() ORDER BY run_at LIMIT ${FOUND_MAX}
-    ) AS due
-    GROUP BY organization_id`.execute(db);
-  return rows;
+/** Subscriptions of an organization whose next boundary is past, earliest first. */
+export async function findDueSubscriptions(db: Queries, organizationId: string, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM subscriptions WHERE organization_id = ${organizationId}::uuid AND run_at <= billing_now()
+    ORDER BY run_at, id LIMIT ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
-/** The same of some subscriptions, those of one subscription in the order of their cycles. */
+/**
+ * Drafts of an organization whose grace is over, earliest first; those of one subscription in the order of their cycles. Without
+ * those that wait for events which were accepted at `stagedSince` (ISO 8601; null: none are), unless they have waited for long.
+ */
+export async function findDueDrafts(
+  db: Queries,
+  organizationId: string,
+  { stagedSince, limit }: { stagedSince: string | null; limit: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM invoices WHERE organization_id = ${organizationId}::uuid AND run_at <= billing_now()
+      AND (${stagedSince}::timestamptz IS NULL OR ${isReady(stagedSince)})
+    ORDER BY run_at, id LIMIT ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Whether a draft does not wait for events that were accepted at `stagedSince` or later. */
+function isReady(stagedSince: string | null): RawBuilder<boolean> {
+  return sql`(period_end <= ${stagedSince}::timestamptz
+    OR finalizes_at <= billing_now() - make_interval(hours => ${WAITS_HOURS_MAX}))`;
+}
+
+/** The drafts of some subscriptions whose grace is over, those of one subscription in the order of their cycles. */
 export async function findDueDraftsOf(
   db: Queries,
   organizationId: string,
   subscriptionIds: readonly string[],
+  limit: number,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM invoices
     WHERE organization_id = ${organizationId}::uuid AND subscription_id = ANY (${subscriptionIds}::uuid[])
       AND status = 'DRAFT' AND run_at <= billing_now()
-    ORDER BY cycle, subscription_id`.execute(db);
+    ORDER BY cycle, subscription_id LIMIT ${limit}`.execute(db);
   return rows.map(({ id }) => id);
 }
 
-/** Open invoices that are past due and not marked yet. */
-export async function findPastDue(db: Queries): Promise<DueWork[]> {
-  const { rows } = await sql<DueWork>`
-    SELECT organization_id, array_agg(id ORDER BY id) AS ids FROM (
-      SELECT organization_id, id FROM invoices
-      WHERE status = 'OPEN' AND NOT is_past_due AND past_due_at <= billing_now()
-      ORDER BY past_due_at LIMIT ${FOUND_MAX}
-    ) AS due
-    GROUP BY organization_id`.execute(db);
-  return rows;
+/** Open invoices of an organization that are past due and not marked yet. */
+export async function findPastDue(db: Queries, organizationId: string, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM invoices
+    WHERE organization_id = ${organizationId}::uuid AND status = 'OPEN' AND NOT is_past_due
+      AND past_due_at <= billing_now()
+    ORDER BY past_due_at LIMIT ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** Organizations that have late events at all. */
@@ -88,8 +106,7 @@ export async function leaveWaiting(
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM invoices
     WHERE organization_id = ${organizationId}::uuid AND id = ANY (${invoiceIds}::uuid[])
-      AND (period_end <= ${stagedSince}::timestamptz OR finalizes_at <= billing_now() - make_interval(hours => ${WAITS_HOURS_MAX}))
-    `.execute(db);
+      AND ${isReady(stagedSince)}`.execute(db);
   const ready = new Set(rows.map(({ id }) => id));
   return invoiceIds.filter((id) => ready.has(id));
 }
@@ -106,8 +123,10 @@ export async function readRunState(db: Queries): Promise<RunState> {
   const { rows } = await sql<{ drafts: string; seconds: number }>`
     SELECT (SELECT count(*) FROM invoices WHERE run_at <= billing_now()) AS drafts,
       greatest(0, extract(epoch FROM billing_now() - least(
-        (SELECT min(run_at) FROM invoices WHERE run_at IS NOT NULL),
-        (SELECT min(run_at) FROM subscriptions WHERE run_at IS NOT NULL),
+        (SELECT min(due.run_at) FROM organizations o CROSS JOIN LATERAL (
+          SELECT run_at FROM invoices WHERE organization_id = o.id AND run_at IS NOT NULL ORDER BY run_at LIMIT 1) AS due),
+        (SELECT min(due.run_at) FROM organizations o CROSS JOIN LATERAL (
+          SELECT run_at FROM subscriptions WHERE organization_id = o.id AND run_at IS NOT NULL ORDER BY run_at LIMIT 1) AS due),
         billing_now())))::float8 AS seconds`.execute(db);
   const [row] = rows;
   return { draftsDue: Number(row?.drafts ?? 0), oldestSeconds: row?.seconds ?? 0 };
@@ -160,19 +179,28 @@ export async function postponeSubscription(
   organizationId: string,
   id: string,
   error: string,
+  { isDeadly = false } = {},
 ): Promise<void> {
+  const minutes = isDeadly ? DEADLY_RETRY_MINUTES : RETRY_MINUTES;
   await sql`
     UPDATE subscriptions
-    SET run_error = ${error.slice(0, ERROR_LENGTH_MAX)}, run_at = billing_now() + make_interval(mins => ${RETRY_MINUTES})
+    SET run_error = ${error.slice(0, ERROR_LENGTH_MAX)}, run_at = billing_now() + make_interval(mins => ${minutes})
     WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid AND run_at <= billing_now()`.execute(db);
 }
 
 /** The same for a draft, and for those that have to wait until it is finalized. */
-export async function postponeDraft(db: Queries, organizationId: string, id: string, error: string): Promise<void> {
+export async function postponeDraft(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  error: string,
+  { isDeadly = false } = {},
+): Promise<void> {
+  const minutes = isDeadly ? DEADLY_RETRY_MINUTES : RETRY_MINUTES;
   await sql`
     UPDATE invoices
     SET run_error = CASE WHEN id = ${id}::uuid THEN ${error.slice(0, ERROR_LENGTH_MAX)} ELSE run_error END,
-      run_at = billing_now() + make_interval(mins => ${RETRY_MINUTES})
+      run_at = billing_now() + make_interval(mins => ${minutes})
     WHERE organization_id = ${organizationId}::uuid AND status = 'DRAFT' AND run_at <= billing_now()
       AND subscription_id = (
         SELECT subscription_id FROM invoices WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid)

@@ -1,0 +1,150 @@
+// Organizations take turns in billing, and a job remembers what a worker died of.
+
+import { openBillingJobs, openBillingWorker, type BegunChunk, type BillingJob } from '@weir/queue/billing-jobs';
+import { disconnect, openWorker } from '@weir/queue/connection';
+import { queueKeys } from '@weir/queue/keys';
+import { createLog } from '@weir/shared/log';
+import { addDueWork } from '@weir/worker/billing/find-work';
+import { Queue } from 'bullmq';
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { startPricedRun, type PricedRun } from '../support/billing-run.ts';
+import { startWeir, until, type Weir } from '../support/harness.ts';
+import { startInvoicing } from '../support/invoicing.ts';
+
+let weir: Weir;
+let priced: PricedRun;
+let { billing, run, plan } = {} as PricedRun;
+
+beforeAll(async () => {
+  weir = await startWeir();
+});
+afterAll(() => weir.close());
+
+beforeEach(async () => {
+  priced = await startPricedRun(weir);
+  ({ billing, run, plan } = priced);
+});
+afterEach(() => priced.close());
+
+const freshPrefix = () => `{weir-test-${randomBytes(6).toString('hex')}}`;
+
+async function drafts(): Promise<{ id: string; run_error: string | null }[]> {
+  const found = `SELECT id, run_error FROM invoices WHERE organization_id = $1 AND status = 'DRAFT' ORDER BY run_at, id`;
+  return (await weir.pool.query(found, [billing.admin.id])).rows;
+}
+
+/** Drafts of cycle 0 of so many subscriptions, which are due. */
+async function makeDue(count: number): Promise<void> {
+  await priced.subscribeMany(count);
+  await billing.moveTo('2026-01-01T02:00:00Z');
+  expect(await drafts()).toHaveLength(count);
+}
+
+test('an organization has one job for each task, however often the run is woken and looks', async () => {
+  await makeDue(3);
+  const other = await startInvoicing(weir);
+  await billing.moveTo('2026-01-01T02:00:00Z');
+  const { id: fixed } = await other.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1' }]);
+  await other.subscribe(fixed, (await other.customer()).id, { start_date: '2025-12-01' });
+  // A queue that no worker takes from.
+  const keys = queueKeys(freshPrefix());
+  const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
+  const queue = new Queue<BillingJob>('billing', { connection: weir.redis, prefix: keys.prefix });
+  for (let woken = 0; woken < 20; woken += 1) jobs.wakeRun(billing.admin.id);
+  for (let looks = 0; looks < 3; looks += 1) await addDueWork(billing.database, jobs);
+  const waiting = (await queue.getWaiting()).map(({ data }) => `${data.task} ${data.organizationId}`);
+  const expected = [`open ${billing.admin.id}`, `finalize ${billing.admin.id}`, `finalize ${other.admin.id}`];
+  expect(waiting.toSorted()).toEqual(expected.toSorted());
+  await queue.obliterate({ force: true });
+  await Promise.all([jobs.close(), queue.close(), other.close()]);
+});
+
+test('a turn takes a chunk of what is due, and its organization gets another turn behind those that wait', async () => {
+  await makeDue(7);
+  const job = { task: 'finalize' as const, organizationId: billing.admin.id };
+  const next = await run.perform({ ...job, chunkMax: 2 });
+  expect(await drafts()).toHaveLength(5);
+  expect(next).toEqual([{ ...job, chunkMax: 4 }]);
+  await run.perform(next[0] ?? job);
+  expect(await drafts()).toHaveLength(1);
+  expect(await run.perform(job)).toEqual([job]);
+  expect(await run.perform(job)).toEqual([]);
+  expect(await drafts()).toEqual([]);
+});
+
+test('subscriptions that were made one by one with a start long ago are opened and finalized by one job', async () => {
+  await billing.moveTo('2026-03-15T00:00:00Z');
+  for (let made = 0; made < 6; made += 1)
+    await billing.subscribe(plan, (await billing.customer()).id, { start_date: '2026-01-01' });
+  await run.perform({ task: 'finalize', organizationId: billing.admin.id });
+  expect(await drafts()).toEqual([]);
+  const { rows } = await weir.pool.query('SELECT number FROM closings WHERE organization_id = $1', [billing.admin.id]);
+  expect(rows).toEqual([{ number: '1' }]);
+});
+
+test('a worker that dies of a chunk comes back to an eighth of it, and what it dies of alone is put off', async () => {
+  await makeDue(20);
+  const [poison, ...others] = (await drafts()).map(({ id }) => id);
+  const job: BillingJob = { task: 'finalize', organizationId: billing.admin.id };
+  // It dies where it begins on the poison.
+  const dies = async (from: BillingJob): Promise<BillingJob> => {
+    let begun: BegunChunk | undefined;
+    const died = run.perform(from, (chunk) => {
+      begun = chunk;
+      return Promise.reject(new Error('died'));
+    });
+    await expect(died).rejects.toThrow('died');
+    return { ...from, ...(begun !== undefined && { begun }) };
+  };
+  const once = await dies(job);
+  expect(once.begun).toEqual({ first: poison, rows: 20, deaths: 0 });
+  const twice = await dies(once);
+  expect(twice.begun).toEqual({ first: poison, rows: 2, deaths: 0 });
+  const alone = await dies(twice);
+  expect(alone.begun).toEqual({ first: poison, rows: 1, deaths: 0 });
+  const again = await dies(alone);
+  expect(again.begun).toEqual({ first: poison, rows: 1, deaths: 1 });
+  let next = await run.perform(again);
+  expect(run.deaths()).toBe(4);
+  while (next.length > 0) next = (await Promise.all(next.map((each) => run.perform(each)))).flat();
+  expect(await drafts()).toEqual([{ id: poison, run_error: expect.stringMatching(/memory/) }]);
+  const done = `SELECT count(*)::integer AS n FROM invoices WHERE organization_id = $1 AND status <> 'DRAFT'`;
+  expect((await weir.pool.query(done, [billing.admin.id])).rows).toEqual([{ n: others.length }]);
+});
+
+test('the worker that takes over a job is told what the one before began', async () => {
+  const prefix = freshPrefix();
+  const open = () => openWorker({ url: inject('redisUrl'), prefix }, () => {});
+  const nothing = { onDone: () => {}, onFailed: () => {}, onError: () => {}, concurrency: 1 };
+  const jobs = openBillingJobs({ redis: weir.redis, keys: queueKeys(prefix) }, createLog('test', 'silent'));
+  const job: BillingJob = { task: 'finalize', organizationId: billing.admin.id };
+  const first = open();
+  const begun: BegunChunk = { first: 'a', rows: 500, deaths: 0 };
+  let hasBegun = false;
+  openBillingWorker(first, {
+    ...nothing,
+    async perform(_, begin) {
+      await begin(begun);
+      hasBegun = true;
+      return await new Promise<BillingJob[]>(() => {});
+    },
+  });
+  await jobs.add([job]);
+  await until(() => hasBegun, 'the first has begun');
+  disconnect(first);
+  const second = open();
+  const taken: BillingJob[] = [];
+  const worker = openBillingWorker(second, {
+    ...nothing,
+    perform(each) {
+      taken.push(each);
+      return Promise.resolve([]);
+    },
+  });
+  await until(() => taken.length > 0, 'the second has taken it over');
+  expect(taken).toEqual([{ ...job, begun }]);
+  await worker.close();
+  disconnect(second);
+  await jobs.close();
+}, 60_000);
