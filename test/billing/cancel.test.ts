@@ -218,10 +218,10 @@ describe('now', () => {
     expect(await cycles(draft.id)).toEqual([0]);
     await cancel(whole.id, now);
     expect(await cycles(whole.id)).toEqual([0, 1]);
-    await billing.at('2024-05-31T00:00:00.000Z');
+    await billing.at('2024-05-31T00:00:00.000001Z');
     await cancel(lastDay.id, now);
     expect(await cycles(lastDay.id)).toEqual([0]);
-    expect(await billing.dues(lastDay.id)).toMatchObject([{ days: null, period_end: '2024-05-31T00:00:00.000Z' }]);
+    expect(await billing.dues(lastDay.id)).toMatchObject([{ days: null, period_end: '2024-05-31T00:00:00.000001Z' }]);
   });
 
   test('boundaries that the run has not passed yet are passed first', async () => {

@@ -2,7 +2,7 @@
 // them.
 
 import type { Micros } from '@weir/shared/instant';
-import { addDays, dateOf, datesLeftOut, daysBetween, type LocalDate } from './local-date.ts';
+import { addDays, dateOf, datesLeftOut, daysBetween, firstInstantOfDate, type LocalDate } from './local-date.ts';
 import { dateOfStep, periodAt, type Schedule } from './periods.ts';
 import type { Days } from './rate.ts';
 
@@ -10,7 +10,7 @@ import type { Days } from './rate.ts';
 export interface InForce {
   start: Micros;
   end: Micros;
-  /** True where it was cancelled: that date counts. False where the plan was changed: that date is the new plan's. */
+  /** True where it was cancelled: that date counts, if it had begun before. False where the plan was changed: that date is the new plan's. */
   endDateCounts: boolean;
 }
 
@@ -39,7 +39,8 @@ export function daysOf(schedule: Schedule, cycle: number, inForce: InForce): Day
 
 function lastDate(timeZone: string, { end, endDateCounts }: InForce): LocalDate {
   const date = dateOf(timeZone, end);
-  return endDateCounts ? date : addDays(date, -1);
+  // What ends in the first instant of a date does not touch it.
+  return endDateCounts && end > firstInstantOfDate(timeZone, date) ? date : addDays(date, -1);
 }
 
 /** From one date to another, both included, without those that the zone left out. */
