@@ -717,7 +717,7 @@ CREATE INDEX customer_usage_days_meter_day_idx ON public.customer_usage_days USI
 
 CREATE INDEX customer_value_days_meter_day_idx ON public.customer_value_days USING btree (uuid_hash_extended(meter_id, (0)::bigint), day);
 
-CREATE INDEX dues_organization_id_charge_id_idx ON public.dues USING btree (organization_id, charge_id);
+CREATE INDEX dues_charge_id_idx ON public.dues USING btree (charge_id);
 
 CREATE INDEX dues_organization_id_meter_id_customer_external_id_idx ON public.dues USING btree (organization_id, meter_id, customer_external_id, period_start) WHERE (meter_id IS NOT NULL);
 

@@ -13,3 +13,7 @@ CREATE INDEX customer_group_hours_meter_hour_idx ON customer_group_hours (uuid_h
 
 DROP INDEX customer_group_value_days_organization_id_meter_id_day_idx;
 CREATE INDEX customer_group_value_days_meter_day_idx ON customer_group_value_days (uuid_hash_extended(meter_id, 0), day);
+
+-- Everybody on a plan has dues of its charges: for one due, whose primary key names its charge too, this is no way to it.
+DROP INDEX dues_organization_id_charge_id_idx;
+CREATE INDEX dues_charge_id_idx ON dues (charge_id);

@@ -38,10 +38,14 @@ export async function findDues(
       ${periods.map(({ cycle }) => cycle)}::integer[],
       ${periods.map(({ inAdvanceOnly }) => inAdvanceOnly)}::boolean[]
     ) AS asked (subscription_id, cycle, in_advance_only)
-    JOIN dues d ON d.organization_id = ${organizationId}::uuid
-      AND d.subscription_id = asked.subscription_id AND d.cycle = asked.cycle
-      AND (NOT asked.in_advance_only OR d.terms ->> 'timing' = 'in_advance')
-    LEFT JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
+    CROSS JOIN LATERAL (
+      SELECT * FROM dues WHERE organization_id = ${organizationId}::uuid
+        AND subscription_id = asked.subscription_id AND cycle = asked.cycle
+        AND (NOT asked.in_advance_only OR terms ->> 'timing' = 'in_advance') OFFSET 0
+    ) AS d
+    LEFT JOIN LATERAL (
+      SELECT aggregation_type FROM meters WHERE organization_id = d.organization_id AND id = d.meter_id LIMIT 1
+    ) AS m ON true
     ORDER BY d.subscription_id, d.cycle, d.charge_id`.execute(db);
   return rows;
 }

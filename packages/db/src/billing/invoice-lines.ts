@@ -122,11 +122,16 @@ export async function listLineRows(
   const { rows } = await sql<LineRow>`
     SELECT lines.*, trim_scale(lines.quantity) AS quantity, dues.terms, dues.meter_id, dues.customer_external_id,
       meters.aggregation_type
-    FROM invoice_lines AS lines
-    LEFT JOIN dues ON dues.organization_id = lines.organization_id AND dues.subscription_id = lines.subscription_id
-      AND dues.cycle = lines.cycle AND dues.charge_id = lines.charge_id
-    LEFT JOIN meters ON meters.organization_id = dues.organization_id AND meters.id = dues.meter_id
-    WHERE lines.organization_id = ${organizationId}::uuid AND lines.invoice_id = ANY (${invoiceIds}::uuid[])
+    FROM (
+      SELECT * FROM invoice_lines WHERE organization_id = ${organizationId}::uuid AND invoice_id = ANY (${invoiceIds}::uuid[]) OFFSET 0
+    ) AS lines
+    LEFT JOIN LATERAL (
+      SELECT terms, meter_id, customer_external_id FROM dues WHERE organization_id = ${organizationId}::uuid
+        AND subscription_id = lines.subscription_id AND cycle = lines.cycle AND charge_id = lines.charge_id LIMIT 1
+    ) AS dues ON true
+    LEFT JOIN LATERAL (
+      SELECT aggregation_type FROM meters WHERE organization_id = ${organizationId}::uuid AND id = dues.meter_id LIMIT 1
+    ) AS meters ON true
     ORDER BY lines.invoice_id, lines.position, lines.id`.execute(db);
   return rows;
 }

@@ -17,9 +17,12 @@ export async function findLateDues(
   if (subscriptionIds.length === 0) return [];
   const end = before === null ? sql`9223372036854775807` : sql`${before}::bigint`;
   // Most subscriptions have none, which the index by closing says for each meter at once. Then each due is asked.
+  // The order has each of them go by its index, also where Postgres believes that any row will do.
   const { rows } = await sql<DueRow>`
     SELECT d.*, m.aggregation_type AS aggregation
-    FROM subscriptions s
+    FROM (
+      SELECT * FROM subscriptions WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) OFFSET 0
+    ) AS s
     CROSS JOIN LATERAL (
       SELECT DISTINCT meter_id, customer_external_id FROM dues
       WHERE organization_id = s.organization_id AND subscription_id = s.id AND meter_id IS NOT NULL AND closing IS NOT NULL OFFSET 0
@@ -27,18 +30,21 @@ export async function findLateDues(
     CROSS JOIN LATERAL (
       SELECT FROM late_events
       WHERE organization_id = s.organization_id AND meter_id = billed.meter_id AND customer_external_id = billed.customer_external_id
-        AND closing > 0 AND closing >= s.closing AND closing < ${end} LIMIT 1
+        AND closing > 0 AND closing >= s.closing AND closing < ${end} ORDER BY closing LIMIT 1
     ) AS waiting
-    JOIN dues d ON d.organization_id = s.organization_id AND d.subscription_id = s.id
-      AND d.meter_id = billed.meter_id AND d.customer_external_id = billed.customer_external_id AND d.closing IS NOT NULL
+    CROSS JOIN LATERAL (
+      SELECT * FROM dues WHERE organization_id = s.organization_id AND subscription_id = s.id
+        AND meter_id = billed.meter_id AND customer_external_id = billed.customer_external_id AND closing IS NOT NULL OFFSET 0
+    ) AS d
     CROSS JOIN LATERAL (
       SELECT FROM late_events
       WHERE organization_id = d.organization_id AND meter_id = d.meter_id AND customer_external_id = d.customer_external_id
         AND "timestamp" >= d.period_start AND "timestamp" < d.period_end
-        AND closing >= greatest(s.closing, d.closing) AND closing < ${end} LIMIT 1
+        AND closing >= greatest(s.closing, d.closing) AND closing < ${end} ORDER BY "timestamp" LIMIT 1
     ) AS late
-    JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
-    WHERE s.organization_id = ${organizationId}::uuid AND s.id = ANY (${subscriptionIds}::uuid[])
+    CROSS JOIN LATERAL (
+      SELECT aggregation_type FROM meters WHERE organization_id = d.organization_id AND id = d.meter_id LIMIT 1
+    ) AS m
     ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
   const { rows: again } = await sql<DueRow>`
     SELECT d.*, m.aggregation_type AS aggregation

@@ -179,19 +179,26 @@ async function readBilledBefore(
 ): Promise<Map<string, Amount>> {
   if (lines.length === 0) return new Map();
   const order = (line: string, invoice: string) =>
-    sql.raw(`(${line}.closing, coalesce(${invoice}.cycle, 2147483647), ${invoice}.finalized_at)`);
+    sql.raw(`ROW(${line}.closing, coalesce(${invoice}.cycle, 2147483647), ${invoice}.finalized_at)`);
+  const invoiceOf = (line: string) => sql`
+    SELECT currency, cycle, finalized_at FROM invoices
+    WHERE organization_id = ${organizationId}::uuid AND id = ${sql.ref(`${line}.invoice_id`)} LIMIT 1`;
   const { rows } = await sql<{ id: string; currency: string; billed: string }>`
-    SELECT lines.id, invoices.currency, coalesce(sum(earlier.amount), 0) AS billed
-    FROM invoice_lines AS lines
-    JOIN invoices ON invoices.organization_id = lines.organization_id AND invoices.id = lines.invoice_id
-    LEFT JOIN (
-      invoice_lines AS earlier
-      JOIN invoices AS former ON former.organization_id = earlier.organization_id AND former.id = earlier.invoice_id
-    ) ON earlier.organization_id = lines.organization_id AND earlier.subscription_id = lines.subscription_id
-      AND earlier.cycle = lines.cycle AND earlier.charge_id = lines.charge_id
-      AND ${order('earlier', 'former')} < ${order('lines', 'invoices')}
-      AND (earlier.rebilled IS NULL OR earlier.rebilled > lines.rebills)
-    WHERE lines.organization_id = ${organizationId}::uuid AND lines.id = ANY (${lines.map(({ id }) => id)}::uuid[])
-    GROUP BY lines.id, invoices.currency`.execute(db);
+    SELECT lines.id, lines.currency, earlier.billed
+    FROM (
+      SELECT lines.*, own.currency, ${order('lines', 'own')} AS place FROM (
+        SELECT * FROM invoice_lines
+        WHERE organization_id = ${organizationId}::uuid AND id = ANY (${lines.map(({ id }) => id)}::uuid[]) OFFSET 0
+      ) AS lines CROSS JOIN LATERAL (${invoiceOf('lines')}) AS own OFFSET 0
+    ) AS lines
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount) FILTER (WHERE place < lines.place), 0) AS billed FROM (
+        SELECT former.amount, ${order('former', 'own')} AS place FROM (
+          SELECT * FROM invoice_lines WHERE organization_id = ${organizationId}::uuid
+            AND subscription_id = lines.subscription_id AND cycle = lines.cycle AND charge_id = lines.charge_id
+            AND (rebilled IS NULL OR rebilled > lines.rebills) OFFSET 0
+        ) AS former CROSS JOIN LATERAL (${invoiceOf('former')}) AS own OFFSET 0
+      ) AS each
+    ) AS earlier`.execute(db);
   return new Map(rows.map(({ id, currency, billed }) => [id, amountOf(billed, minorDigits(currency))]));
 }

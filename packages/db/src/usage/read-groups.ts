@@ -225,5 +225,5 @@ function hasChosenEvent(parameters: Parameters, scope: Scope, window: Window, ke
         WHERE ${mine} AND hour = ${BEGINNING.hour(end)} AND last_timestamp >= ${end} OFFSET 0) AS kept
       CROSS JOIN LATERAL (SELECT FROM events WHERE ${inStream(scope, 'present.customer')}
         AND "timestamp" >= greatest(${start}, kept.hour) AND "timestamp" < ${end}
-        AND ${groupOfEvent(keys)} = kept.group_hash LIMIT 1) AS before_end) END`;
+        AND ${groupOfEvent(keys)} = kept.group_hash ORDER BY "timestamp" LIMIT 1) AS before_end) END`;
 }

@@ -227,7 +227,7 @@ function customersOneByOne(scope: Scope, inWindow: string): string {
       )
       SELECT customer FROM someone WHERE customer IS NOT NULL OFFSET 0
     ) AS someone
-    CROSS JOIN LATERAL (SELECT FROM ${DAYS} WHERE ${own(ofSomeone(scope))} AND ${inWindow} LIMIT 1) AS present`;
+    CROSS JOIN LATERAL (SELECT FROM ${DAYS} WHERE ${own(ofSomeone(scope))} AND ${inWindow} ORDER BY day LIMIT 1) AS present`;
 }
 
 /**
@@ -244,7 +244,7 @@ export function customersIn(parameters: Parameters, scope: Scope, window: { star
     SELECT customer FROM (SELECT customer_external_id AS customer, day FROM ${DAYS}
         WHERE ${ofAll(scope)} AND day = ${BEGINNING.day(end)} AND last_timestamp >= ${end} OFFSET 0) AS kept
       CROSS JOIN LATERAL (SELECT FROM events WHERE ${inStream(scope, 'kept.customer')}
-        AND "timestamp" >= greatest(${start}, kept.day) AND "timestamp" < ${end} LIMIT 1) AS before_end`;
+        AND "timestamp" >= greatest(${start}, kept.day) AND "timestamp" < ${end} ORDER BY "timestamp" LIMIT 1) AS before_end`;
 }
 
 /**

@@ -1,0 +1,96 @@
+// What looking for late usage and computing invoices again cost, where an organization has grown since Postgres looked at it.
+
+import { findDues } from '@weir/db/billing/dues';
+import { findLateDues } from '@weir/db/billing/late-events';
+import { recomputeInvoices } from '@weir/db/billing/recompute';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWeir, type Weir } from '../support/harness.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+
+const SUBSCRIPTIONS = 4_000;
+const CHUNK = 200;
+/** A statement may read all rows of the organization once, but not once for each of a chunk, which is a million and more. */
+const ROWS_MAX = 15 * SUBSCRIPTIONS;
+
+/** When Postgres has looked at the tables: how many of the subscriptions there were. */
+describe.each([
+  ['before there was any', 'never'],
+  ['when there was one', 'one'],
+])('looked at %s', (_title, looked) => {
+  let weir: Weir;
+  let billing: Billed;
+  let subscriptions: string[];
+  let invoices: string[];
+  beforeAll(async () => {
+    weir = await startWeir();
+    await stopAnalyzing(weir.pool);
+    billing = await startBilled(weir);
+    await billing.use(10, '2025-01-15T12:00:00Z');
+    await billing.finalizeAll(billing.subscription);
+    // Late for the closing of its January.
+    await billing.use(5, '2025-01-16T12:00:00Z');
+    if (looked === 'one') await weir.pool.query('ANALYZE');
+    subscriptions = await copySubscriptions();
+    const { rows } = await weir.pool.query(`SELECT id FROM invoices WHERE status <> 'DRAFT' ORDER BY id LIMIT $1`, [
+      CHUNK,
+    ]);
+    invoices = rows.map(({ id }) => id);
+  });
+  afterAll(async () => {
+    await billing.close();
+    await weir.close();
+  });
+
+  /** Thousands of others like the subscription, each with its customer's number, invoices, lines, dues and late events. */
+  async function copySubscriptions(): Promise<string[]> {
+    const copyId = (column: string) => `md5(${column}::text || n)::uuid`;
+    const copy = (table: string, changes: string) =>
+      weir.pool.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
+         FROM ${table} AS t CROSS JOIN generate_series(1, ${SUBSCRIPTIONS}) AS n`,
+      );
+    const customer = `'customer_external_id', 'copy-' || n`;
+    await copy('subscriptions', `'id', ${copyId('t.id')}, ${customer}, 'run_at', null`);
+    await copy('subscription_periods', `'subscription_id', ${copyId('t.subscription_id')}`);
+    await copy('dues', `'subscription_id', ${copyId('t.subscription_id')}, ${customer}`);
+    await copy(
+      'invoices',
+      `'id', ${copyId('t.id')}, 'subscription_id', ${copyId('t.subscription_id')}, 'run_at', null, 'past_due_at', null,
+       'invoice_number', t.invoice_number || '-' || n`,
+    );
+    await copy(
+      'invoice_lines',
+      `'id', ${copyId('t.id')}, 'invoice_id', ${copyId('t.invoice_id')}, 'subscription_id', ${copyId('t.subscription_id')}`,
+    );
+    await copy('late_events', `'event_id', ${copyId('t.event_id')}, ${customer}`);
+    const { rows } = await weir.pool.query('SELECT id FROM subscriptions WHERE id <> $1 ORDER BY id LIMIT $2', [
+      billing.subscription,
+      CHUNK,
+    ]);
+    return rows.map(({ id }) => id);
+  }
+
+  test('late usage is looked for among the dues of a chunk', async () => {
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const dues = await findLateDues(kysely, billing.admin.id, subscriptions, null);
+      expect(new Set(dues.map(({ subscription_id }) => subscription_id)).size).toBe(CHUNK);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  test('the dues of periods are found by their periods', async () => {
+    const periods = subscriptions.map((subscription_id) => ({ subscription_id, cycle: 0, inAdvanceOnly: false }));
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      expect((await findDues(kysely, billing.admin.id, periods)).length).toBe(2 * CHUNK);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  test.each(['rollups', 'events'] as const)('invoices are computed again from %s', async (from) => {
+    const rows = await rowsReadBy(weir, async (database) => {
+      expect((await recomputeInvoices(database, billing.admin.id, invoices, from)).length).toBe(CHUNK);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+  });
+});
