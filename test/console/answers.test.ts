@@ -79,3 +79,106 @@ test('a console that cannot reach Weir says so, and does not load for ever', asy
     await visit.context.setOffline(false);
   }
 });
+
+const dialog = (name: string) => page.getByRole('dialog', { name });
+
+async function typeCustomer(name: string): Promise<void> {
+  await page.goto('/customers');
+  await page.getByRole('button', { name: 'New customer' }).click();
+  await dialog('New customer').getByLabel('Name', { exact: true }).fill(name);
+  await dialog('New customer').getByLabel('External id').fill(name.toLowerCase());
+}
+
+const create = () => dialog('New customer').getByRole('button', { name: 'Create customer' }).click();
+
+test('a session that ends under a form is begun anew over it, and what was typed is sent then', async () => {
+  await typeCustomer('Hooli');
+  await visit.context.clearCookies();
+  await create();
+  const again = dialog('Your session has ended');
+  await again.getByRole('textbox', { name: 'Password' }).fill('a wrong one');
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.getByText('The email address or the password is not right: check both and try again.').waitFor();
+  await again.getByRole('textbox', { name: 'Password' }).fill(organization.password);
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.waitFor({ state: 'detached' });
+  expect(await dialog('New customer').getByLabel('External id').inputValue()).toBe('hooli');
+  await create();
+  await page.getByRole('heading', { level: 1, name: 'Hooli' }).waitFor();
+});
+
+test('nothing is said to be done before the answer, and of one that is cut off that it is not known', async () => {
+  await typeCustomer('Soylent');
+  const letGo = await holdBack('**/api/v1/customers');
+  await create();
+  await dialog('New customer').locator('button[data-loading]').waitFor();
+  expect([await page.locator('.notice').count(), page.url()]).toEqual([
+    0,
+    `${weir.baseUrl.replace(/\/$/, '')}/customers`,
+  ]);
+  letGo();
+  await page.getByRole('heading', { level: 1, name: 'Soylent' }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+
+  await typeCustomer('Vandelay');
+  await page.route('**/api/v1/customers', async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await create();
+  const alert = dialog('New customer').getByRole('alert');
+  await alert.waitFor();
+  expect(await alert.textContent()).toMatch(/^No answer came, so it is not known whether Weir has done this\. Look at/);
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.goto('/customers?search=vandelay');
+  await page.getByRole('link', { name: 'Vandelay' }).waitFor();
+});
+
+test('what is refused because of too many requests is sent again by itself', async () => {
+  let refusals = 0;
+  const problem = { status: 429, code: 'rate_limited', detail: 'Too many requests.', request_id: 'x' };
+  await page.route('**/api/v1/plans?**', async (route) => {
+    refusals += 1;
+    const headers = { 'retry-after': '1', 'content-type': 'application/problem+json' };
+    if (refusals === 1) await route.fulfill({ status: 429, headers, body: JSON.stringify(problem) });
+    else await route.continue();
+  });
+  await page.goto('/plans');
+  await page.getByRole('link', { name: 'Scale' }).waitFor();
+  expect([refusals >= 2, await page.getByRole('alert').count()]).toEqual([true, 0]);
+});
+
+test('an address that says what there is not leads to something: a tab, a page with the navigation, a word on the dates', async () => {
+  const selected = page.getByRole('tab', { selected: true });
+  for (const [address, tab] of [
+    ['/settings?tab=nothing', 'Organization'],
+    [`${organization.addresses['customer']}?tab=nothing`, 'Usage'],
+  ]) {
+    await page.goto(address ?? '');
+    expect(await selected.textContent()).toBe(tab);
+  }
+  await page.goto('/no/such/page');
+  await page.getByRole('heading', { level: 1, name: 'Nothing here' }).waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Usage' }).waitFor();
+  const asked: string[] = [];
+  const note = (request: { url: () => string }) => void asked.push(request.url());
+  page.on('request', note);
+  for (const path of ['/usage', '/events', '/invoices', '/settings?tab=audit-log']) {
+    await page.goto(`${path}${path.includes('?') ? '&' : '?'}from=2026-11-20&to=2026-11-01`);
+    await page.getByRole('alert').filter({ hasText: 'The first day is after the last day.' }).waitFor();
+  }
+  page.off('request', note);
+  expect(asked.filter((url) => /2026-11-01/.test(url) && url.includes('/api/'))).toEqual([]);
+});
+
+test('the period of an invoice is of the zone of its subscription, wherever the reader is, with both days counted', async () => {
+  await page.goto('/invoices');
+  const row = page.getByRole('row', { name: /INV-\d{4}-000002/ });
+  const { body } = await weir.request('GET', '/api/v1/invoices', { session: organization.session });
+  const { period_start: start } = body.data.find((each: { invoice_number: string | null }) =>
+    each.invoice_number?.endsWith('-000002'),
+  );
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(start));
+  await row.waitFor();
+  expect(await row.getByRole('cell').nth(3).textContent()).toBe(day);
+});

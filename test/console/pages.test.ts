@@ -151,7 +151,7 @@ test('keys that are chosen on the page of a meter group its usage, and one value
   await page.getByText('metadata.model').waitFor();
   await page.goto(addresses['usage'] ?? '');
   // A worker groups what was counted before.
-  const groups = page.getByRole('region', { name: 'Usage by model' });
+  const groups = page.getByRole('group', { name: 'Usage by model' });
   await groups.getByRole('link', { name: 'small' }).waitFor({ timeout: 30_000 });
   await settled(page);
   expect(await findBarriers(page)).toEqual([]);

@@ -2,7 +2,7 @@
 
 import './styles/things.css';
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { shellRoute } from './shell/root-route.tsx';
+import { NotFound, shellRoute } from './shell/root-route.tsx';
 
 const getParentRoute = () => shellRoute;
 
@@ -95,4 +95,6 @@ export const billingRoutes = [
     path: '/health',
     component: lazyRouteComponent(() => import('./health/health-page.tsx'), 'HealthPage'),
   }),
+  // An address that nobody knows is a page like another, with the navigation.
+  createRoute({ getParentRoute, path: '$', component: NotFound }),
 ] as const;

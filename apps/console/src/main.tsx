@@ -8,18 +8,13 @@ import { createRouter, RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { buildQueries } from './api/queries.ts';
-import { sessionQuery } from './api/session.ts';
 import { billingRoutes } from './billing-routes.ts';
 import { Loading } from './parts/loading.tsx';
 import { publicRoutes, usageRoutes } from './routes.ts';
 import { Broken, NotFound, rootRoute, shellRoute } from './shell/root-route.tsx';
 import { mantineTheme } from './styles/mantine-theme.ts';
 
-// The session is over: the router asks who is there, and leads to the sign-in and back.
-const queries = buildQueries(() => {
-  queries.removeQueries({ queryKey: sessionQuery.queryKey });
-  void router.invalidate();
-});
+const queries = buildQueries();
 
 const router = createRouter({
   routeTree: rootRoute.addChildren([...publicRoutes, shellRoute.addChildren([...usageRoutes, ...billingRoutes])]),

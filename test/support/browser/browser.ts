@@ -83,7 +83,12 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
 
 /** Violations of WCAG 2.2 AA on a page as it stands, each with the element and what is wrong with it. */
 export async function findBarriers(page: Page): Promise<string[]> {
-  const options = { runOnly: { type: 'tag', values: accessibilityTags }, resultTypes: ['violations'] };
+  const options = {
+    runOnly: { type: 'tag', values: accessibilityTags },
+    // No rule of WCAG, but two landmarks of one name cannot be told apart in a list of them.
+    rules: { 'landmark-unique': { enabled: true } },
+    resultTypes: ['violations'],
+  };
   const context = JSON.stringify({ exclude: [NOT_OURS] });
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${context}, ${JSON.stringify(options)})`);
   return violations.flatMap(({ id, nodes }) =>

@@ -2,6 +2,7 @@ import { PasswordInput, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { client, send } from '../api/client.ts';
+import { setSessionOver } from '../api/session-end.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { Door } from './door.tsx';
 
@@ -13,6 +14,7 @@ export function SignInPage() {
     initial: { email: '', password: '' },
     onSubmit: async (body) => {
       await send(client.POST('/api/v1/auth/login', { body }));
+      setSessionOver(false);
       // Whoever was here before read things that are not this person's.
       queries.clear();
       // Only an address of this page: one that names another host would lead there.

@@ -7,6 +7,7 @@ import type { PathsWithMethod } from 'openapi-typescript-helpers';
 import type { components, paths } from './openapi.d.ts';
 import { noteAnswer } from './pace.ts';
 import { ApiError, type Problem } from './problem.ts';
+import { setSessionOver } from './session-end.ts';
 
 /** A shape of the document by its name: `Schema<'Plan'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
@@ -33,6 +34,9 @@ export function read<Path extends GetPath>(path: Path, params?: NonNullable<GetI
   });
 }
 
+/** Who is signed in is asked by the router, and a sign-in that is refused ends nothing. */
+const NO_SESSION_NEEDED = /\/api\/v1\/auth\/(?:me|login|password)$/;
+
 interface Sent<Data> {
   data?: Data | undefined;
   error?: unknown;
@@ -43,22 +47,49 @@ interface Sent<Data> {
 export async function send<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
   const { data, error, response } = await sent;
   if (response.ok) return data as Data;
-  const seconds = Number(response.headers.get('retry-after') ?? 0);
-  throw new ApiError({ ...(isProblem(error) ? error : notOfWeir(response)), retry_after_seconds: seconds });
+  const problem = isProblem(error) ? error : notOfWeir(response);
+  if (problem.code === 'unauthenticated' && !NO_SESSION_NEEDED.test(response.url)) setSessionOver(true);
+  throw new ApiError({ ...problem, status: response.status, retry_after_seconds: retryAfterSeconds(response) });
 }
 
 async function fetchOrExplain(request: Request): Promise<Response> {
   const began = performance.now();
   try {
-    const response = await fetch(request);
+    const response = await fetchWhenAllowed(request);
     noteAnswer(performance.now() - began);
     return response;
   } catch (error) {
     // A read that is not wanted any more.
     if (request.signal.aborted) throw error;
-    const detail = 'Weir cannot be reached: check your connection, and whether Weir runs.';
+    const detail = request.method === 'GET' ? CANNOT_BE_REACHED : NOT_KNOWN;
     throw new ApiError({ code: 'no_answer', detail });
   }
+}
+
+const CANNOT_BE_REACHED = 'Weir cannot be reached: check your connection, and whether Weir runs.';
+
+/** The request may have been carried out: only its answer is missing for sure. */
+const NOT_KNOWN =
+  'No answer came, so it is not known whether Weir has done this. Look at the page in a new tab before you send it again.';
+
+/** Longer than this nobody waits without a word. */
+const WAIT_SECONDS_MAX = 20;
+
+/** A refusal because of too many requests has done nothing: after the time that the answer names, the request is sent again. */
+async function fetchWhenAllowed(request: Request): Promise<Response> {
+  for (let left = 3; ; left -= 1) {
+    const response = await fetch(request.clone());
+    const seconds = retryAfterSeconds(response);
+    const isTooLong = seconds === 0 || seconds > WAIT_SECONDS_MAX;
+    // Wrong passwords are counted: to send one again by itself would only make the wait longer.
+    if (response.status !== 429 || left === 0 || isTooLong || request.url.includes('/api/v1/auth/')) return response;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+    request.signal.throwIfAborted();
+  }
+}
+
+function retryAfterSeconds(response: Response): number {
+  return Number(response.headers.get('retry-after') ?? 0);
 }
 
 function isProblem(error: unknown): error is Problem {
@@ -69,7 +100,7 @@ function isProblem(error: unknown): error is Problem {
 function notOfWeir(response: Response): Problem {
   return {
     code: 'no_answer',
-    detail: `Something between this page and Weir answered with ${response.status}: try again in a moment.`,
+    detail: `Something between this page and Weir answered with ${response.status}. It is not known whether Weir has done anything: look before you try again.`,
     request_id: response.headers.get('x-request-id') ?? undefined,
   };
 }

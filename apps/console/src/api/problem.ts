@@ -2,6 +2,8 @@
 export interface Problem {
   detail: string;
   code: string;
+  /** Of the answer; left out where there was none. */
+  status?: number | undefined;
   request_id?: string | undefined;
   errors?: { path: string; message: string }[] | undefined;
   id?: string | undefined;

@@ -1,6 +1,6 @@
-import { MutationCache, QueryCache, QueryClient, type Query } from '@tanstack/react-query';
+import { QueryClient } from '@tanstack/react-query';
 import type { GetPath } from './client.ts';
-import { ApiError, isSignedOut } from './problem.ts';
+import { ApiError } from './problem.ts';
 
 /** A refusal stays one, however often one asks; only what got no answer is worth a second try. */
 const RETRIES_MAX = 2;
@@ -8,18 +8,8 @@ const RETRIES_MAX = 2;
 /** What is on the screen is at most this old when one comes back to it. */
 const STALE_MS = 5_000;
 
-/** `onSignedOut` is called whenever an answer says that the session is over. */
-export function buildQueries(onSignedOut: () => void): QueryClient {
-  const onError = (error: unknown): void => {
-    if (isSignedOut(error)) onSignedOut();
-  };
+export function buildQueries(): QueryClient {
   return new QueryClient({
-    queryCache: new QueryCache({
-      onError: (error, query) => {
-        if (!isSessionQuery(query)) onError(error);
-      },
-    }),
-    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       mutations: { networkMode: 'always' },
       queries: {
@@ -32,11 +22,6 @@ export function buildQueries(onSignedOut: () => void): QueryClient {
       },
     },
   });
-}
-
-/** Whether one is signed in is asked by the router, which knows what to do with the answer. */
-function isSessionQuery(query: Query<unknown, unknown>): boolean {
-  return query.queryKey[0] === '/api/v1/auth/me';
 }
 
 /** Reads anew whatever was read from these paths, whatever the parameters. */

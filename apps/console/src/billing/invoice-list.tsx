@@ -1,13 +1,13 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { read, type Schema } from '../api/client.ts';
+import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import type { Column } from '../parts/data-table.tsx';
 import { formatAmount } from '../parts/decimals.ts';
 import { formatDay } from '../parts/instants.ts';
 import { PagedList } from '../parts/paged-list.tsx';
 import { Status } from '../parts/status.tsx';
-import { Time } from '../parts/time.tsx';
+import { periodOf } from './invoice-lines.tsx';
 
 type Invoice = Schema<'Invoice'>;
 
@@ -20,7 +20,9 @@ interface InvoiceFilter {
   to?: string;
 }
 
-const columns: Column<Invoice>[] = [
+type Row = Invoice & { zone: string };
+
+const columns: Column<Row>[] = [
   {
     title: 'Number',
     cell: ({ id, invoice_number }) => (
@@ -32,7 +34,7 @@ const columns: Column<Invoice>[] = [
   },
   { title: 'Status', cell: ({ status }) => <Status of={status} />, isTight: true },
   { title: 'Customer', cell: ({ customer_id, customer }) => <CustomerName id={customer_id} known={customer} /> },
-  { title: 'Period ends', cell: ({ period_end }) => <Time at={period_end} as="date" />, isExtra: true },
+  { title: 'Period', cell: (invoice) => periodOf(invoice, invoice.zone), isExtra: true },
   { title: 'Due', cell: ({ due_date }) => (due_date === null ? '–' : formatDay(due_date)), isExtra: true },
   {
     title: 'Total',
@@ -49,8 +51,13 @@ const columns: Column<Invoice>[] = [
 
 /** Drafts are computed when they are read, so a list is read again as long as it is looked at. */
 export function InvoiceList({ filter, onPage }: { filter: InvoiceFilter; onPage: (page: number) => void }) {
+  const queries = useQueryClient();
   const invoices = useQuery({
-    ...read('/api/v1/invoices', { query: filter }),
+    queryKey: ['/api/v1/invoices', 'in their zones', filter],
+    queryFn: async ({ signal }) => {
+      const page = await send(client.GET('/api/v1/invoices', { params: { query: filter }, signal }));
+      return { ...page, data: await Promise.all(page.data.map((invoice) => inItsZone(queries, invoice))) };
+    },
     placeholderData: keepPreviousData,
     refetchInterval: () => pace(10_000),
   });
@@ -64,6 +71,16 @@ export function InvoiceList({ filter, onPage }: { filter: InvoiceFilter; onPage:
       empty="No invoice. They are made at the end of each period of a subscription."
     />
   );
+}
+
+/** The days of its period are days of the zone of its subscription, wherever the reader is. That zone stays what it is. */
+async function inItsZone(queries: QueryClient, invoice: Invoice): Promise<Row> {
+  const path = { id: invoice.subscription_id };
+  const { time_zone: zone } = await queries.fetchQuery({
+    ...read('/api/v1/subscriptions/{id}', { path }),
+    staleTime: Infinity,
+  });
+  return { ...invoice, zone };
 }
 
 interface CustomerNameProps {

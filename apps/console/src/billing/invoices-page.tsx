@@ -1,6 +1,7 @@
 import { Select, TextInput } from '@mantine/core';
 import type { Schema } from '../api/client.ts';
 import { Page } from '../parts/page.tsx';
+import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import { useSearchState } from '../parts/search-state.ts';
 import { InvoiceList } from './invoice-list.tsx';
 
@@ -39,7 +40,7 @@ export function InvoicesPage() {
           onChange={({ currentTarget: { value } }) => change({ to: value })}
         />
       </div>
-      <InvoiceList filter={filter} onPage={setPage} />
+      {areReversed(state.from, state.to) ? <ReversedDates /> : <InvoiceList filter={filter} onPage={setPage} />}
     </Page>
   );
 }

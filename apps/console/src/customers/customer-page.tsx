@@ -16,12 +16,14 @@ import { formatDecimal } from '../parts/decimals.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
-import { useSearchState } from '../parts/search-state.ts';
+import { tabOf, useSearchState } from '../parts/search-state.ts';
 import { Time } from '../parts/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
 
 type Customer = Schema<'Customer'>;
+
+const TABS = ['usage', 'subscriptions', 'invoices', 'credits', 'entitlements'] as const;
 
 export function CustomerPage() {
   const { customerId } = useParams({ strict: false }) as { customerId: string };
@@ -72,7 +74,7 @@ function CustomerView({ customer }: { customer: Customer }) {
           ['Since', <Time key="since" at={customer.created_at} as="date" />],
         ]}
       />
-      <Tabs value={state.tab ?? 'usage'} onChange={(tab) => change({ tab })} keepMounted={false}>
+      <Tabs value={tabOf(state.tab, TABS)} onChange={(tab) => change({ tab })} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="usage">Usage</Tabs.Tab>
           <Tabs.Tab value="subscriptions">Subscriptions</Tabs.Tab>

@@ -10,6 +10,7 @@ import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
+import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import type { SearchTexts } from '../routes.ts';
@@ -37,7 +38,7 @@ export function EventsPage() {
       <EventFilters />
       {search.status === 'rejected' && <Rejections />}
       <div className={search.event === undefined ? 'log' : 'beside'}>
-        <EventLog isLive={isLive} />
+        {areReversed(search.from, search.to) ? <ReversedDates /> : <EventLog isLive={isLive} />}
         {search.event !== undefined && <Receipt key={search.event} id={search.event} />}
       </div>
     </Page>

@@ -35,7 +35,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected 
   return (
     // It scrolls by itself where it is too wide, and can be reached by the keyboard for that.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <section className="table-frame" aria-label={label} tabIndex={0}>
+    <div role="group" className="table-frame" aria-label={label} tabIndex={0}>
       <table className="table">
         <thead>
           <tr>
@@ -58,7 +58,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected 
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 

@@ -5,6 +5,7 @@ import { DataTable, type Column } from '../parts/data-table.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Section } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import { useSearchState } from '../parts/search-state.ts';
 import { Time } from '../parts/time.tsx';
 
@@ -39,12 +40,14 @@ export function AuditLog() {
     ...(state.from !== undefined && { start_date: state.from }),
     ...(state.to !== undefined && { end_date: state.to }),
   };
+  const isReversed = areReversed(state.from, state.to);
   const log = useInfiniteQuery({
     queryKey: ['/api/v1/audit-log', query],
     initialPageParam: '',
     queryFn: ({ pageParam: cursor }) =>
       send(client.GET('/api/v1/audit-log', { params: { query: { ...query, ...(cursor !== '' && { cursor }) } } })),
     getNextPageParam: ({ meta }) => meta.next_cursor,
+    enabled: !isReversed,
   });
   const { data, error, isPending, hasNextPage, isFetchingNextPage } = log;
   return (
@@ -79,7 +82,8 @@ export function AuditLog() {
           onChange={({ currentTarget: { value } }) => change({ to: value })}
         />
       </div>
-      {isPending && <Loading rows={8} />}
+      {isReversed && <ReversedDates />}
+      {isPending && !isReversed && <Loading rows={8} />}
       <ProblemBox error={error} />
       {data !== undefined && (
         <DataTable

@@ -1,16 +1,18 @@
 import { Tabs } from '@mantine/core';
 import { Page } from '../parts/page.tsx';
-import { useSearchState } from '../parts/search-state.ts';
+import { tabOf, useSearchState } from '../parts/search-state.ts';
 import { AuditLog } from './audit-log.tsx';
 import { OrganizationSettings } from './organization-settings.tsx';
 import { OwnAccount } from './own-account.tsx';
 import { People } from './people.tsx';
 
+const TABS = ['organization', 'people', 'account', 'audit-log'] as const;
+
 export function SettingsPage() {
   const { state, change } = useSearchState<'tab'>();
   return (
     <Page title="Settings">
-      <Tabs value={state.tab ?? 'organization'} onChange={(tab) => change({ tab })} keepMounted={false}>
+      <Tabs value={tabOf(state.tab, TABS)} onChange={(tab) => change({ tab })} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="organization">Organization</Tabs.Tab>
           <Tabs.Tab value="people">People</Tabs.Tab>

@@ -9,6 +9,7 @@ import { DESTINATIONS } from './navigation.ts';
 import { Search } from './search.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import { SignInAgain } from './sign-in-again.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 export function Shell() {
@@ -74,6 +75,7 @@ export function Shell() {
         <Outlet />
       </main>
       <Search isOpen={dialog === 'search'} onClose={() => setDialog(undefined)} />
+      <SignInAgain />
       <ShortcutHelp isOpen={dialog === 'help'} onClose={() => setDialog(undefined)} />
     </div>
   );

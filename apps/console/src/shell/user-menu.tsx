@@ -2,6 +2,7 @@ import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { problemOf } from '../api/problem.ts';
+import { setSessionOver } from '../api/session-end.ts';
 import { signOut, useSession } from '../api/session.ts';
 import { Icon } from '../parts/icons.tsx';
 import { notify } from '../parts/notices.tsx';
@@ -24,6 +25,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
       await navigate({ to: '/sign-in' });
       // Once nothing shows it any more.
       queries.clear();
+      setSessionOver(false);
     },
     onError: (error) => notify(problemOf(error).detail, 'bad'),
   });

@@ -12,6 +12,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
+import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import type { SearchTexts } from '../routes.ts';
 import { MetadataGroups } from './metadata-groups.tsx';
 import { totalOf, useMeters, type Meter } from './meters.ts';
@@ -27,6 +28,8 @@ const REFRESH_MS = 1_500;
 export function UsagePage() {
   const meters = useMeters();
   const search = useSearch({ from: '/shell/usage' });
+  const window = windowOf(search);
+  const isReversed = areReversed(window.from, window.to);
   return (
     <Page title="Usage" actions={<MonthExport />}>
       <Loaded query={meters} rows={12}>
@@ -35,8 +38,12 @@ export function UsagePage() {
           if (meter === undefined) return <NoMeters />;
           return (
             <>
-              <UsageFilters meters={all} meter={meter} window={windowOf(search)} />
-              <UsageOfMeter key={meter.id} meter={meter} window={windowOf(search)} customer={search.customer} />
+              <UsageFilters meters={all} meter={meter} window={window} />
+              {isReversed ? (
+                <ReversedDates />
+              ) : (
+                <UsageOfMeter key={meter.id} meter={meter} window={window} customer={search.customer} />
+              )}
             </>
           );
         }}

@@ -1,0 +1,62 @@
+// The sign-in over a page whose session has ended. What was typed there stays, and can be sent afterwards.
+
+import { Modal, PasswordInput, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { client, send } from '../api/client.ts';
+import { setSessionOver, useSessionOver } from '../api/session-end.ts';
+import { useSession } from '../api/session.ts';
+import { FormBox, useForm } from '../parts/form.tsx';
+
+/** Escape would close the dialog below, and lose what was typed in it. */
+const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': 'true' };
+
+const nothing = (): void => {};
+
+export function SignInAgain() {
+  const isOver = useSessionOver();
+  return (
+    <Modal
+      opened={isOver}
+      onClose={nothing}
+      title="Your session has ended"
+      withCloseButton={false}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      zIndex={400}
+    >
+      {isOver && <SignInForm />}
+    </Modal>
+  );
+}
+
+function SignInForm() {
+  const { user } = useSession();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const form = useForm({
+    initial: { email: user.email, password: '' },
+    onSubmit: async (body) => {
+      const account = await send(client.POST('/api/v1/auth/login', { body }));
+      setSessionOver(false);
+      if (account.user.id === user.id) return void queries.invalidateQueries();
+      // Somebody else must see nothing of what was read and typed before.
+      await navigate({ to: '/' });
+      queries.clear();
+      window.location.reload();
+    },
+  });
+  return (
+    <FormBox form={form} submitLabel="Sign in">
+      <p className="dialog-lead">Sign in again. What you have typed is still there, and can be sent then.</p>
+      <TextInput label="Email" type="email" autoComplete="username" {...KEEPS_ESCAPE} {...form.text('email')} />
+      <PasswordInput
+        label="Password"
+        autoComplete="current-password"
+        data-autofocus
+        {...KEEPS_ESCAPE}
+        {...form.text('password')}
+      />
+    </FormBox>
+  );
+}
