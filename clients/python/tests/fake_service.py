@@ -34,9 +34,18 @@ class FakeService:
                     self.close_connection = True
                     self.connection.close()
                     return
-                text = json.dumps(reply[1]).encode()
+                # What is text comes from a proxy before the service; a refusal of the service is a problem of its own.
+                text, kind = reply[1], "text/html"
+                if not isinstance(text, str):
+                    kind = "application/json"
+                    if reply[0] >= 300:
+                        text = {"code": "refused", "status": reply[0], "request_id": "r1", **text}
+                        kind = "application/problem+json"
+                    text = json.dumps(text)
+                text = text.encode()
                 try:
                     self.send_response(reply[0])
+                    self.send_header("content-type", kind)
                     self.send_header("content-length", str(len(text)))
                     self.end_headers()
                     self.wfile.write(text)

@@ -3,6 +3,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -29,6 +30,73 @@ class WithService(unittest.TestCase):
         client = Client(self.service.url, "org_live_x", queue=QueueOptions(**options))
         self.addCleanup(client.close, 0)
         return client
+
+
+class TestProxy(WithService):
+    def test_settles_nothing_by_answering_for_the_service(self) -> None:
+        for status in (400, 403, 404, 413):
+            for outbox in (True, False):
+                with self.subTest(status=status, outbox=outbox), tempfile.TemporaryDirectory() as folder:
+                    refused: List[WeirError] = []
+                    self.service.interfere = lambda events: (status, "<html>no</html>")
+                    options: Any = {"outbox": folder} if outbox else {}
+                    client = self.client(on_refused=lambda error, _: refused.append(error), **options)
+                    with self.assertLogs("weir", "ERROR"):
+                        for n in range(10):
+                            client.queue(event(n))
+                        result = client.close()
+                    self.assertEqual((result.is_done, refused), (False, []))
+                    if not outbox:
+                        self.assertEqual(len(result.unsent), 10)
+                        continue
+                    self.service.interfere = lambda events: None
+                    again = self.client(outbox=folder)
+                    self.assertTrue(again.close().is_done)
+
+    def test_keeps_one_event_that_is_too_large_for_it_and_sends_the_others(self) -> None:
+        self.service.interfere = lambda events: (
+            (413, "<html>large</html>") if any(each["quantity"] == 7 for each in events) else None
+        )
+        client = self.client()
+        with self.assertLogs("weir", "ERROR"):
+            for n in range(1, 20):
+                client.queue(event(n))
+            result = client.close()
+        self.assertEqual([each.idempotency_key for each in result.unsent], ["k7"])
+        self.assertEqual(len(self.service.accepted), 18)
+
+
+class TestWhatNobodyThoughtOf(WithService):
+    def test_a_listener_that_raises_does_not_end_the_queue(self) -> None:
+        def raises(error: WeirError, delay: float) -> None:
+            raise RuntimeError("mine")
+
+        self.service.interfere = lambda events: (503, {"code": "unavailable"}) if len(self.service.requests) < 2 else None
+        client = Client(self.service.url, "org_live_x", on_retry=raises)
+        self.addCleanup(client.close, 0)
+        with self.assertLogs("weir", "ERROR"):
+            client.queue(event(1))
+            self.assertTrue(client.close(10).is_done)
+        self.assertEqual(self.service.accepted, ["k1"])
+
+    def test_an_exception_of_any_kind_loses_nothing(self) -> None:
+        client = self.client()
+        client.queue(event(1))
+        queue = client._queue
+        assert queue is not None
+
+        def breaks(*_: Any) -> Any:
+            raise RuntimeError("nobody thought of this")
+
+        queue._send_batch = breaks
+        with self.assertLogs("weir", "ERROR"):
+            result = client.close(10)
+        self.assertEqual([each.idempotency_key for each in result.unsent], ["k1"])
+
+    def test_a_key_that_cannot_be_one_is_refused_at_once(self) -> None:
+        for key in ("", "org_live_x\n", "org live", "org_live_ü"):
+            with self.assertRaises(ValueError):
+                Client(self.service.url, key)
 
 
 class TestTrack(WithService):

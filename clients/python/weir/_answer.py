@@ -32,6 +32,8 @@ class Answer:
     body: Dict[str, Any]
     request_id: Optional[str] = None
     retry_after: Optional[float] = None
+    #: Whether Weir itself said it: a proxy before it answers for it, too, and knows nothing of events.
+    is_from_weir: bool = False
 
 
 def read_answer(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
@@ -41,7 +43,11 @@ def read_answer(status: int, body: bytes, headers: Mapping[str, str]) -> Answer:
         parsed = None
     fields = parsed if isinstance(parsed, dict) else {}
     request_id = _text(fields.get("request_id")) or headers.get("x-request-id")
-    return Answer(status, fields, request_id, parse_retry_after(headers.get("retry-after")))
+    # Problems of others have no code and no request_id.
+    is_problem = (headers.get("content-type") or "").startswith("application/problem+json")
+    is_complete = _text(fields.get("code")) is not None and _text(fields.get("request_id")) is not None
+    is_from_weir = is_problem and is_complete and fields.get("status") == status
+    return Answer(status, fields, request_id, parse_retry_after(headers.get("retry-after")), is_from_weir)
 
 
 def parse_retry_after(header: Optional[str], now: Optional[datetime] = None) -> Optional[float]:
@@ -71,7 +77,7 @@ def split_answer(answer: Answer, keys: Sequence[str]) -> List[Answer]:
         raise refusal(answer, keys)
     if not all(isinstance(item, dict) and isinstance(item.get("status"), int) for item in items):
         raise refusal(answer, keys)
-    return [Answer(item["status"], item, answer.request_id, answer.retry_after) for item in items]
+    return [Answer(item["status"], item, answer.request_id, answer.retry_after, True) for item in items]
 
 
 def settle(answer: Answer, key: str) -> Tracked:
@@ -95,6 +101,7 @@ def refusal(answer: Answer, keys: Sequence[str]) -> WeirError:
         detail=_text(body.get("detail")) or unreadable,
         request_id=answer.request_id,
         retry_after=answer.retry_after,
+        is_from_weir=answer.is_from_weir,
         outcome=_text(body.get("outcome")),
         errors=[each for each in errors if isinstance(each, dict)] if isinstance(errors, list) else (),
         idempotency_keys=keys,

@@ -11,6 +11,9 @@ from ._retry import OnRetry, Stopped, with_retries
 
 SendBatch = Callable[[bytes, Sequence[str]], Answer]
 
+#: So many single events are sent to a proxy that refuses them, and then no more of the batch.
+_FOREIGN_MAX = 3
+
 
 def deliver(
     events: Sequence[Encoded],
@@ -24,6 +27,7 @@ def deliver(
     That is a WeirError about the request as a whole, or Stopped.
     """
     outcomes: List[Optional[BatchOutcome]] = [None] * len(events)
+    foreign: List[WeirError] = []
 
     def settle_all(positions: List[int]) -> None:
         pending = positions
@@ -51,7 +55,13 @@ def deliver(
             if error.status not in (400, 413):
                 raise
             if len(pending) == 1:
-                outcomes[pending[0]] = error
+                if error.is_from_weir:
+                    outcomes[pending[0]] = error
+                    return
+                # What a proxy refuses may be taken another time. Others are not held up by one that is too large for it.
+                foreign.append(error)
+                if len(foreign) >= _FOREIGN_MAX:
+                    raise
                 return
             # One event can make the whole request too large or unreadable: the halves find it.
             half = (len(pending) + 1) // 2
@@ -63,7 +73,7 @@ def deliver(
         settle_all(list(range(len(events))))
     except (WeirError, Stopped) as failure:
         return outcomes, failure
-    return outcomes, None
+    return outcomes, foreign[0] if foreign else None
 
 
 def is_settled(outcome: Optional[BatchOutcome]) -> bool:

@@ -20,6 +20,9 @@ class WeirError(Exception):
     request_id: Optional[str]
     #: Whether the same call may succeed later.
     transient: bool
+    #: Whether Weir itself said it. False for what a proxy before it answers, or whatever else is at that address: that says nothing
+    #: about an event.
+    is_from_weir: bool
     #: How long the service asked to wait, in seconds.
     retry_after: Optional[float]
     #: What the service says of a 503: ``not_accepted`` left no trace, ``unknown`` is settled by the same keys.
@@ -39,6 +42,7 @@ class WeirError(Exception):
         transient: Optional[bool] = None,
         retry_after: Optional[float] = None,
         outcome: Optional[str] = None,
+        is_from_weir: bool = False,
         errors: Sequence[Mapping[str, str]] = (),
         idempotency_keys: Sequence[str] = (),
     ) -> None:
@@ -48,6 +52,7 @@ class WeirError(Exception):
         self.detail = detail
         self.request_id = request_id
         self.transient = is_transient(status) if transient is None else transient
+        self.is_from_weir = is_from_weir
         self.retry_after = retry_after
         self.outcome = outcome
         self.errors = tuple(errors)

@@ -29,7 +29,7 @@ logger = logging.getLogger("weir")
 #: So much of a request's limit of 10 MB that other limits on the way are kept too.
 _BATCH_BYTES_MAX = 1024 * 1024
 
-#: An outbox is not thrown away because a key was wrong or a proxy was. After so long it is tried again.
+#: Events are not thrown away because a proxy refused them, nor an outbox because a key was wrong. After so long it is tried again.
 _REFUSED_PAUSE = 60.0
 
 
@@ -94,7 +94,7 @@ class EventQueue:
         """``abort`` ends the requests that are under way."""
         self._send_batch = send_batch
         self._abort = abort
-        self._on_retry = on_retry
+        self._on_retry = None if on_retry is None else _shield(on_retry)
         self._options = options
         self._store: Store = (
             MemoryStore(options.events_max, options.bytes_max)
@@ -256,7 +256,15 @@ class EventQueue:
                 events = self._store.take(*limits)
         if not events:
             return
-        outcomes, failure = deliver(events, self._send_batch, math.inf, self._on_retry, self._sleep)
+        try:
+            outcomes, failure = deliver(events, self._send_batch, math.inf, self._on_retry, self._sleep)
+        except Exception:
+            # Nobody knows what became of them, so they are sent again, and counted once by their keys.
+            with self._changed:
+                self._store.give_back(events)
+                self._pause()
+            logger.exception("Sending failed in a way that nobody thought of; the events are kept and sent again")
+            return
         refusal = failure if isinstance(failure, WeirError) else None
         settled: List[Encoded] = []
         refused: List[Tuple[WeirError, Encoded]] = []
@@ -265,8 +273,10 @@ class EventQueue:
         for event, last in zip(events, outcomes):
             outcome: Optional[BatchOutcome] = last if is_settled(last) else refusal
             error = outcome if isinstance(outcome, WeirError) else None
-            # A wrong key or address says nothing about the event, so it stays where it can stay.
-            is_kept = self._store.is_durable and error is not None and (error is refusal or error.status in (401, 403))
+            # What a proxy says is not about the event, nor is a wrong key, which an outbox outlives.
+            is_kept = error is not None and (
+                not error.is_from_weir or (self._store.is_durable and (error is refusal or error.status in (401, 403)))
+            )
             if is_kept:
                 about_client = error
             if outcome is None or is_kept:
@@ -281,8 +291,12 @@ class EventQueue:
             self._store.give_back(left)
             self._store.settle(settled)
             if about_client is not None:
-                self._paused_until = time.monotonic() + _REFUSED_PAUSE
-                logger.error("Weir refuses what is sent from the outbox, which keeps it: %s", about_client)
+                self._pause()
+                who = "Weir" if about_client.is_from_weir else "What answers in place of Weir, such as a proxy,"
+                logger.error("%s refuses what is sent, and the client keeps it: %s", who, about_client)
+
+    def _pause(self) -> None:
+        self._paused_until = time.monotonic() + _REFUSED_PAUSE
 
     def _sleep(self, seconds: float) -> None:
         if self._halt.wait(seconds):
@@ -297,6 +311,17 @@ class EventQueue:
         except Exception:
             # It is the caller's, and must not stop the queue.
             logger.exception("on_refused failed for the event %s", event.key)
+
+
+def _shield(on_retry: OnRetry) -> OnRetry:
+    def call(error: WeirError, delay: float) -> None:
+        try:
+            on_retry(error, delay)
+        except Exception:
+            # It is the caller's, and must not stop the queue.
+            logger.exception("on_retry failed")
+
+    return call
 
 
 def _queue_full(event: Encoded) -> WeirError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import re
 import socket
 import ssl
 import threading
@@ -85,8 +86,9 @@ class Transport:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"base_url must be the address of Weir, such as https://usage.example.com, not {base_url!r}")
-        if not api_key:
-            raise ValueError("api_key must be an API key of your organization, such as org_live_…: there is none")
+        if not re.fullmatch(r"[\x21-\x7e]+", api_key or ""):
+            why = "it holds a space, a line break or another character that no key has" if api_key else "there is none"
+            raise ValueError(f"api_key must be an API key of your organization, such as org_live_…: {why}")
         self._base_url = base_url.rstrip("/")
         self._host = parts.hostname
         self._port = parts.port or (443 if parts.scheme == "https" else 80)

@@ -8,6 +8,8 @@ export interface Answer {
   body: Record<string, unknown>;
   requestId: string | undefined;
   retryAfterMs: number | undefined;
+  /** Whether Weir itself said it: a proxy before it answers for it, too, and knows nothing of events. */
+  isFromWeir: boolean;
 }
 
 export interface Tracked {
@@ -28,6 +30,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
     body,
     requestId: text(body.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
+    isFromWeir: isProblemOfWeir(response, body),
   };
 }
 
@@ -43,7 +46,7 @@ export function splitAnswer(answer: Answer, idempotencyKeys: readonly string[]):
   if (answer.status !== 201 && answer.status !== 207) throw refusal(answer, idempotencyKeys);
   const items = Array.isArray(answer.body.data) ? answer.body.data.filter(isObject) : [];
   if (items.length !== idempotencyKeys.length) throw refusal(answer, idempotencyKeys);
-  return items.map((body) => ({ ...answer, status: Number(body.status), body }));
+  return items.map((body) => ({ ...answer, status: Number(body.status), body, isFromWeir: true }));
 }
 
 /** Returns which event the service keeps. Throws a WeirError when it did not keep this one. */
@@ -66,7 +69,7 @@ export function settleOrError(answer: Answer, idempotencyKey: string): BatchOutc
 
 /** A success that cannot be read counts as no answer. To send the events again finds out whether they were kept. */
 function refusal(answer: Answer, idempotencyKeys: readonly string[]): WeirError {
-  const { status, body, requestId, retryAfterMs } = answer;
+  const { status, body, requestId, retryAfterMs, isFromWeir } = answer;
   const refused = status >= 300;
   return new WeirError({
     status: refused ? status : 0,
@@ -74,10 +77,18 @@ function refusal(answer: Answer, idempotencyKeys: readonly string[]): WeirError 
     detail: text(body.detail) ?? `The service answered ${status} with a body that this client does not understand`,
     requestId,
     retryAfterMs,
+    isFromWeir,
     outcome: body.outcome === 'not_accepted' || body.outcome === 'unknown' ? body.outcome : undefined,
     errors: Array.isArray(body.errors) ? body.errors.filter(isFieldProblem) : undefined,
     idempotencyKeys,
   });
+}
+
+/** The fields that each of its problems has, in its media type. Problems of others have no code and no request_id. */
+function isProblemOfWeir(response: Response, body: Record<string, unknown>): boolean {
+  const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
+  const isComplete = text(body.code) !== undefined && text(body.request_id) !== undefined;
+  return isProblem && isComplete && body.status === response.status;
 }
 
 function isFieldProblem(value: unknown): value is FieldProblem {

@@ -89,7 +89,7 @@ export class WeirClient {
   #isClosed = false;
 
   /**
-   * Throws a TypeError when `baseUrl` is no address or there is no `apiKey`, and a RangeError when an option of the queue is out of
+   * Throws a TypeError when `baseUrl` is no address or `apiKey` no API key, and a RangeError when an option of the queue is out of
    * range. Opens no connection, unless there is an outbox, of which what is left is sent.
    */
   constructor(options: WeirClientOptions) {

@@ -15,6 +15,9 @@ export interface Delivery {
   failure?: unknown;
 }
 
+/** So many single events are sent to a proxy that refuses them, and then no more of the batch. */
+const FOREIGN_MAX = 3;
+
 /** Returns what became of each event. Never throws but for a defect. */
 export async function deliver(
   events: readonly EncodedEvent[],
@@ -22,6 +25,7 @@ export async function deliver(
   policy: RetryPolicy,
 ): Promise<Delivery> {
   const outcomes = events.map((): BatchOutcome | undefined => undefined);
+  const foreign: WeirError[] = [];
 
   const settleAll = async (positions: number[]): Promise<void> => {
     let pending = positions;
@@ -44,7 +48,13 @@ export async function deliver(
     } catch (error) {
       if (!isAboutContent(error)) throw error;
       if (pending.length === 1) {
-        outcomes[pending[0]!] = { error };
+        if (error.isFromWeir) {
+          outcomes[pending[0]!] = { error };
+          return;
+        }
+        // What a proxy refuses may be taken another time. The other events are not held up by one that is too large for it.
+        foreign.push(error);
+        if (foreign.length >= FOREIGN_MAX) throw error;
         return;
       }
       // One event can make the whole request too large or unreadable: the halves find it.
@@ -56,7 +66,7 @@ export async function deliver(
 
   try {
     await settleAll([...events.keys()]);
-    return { outcomes };
+    return foreign[0] === undefined ? { outcomes } : { outcomes, failure: foreign[0] };
   } catch (failure) {
     return { outcomes, failure };
   }

@@ -17,6 +17,7 @@ export interface WeirErrorFields {
   errors?: readonly FieldProblem[] | undefined;
   /** Default: what the status says. */
   transient?: boolean;
+  isFromWeir?: boolean;
   idempotencyKeys?: readonly string[];
   cause?: unknown;
 }
@@ -39,6 +40,11 @@ export class WeirError extends Error {
   /** The service's id of the request, as in its logs. */
   readonly requestId: string | undefined;
   readonly transient: boolean;
+  /**
+   * Whether Weir itself said it. False for what a proxy before it answers, or whatever else is at that address: that says nothing about
+   * an event.
+   */
+  readonly isFromWeir: boolean;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** What the service says of a 503: `not_accepted` left no trace, `unknown` is settled by the same keys. */
@@ -55,6 +61,7 @@ export class WeirError extends Error {
     this.detail = fields.detail;
     this.requestId = fields.requestId;
     this.transient = fields.transient ?? isTransient(fields.status);
+    this.isFromWeir = fields.isFromWeir ?? false;
     this.retryAfterMs = fields.retryAfterMs;
     this.outcome = fields.outcome;
     this.errors = fields.errors ?? [];

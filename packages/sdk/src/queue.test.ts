@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WeirClient, type WeirError, type KeyedEvent, type QueueOptions } from './client.ts';
 
 interface SentEvent {
@@ -47,8 +50,17 @@ function take(events: SentEvent[], response: ServerResponse): void {
   response.writeHead(207).end(JSON.stringify({ data }));
 }
 
+/** As Weir does it; a batch that is taken in part is no problem. */
 const refuse = (response: ServerResponse, status: number, body = {}) => {
-  response.writeHead(status).end(JSON.stringify(body));
+  const isProblem = status >= 300;
+  response.writeHead(status, { 'content-type': isProblem ? 'application/problem+json' : 'application/json' });
+  response.end(JSON.stringify({ ...(isProblem && { code: 'refused', status, request_id: 'r1' }), ...body }));
+  return true;
+};
+
+/** As a proxy does it that stands before Weir. */
+const refuseAsProxy = (response: ServerResponse, status: number) => {
+  response.writeHead(status, { 'content-type': 'text/html' }).end(`<html><h1>${status}</h1></html>`);
   return true;
 };
 
@@ -177,6 +189,88 @@ test('an event that makes the service refuse its whole request is found, and cos
   await client.close();
   expect(refused).toEqual(['k77']);
   expect(accepted.size).toBe(99);
+});
+
+describe.each([
+  ['a page', refuseAsProxy],
+  [
+    'a problem of its own',
+    (response: ServerResponse, status: number) => {
+      response.writeHead(status, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ type: 'about:blank', title: 'No', status, detail: 'Not here' }));
+      return true;
+    },
+  ],
+])('a proxy that answers for Weir with %s', (_, answer) => {
+  test.each([400, 403, 404, 405, 413, 302])('and the status %i settles nothing of an outbox', async (status) => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-proxy-'));
+    try {
+      const warned: string[] = [];
+      const refused: unknown[] = [];
+      const options = { outbox: { folder }, onWarning: (text: string) => warned.push(text) };
+      interfere = (_events, response) => answer(response, status);
+      makeClient({ ...options, onRefused: (error) => refused.push(error) });
+      for (const n of range(10)) await client.queue(event(n));
+      expect(await client.close()).toMatchObject({ isDone: false });
+      expect(refused).toEqual([]);
+      expect(warned).toEqual([expect.stringContaining('proxy')]);
+      interfere = () => false;
+      makeClient(options);
+      expect(await client.close()).toMatchObject({ isDone: true });
+      expect(accepted.size).toBe(10);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('settles nothing that is held in memory', async () => {
+    interfere = (_events, response) => answer(response, 413);
+    const refused: unknown[] = [];
+    makeClient({ onWarning: () => {}, onRefused: (error) => refused.push(error) });
+    for (const n of range(10)) await client.queue(event(n));
+    const { isDone, unsent } = await client.close();
+    expect([isDone, unsent.length, refused]).toEqual([false, 10, []]);
+  });
+});
+
+test('an event that is too large for a proxy is kept, and holds no other up', async () => {
+  interfere = (events, response) => events.some(({ quantity }) => quantity === 77) && refuseAsProxy(response, 413);
+  makeClient({ onWarning: () => {} });
+  for (const n of range(100)) await client.queue(event(n));
+  const { unsent } = await client.close();
+  expect(unsent.map(({ idempotency_key }) => idempotency_key)).toEqual(['k77']);
+  expect(accepted.size).toBe(99);
+});
+
+test('a listener that throws is not a reason to send sooner', async () => {
+  const thrown: unknown[] = [];
+  const catchAll = (error: unknown) => thrown.push(error);
+  const listeners = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', catchAll);
+  try {
+    interfere = (_events, response) => requests.length < 3 && refuse(response, 503, { code: 'unavailable' });
+    const { port } = server.address() as AddressInfo;
+    const waits: number[] = [];
+    client = new WeirClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: 'org_live_x',
+      onRetry: (_error, delayMs) => {
+        waits.push(delayMs);
+        throw new Error('mine');
+      },
+    });
+    await client.queue(event(1));
+    await client.flush();
+    expect([waits.length, thrown.length, requests.length]).toEqual([2, 2, 3]);
+  } finally {
+    process.removeListener('uncaughtException', catchAll);
+    for (const listener of listeners) process.on('uncaughtException', listener);
+  }
+});
+
+test.each(['org_live_x\n', 'org live', '', 'org_live_ü'])('the key %j is refused when a client is made', (apiKey) => {
+  expect(() => new WeirClient({ baseUrl: 'http://127.0.0.1:1', apiKey })).toThrow(/apiKey must be/);
 });
 
 test('a wrong key refuses every event once, and nothing is sent again', async () => {

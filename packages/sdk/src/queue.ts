@@ -58,7 +58,7 @@ type AbortableSendBatch = (...args: [...Parameters<SendBatch>, AbortSignal]) => 
 /** So much of a request's limit of 10 MB that other limits on the way are kept too. */
 const BATCH_BYTES_MAX = 1024 * 1024;
 
-/** An outbox is not thrown away because a key was wrong or a proxy was. After so long it is tried again. */
+/** Events are not thrown away because a proxy refused them, nor an outbox because a key was wrong. After so long it is tried again. */
 const REFUSED_PAUSE_MS = 60_000;
 
 /** The longest that a timer can wait: 24 days. */
@@ -85,7 +85,7 @@ export class EventQueue {
 
   constructor(sendBatch: AbortableSendBatch, onRetry: OnRetry | undefined, options: QueueOptions) {
     this.#sendBatch = sendBatch;
-    this.#onRetry = onRetry;
+    this.#onRetry = onRetry && ((error, delayMs) => shield(() => onRetry(error, delayMs)));
     this.#options = options;
     const { batchEventsMax, concurrency, eventsMax, bytesMax } = readLimits(options);
     this.#batchEventsMax = batchEventsMax;
@@ -221,8 +221,10 @@ export class EventQueue {
     for (const [index, event] of events.entries()) {
       const outcome = isSettled(outcomes[index]) ? outcomes[index] : refusal && { error: refusal };
       const error = outcome !== undefined && 'error' in outcome ? outcome.error : undefined;
-      // A wrong key or address says nothing about the event, so it stays where it can stay.
-      const isKept = this.#store.isDurable && error !== undefined && (error === refusal || isAboutKey(error));
+      // What a proxy says is not about the event, nor is a wrong key, which an outbox outlives.
+      const isKept =
+        error !== undefined &&
+        (!error.isFromWeir || (this.#store.isDurable && (error === refusal || isAboutKey(error))));
       if (isKept) aboutClient = error;
       if (outcome === undefined || isKept) left.push(event);
       else {
@@ -237,7 +239,11 @@ export class EventQueue {
   }
 
   #waitLong(error: WeirError): void {
-    this.#warn(`Weir refuses what is sent from the outbox, which keeps it: ${error.message}`);
+    // Of several requests under way the first one says it.
+    if (this.#pause === undefined && !this.#halt.signal.aborted) {
+      const who = error.isFromWeir ? 'Weir' : 'What answers in place of Weir, such as a proxy,';
+      this.#warn(`${who} refuses what is sent, and the client keeps it: ${error.message}`);
+    }
     if (this.#closing !== undefined) this.#stop();
     this.#pause ??= setTimeout(() => {
       this.#pause = undefined;

@@ -28,7 +28,7 @@ export class Transport {
   readonly #timeoutMs: number;
   readonly #fetch: typeof fetch;
 
-  /** Throws a TypeError when `baseUrl` is no address, or when there is no `apiKey`. Opens no connection. */
+  /** Throws a TypeError when `baseUrl` is no address, or when `apiKey` is no API key. Opens no connection. */
   constructor(options: TransportOptions) {
     this.#baseUrl = readBaseUrl(options.baseUrl);
     this.#apiKey = readApiKey(options.apiKey);
@@ -84,8 +84,10 @@ function readBaseUrl(given: unknown): string {
 }
 
 function readApiKey(given: unknown): string {
-  if (typeof given === 'string' && given !== '') return given;
-  throw new TypeError('apiKey must be an API key of your organization, such as org_live_…: there is none');
+  const isText = typeof given === 'string' && given !== '';
+  if (isText && /^[\x21-\x7e]+$/.test(given)) return given;
+  const why = isText ? 'it holds a space, a line break or another character that no key has' : 'there is none';
+  throw new TypeError(`apiKey must be an API key of your organization, such as org_live_…: ${why}`);
 }
 
 /** Fetch says only "fetch failed"; what failed is in the cause. */
