@@ -18,7 +18,7 @@ beforeAll(async () => {
   visit = await browser.visit({
     baseURL: weir.baseUrl,
     viewport: { width: 1280, height: 860 },
-    timezoneId: 'America/New_York',
+    timezoneId: 'Asia/Tokyo',
   });
   page = visit.page;
 }, 120_000);
