@@ -361,6 +361,7 @@ CREATE TABLE invoice_numbers (
   organization_id uuid NOT NULL,
   year integer NOT NULL,
   last_number bigint NOT NULL,
+  issue_date date,
   CONSTRAINT invoice_numbers_pkey PRIMARY KEY (organization_id, year)
 );
 

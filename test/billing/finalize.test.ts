@@ -174,6 +174,8 @@ test('a cancellation gives back the unused part of what was billed in advance, b
 test('canceled while the invoice of what is in advance is a draft, that draft is of the days, and nothing comes back', () =>
   withScene(async (made) => {
     const { billing, subscription } = made;
+    // Not at the first instant of the date, which a cancellation leaves out.
+    await billing.moveTo('2026-01-01T00:30:00Z');
     await billing.post(`/subscriptions/${subscription}/cancel`, { cancel_at_period_end: false });
     await finalizeAt('2026-01-01T01:00:00Z', made);
     const [first, ...others] = await invoicesOf(made);
@@ -231,6 +233,32 @@ test('an invoice of a later cycle waits for those of earlier ones, and gets a la
       { cycle: 0, invoice_number: 'INV-2026-000001' },
       { cycle: 1, invoice_number: 'INV-2026-000002' },
     ]);
+  }, 'fixed'));
+
+test('numbers and issue dates do not go back when the zone of the organization moves to the west at New Year', () =>
+  withScene(async (made) => {
+    const { billing, plan } = made;
+    const issueAt = async (at: string, timeZone: string) => {
+      await billing.request('PATCH', '/billing/settings', { time_zone: timeZone });
+      await billing.moveTo(new Date(Date.parse(at) - 3_600_000).toISOString());
+      await billing.subscribe(plan, (await billing.customer()).id);
+      await finalizeAt(at, made);
+    };
+    await issueAt('2026-12-31T18:00:00Z', 'Asia/Tokyo');
+    await issueAt('2026-12-31T20:00:00Z', 'America/Los_Angeles');
+    await issueAt('2027-01-01T20:00:00Z', 'America/Los_Angeles');
+    await issueAt('2027-01-02T20:00:00Z', 'America/Los_Angeles');
+    const { rows } = await weir.pool.query<{ invoice_number: string; issue_date: string }>(
+      `SELECT invoice_number, issue_date::text FROM invoices WHERE organization_id = $1 AND finalized_at > '2026-12-31T17:00Z'
+       ORDER BY finalized_at, invoice_number`,
+      [billing.admin.id],
+    );
+    expect(rows[0]).toEqual({ invoice_number: 'INV-2027-000001', issue_date: '2027-01-01' });
+    expect(rows.at(-1)?.issue_date).toBe('2027-01-02');
+    expect(rows.map(({ issue_date }) => issue_date)).toEqual(rows.map(({ issue_date }) => issue_date).toSorted());
+    expect(rows.map(({ invoice_number }) => invoice_number)).toEqual(
+      rows.map((_, index) => `INV-2027-${String(index + 1).padStart(6, '0')}`),
+    );
   }, 'fixed'));
 
 test('the year of a number is that of issue in the zone of the organization, and each year counts from 1', () =>
@@ -300,7 +328,10 @@ test('a chunk reads its own drafts, however many more there are than Postgres be
     await client.query('ANALYZE invoices, subscriptions');
     await client.query('ALTER TABLE invoices SET (autovacuum_enabled = off)');
     await copyInvoices(`jsonb_build_object('cycle', 1)`);
-    const { rows: some } = await client.query(`SELECT id FROM invoices WHERE cycle = 1 AND status = 'DRAFT' LIMIT 100`);
+    const { rows: some } = await client.query(
+      `SELECT id FROM invoices WHERE organization_id = $1 AND cycle = 1 AND status = 'DRAFT' LIMIT 100`,
+      [billing.admin.id],
+    );
     const chunk = [draft.id, ...some.map(({ id }) => id)];
     await client.query('SELECT pg_stat_force_next_flush()');
     client.release();

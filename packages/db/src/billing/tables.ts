@@ -166,6 +166,7 @@ interface InvoiceNumbers {
   organization_id: string;
   year: number;
   last_number: BigInt;
+  issue_date: TimeOrNull;
 }
 
 interface Closings {
