@@ -144,6 +144,15 @@ describe('a price is replaced', () => {
     expect((await billing.get(`/plans/${planId}`)).charges).toHaveLength(2);
   });
 
+  test('a charge that replaces none may begin later, too', async () => {
+    const { planId } = await pricedPlan(fixed('1'));
+    const subscription = await subscribe(planId);
+    const added = await add(planId, fixed('2', { effective_from: '2024-06-15' }));
+    expect(added).toMatchObject({ replaces: null, effective_from: '2024-06-15T00:00:00.000Z' });
+    const billed = await billedUntil(subscription, '2024-07-01T00:00:00.000Z');
+    expect(billed).toEqual(['0 Fee of 1', '1 Fee of 1', '2 Fee of 1', '2 Fee of 2']);
+  });
+
   test('a preview of the next invoice has the price that will be in force', async () => {
     const { planId, id } = await pricedPlan(fixed('49'));
     const subscription = await subscribe(planId);
@@ -187,11 +196,6 @@ describe('a price is not replaced, and nothing is changed,', () => {
     const next = await add(planId, usage('2', { replaces: id, effective_from: '2024-07-01' }));
     const early = usage('3', { replaces: next.id, effective_from: '2024-06-01' });
     expectProblem(await tryToAdd(planId, early), 422, 'invalid_request');
-  });
-
-  test('and an instant without a charge to replace is refused', async () => {
-    const { planId } = await pricedPlan(fixed('1'));
-    expectProblem(await tryToAdd(planId, fixed('2', { effective_from: '2024-07-01' })), 422, 'invalid_request');
   });
 });
 

@@ -271,3 +271,14 @@ test('tracking is described by the fields of the interface document', () => {
     expect(text).toContain(`"${field}":{`);
   expect(document.paths['/api/v1/sdk/track']?.['post']?.responses).toHaveProperty('201');
 });
+
+test('how a parameter is written into an address stands beside its schema, where generated clients look for it', () => {
+  const parameters = operations.flatMap(([, { parameters: all = [] }]) => all);
+  const filters = parameters.filter(({ name }) => name === 'filter');
+  expect(filters.length).toBeGreaterThan(0);
+  for (const filter of filters) expect(filter).toMatchObject({ style: 'deepObject', explode: true });
+  for (const { schema } of parameters) {
+    expect(schema).not.toHaveProperty('style');
+    expect(schema).not.toHaveProperty('explode');
+  }
+});

@@ -45,6 +45,8 @@ const MEANINGS: Meanings = {
   time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
   amount: decimals('1', '0.5', '1e2', '123456789012345'),
   expires_at: fc.constantFrom('2100-01-31T09:30:00Z', '2199-12-31T23:59:59.999999+05:45', null),
+  // Neither in the past nor more than two years ahead.
+  effective_from: fc.constant(new Date(Date.now() + 30 * 86_400_000).toISOString()),
   feature: ids('lookup_key'),
   timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia', 'Asia/Kathmandu'),
   // Of decimals the document tells how long they may be, and of some that one is not above another.

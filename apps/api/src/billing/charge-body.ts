@@ -148,24 +148,14 @@ const place = {
     .optional()
     .meta({
       description:
-        'Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 ' +
+        'Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 ' +
         'with an offset; or a bare date, which is its first instant in the zone of the organization.',
       examples: ['2027-01-01', '2027-01-01T00:00:00+01:00'],
     }),
 };
 
-const isPlaced = ({
-  replaces,
-  effective_from,
-}: {
-  replaces?: string | undefined;
-  effective_from?: string | undefined;
-}) => effective_from === undefined || replaces !== undefined;
-
 /** A charge for a plan. */
-export const chargeBody = chargeOf({ display_name: name, ...place }, { meter_id: meterId })
-  .refine(isBounded, BOUNDED)
-  .refine(isPlaced, { path: ['effective_from'], error: 'may only be sent with replaces' });
+export const chargeBody = chargeOf({ display_name: name, ...place }, { meter_id: meterId }).refine(isBounded, BOUNDED);
 
 /** A charge that is only tried out: it needs no name and no meter. */
 export const triedCharge = chargeOf({ display_name: name.optional() }, { meter_id: meterId.optional() }).refine(

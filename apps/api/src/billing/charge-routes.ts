@@ -14,7 +14,7 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 import type { App } from '../http/typed-app.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
 import { CHARGE_DECIMALS, chargeBody, PLAN_LIMITS, termsOf } from './charge-body.ts';
-import { endReplaced, mayEndNow } from './replace-charge.ts';
+import { mayEndNow, takePlace } from './replace-charge.ts';
 
 export const NO_SUCH_METER = 'Your organization has no meter with this meter_id: see GET /api/v1/meters.';
 
@@ -76,10 +76,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
           throw new Refusal('not_found', NO_SUCH_METER);
         }
         const { replaces, effective_from } = body;
-        const place =
-          replaces === undefined
-            ? undefined
-            : await endReplaced(transaction, organization_id, { planId, replaces, effective_from, meter_id });
+        const place = await takePlace(transaction, organization_id, { planId, replaces, effective_from, meter_id });
         const inserted = await insertCharge(transaction, {
           organization_id,
           id: newId(),

@@ -22,8 +22,8 @@ const MONTHS_AHEAD_MAX = 24;
 
 interface Replacement {
   planId: string;
-  /** The charge that is to end. */
-  replaces: string;
+  /** The charge that is to end, if one is. */
+  replaces: string | undefined;
   /** As it was sent. */
   effective_from: string | undefined;
   /** Of the charge that is to begin: null where it is FIXED. */
@@ -31,14 +31,36 @@ interface Replacement {
 }
 
 /**
- * Ends the charge whose place another one is to take, and returns where that one stands. Throws a Refusal where it cannot be. Expects
- * the plan locked.
+ * Returns where a charge is to stand, and ends the one whose place it takes. Throws a Refusal where it cannot be. Expects the plan
+ * locked.
  */
-export async function endReplaced(
+export async function takePlace(
   transaction: Queries,
   organizationId: string,
-  { planId, replaces: id, effective_from, meter_id }: Replacement,
+  { planId, replaces, effective_from, meter_id }: Replacement,
 ): Promise<Place> {
+  const replaced =
+    replaces === undefined
+      ? undefined
+      : await lockReplaced(transaction, organizationId, { planId, id: replaces, meter_id });
+  const now = microsOfTime(await readBillingTime(transaction));
+  // One that has not begun gives its place away in the instant in which it would have begun, unless another one is named.
+  const soonest = replaced === undefined ? now : Math.max(now, microsOfTime(replaced.effective_from));
+  let at = soonest;
+  if (effective_from !== undefined) {
+    const { time_zone } = await getBillingSettings(transaction, organizationId);
+    at = readTime('effective_from', effective_from, time_zone);
+    checkInstant(at, { now, soonest, timeZone: time_zone });
+  }
+  if (replaced !== undefined) await endChargeAt(transaction, organizationId, { id: replaced.id, at: isoOf(at) });
+  return { replaces: replaced?.id ?? null, effective_from: isoOf(at) };
+}
+
+async function lockReplaced(
+  transaction: Queries,
+  organizationId: string,
+  { planId, id, meter_id }: { planId: string; id: string; meter_id: string | null },
+): Promise<Charge> {
   const replaced = await lockCharge(transaction, organizationId, { planId, id });
   if (replaced === undefined)
     throw new Refusal('not_found', 'The plan has no charge with the id in replaces: see GET /api/v1/plans/{id}.');
@@ -47,14 +69,7 @@ export async function endReplaced(
     throw invalidFields([{ path: 'replaces', message }]);
   }
   if (replaced.ended_at !== null) throw new Refusal('charge_inactive', whyEnded(replaced, replaced.ended_at));
-  const now = microsOfTime(await readBillingTime(transaction));
-  const { time_zone } = await getBillingSettings(transaction, organizationId);
-  // One that has not begun gives its place away in the instant in which it would have begun, unless another one is named.
-  const soonest = Math.max(now, microsOfTime(replaced.effective_from));
-  const at = effective_from === undefined ? soonest : readTime('effective_from', effective_from, time_zone);
-  checkInstant(at, { now, soonest, timeZone: time_zone });
-  await endChargeAt(transaction, organizationId, { id, at: isoOf(at) });
-  return { replaces: id, effective_from: isoOf(at) };
+  return replaced;
 }
 
 /**

@@ -11,8 +11,19 @@ interface Content {
   examples?: Record<string, { $ref: string }>;
 }
 
+interface Parameter {
+  schema?: DocumentSchema & Serialization;
+}
+
+/** How the value of a parameter is written into an address. */
+interface Serialization {
+  style?: string;
+  explode?: boolean;
+}
+
 interface Operation {
   operationId?: string;
+  parameters?: (Parameter & Serialization)[];
   requestBody?: { content: Record<string, Content> };
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
 }
@@ -31,7 +42,8 @@ export function finishDocument<Given extends object>(given: Given): Given {
   const { schemas } = document.components;
   const told = new Set<string>();
   for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
-    const { operationId: owner = '', requestBody, responses } = operation;
+    const { operationId: owner = '', parameters = [], requestBody, responses } = operation;
+    for (const parameter of parameters) hoistSerialization(parameter);
     for (const content of Object.values(requestBody?.content ?? {}))
       content.example = exampleOf(content.schema ?? {}, schemas, owner);
     for (const [status, response] of Object.entries(responses)) {
@@ -48,6 +60,15 @@ export function finishDocument<Given extends object>(given: Given): Given {
   }
   document.components.examples = problemExamples(told);
   return document as unknown as Given;
+}
+
+/** A schema says how its parameter is written, since zod has no place beside it; in the document it stands beside the schema. */
+function hoistSerialization(parameter: Parameter & Serialization): void {
+  if (parameter.schema === undefined) return;
+  const { style, explode, ...schema } = parameter.schema;
+  if (style !== undefined) parameter.style = style;
+  if (explode !== undefined) parameter.explode = explode;
+  parameter.schema = schema;
 }
 
 /** The document with those components only that something refers to. Where only the form for bodies is used, it has the plain name. */

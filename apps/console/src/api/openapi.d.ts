@@ -5553,7 +5553,7 @@ export interface operations {
                      */
                     replaces?: string;
                     /**
-                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
                      * @example 2027-01-01
                      * @example 2027-01-01T00:00:00+01:00
                      */
@@ -5579,7 +5579,7 @@ export interface operations {
                      */
                     replaces?: string;
                     /**
-                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
                      * @example 2027-01-01
                      * @example 2027-01-01T00:00:00+01:00
                      */
@@ -5610,7 +5610,7 @@ export interface operations {
                      */
                     replaces?: string;
                     /**
-                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
                      * @example 2027-01-01
                      * @example 2027-01-01T00:00:00+01:00
                      */
@@ -5643,7 +5643,7 @@ export interface operations {
                      */
                     replaces?: string;
                     /**
-                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
                      * @example 2027-01-01
                      * @example 2027-01-01T00:00:00+01:00
                      */
@@ -5676,7 +5676,7 @@ export interface operations {
                      */
                     replaces?: string;
                     /**
-                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
                      * @example 2027-01-01
                      * @example 2027-01-01T00:00:00+01:00
                      */
@@ -5709,7 +5709,7 @@ export interface operations {
                      */
                     replaces?: string;
                     /**
-                     * @description Only with replaces, and not in the past; default: now. Periods that begin from then on are billed by the new charge. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
+                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
                      * @example 2027-01-01
                      * @example 2027-01-01T00:00:00+01:00
                      */

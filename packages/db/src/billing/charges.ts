@@ -31,12 +31,12 @@ export interface NewCharge {
   meter_id: string | null;
   terms: ChargeTerms;
   /** Without it: from now on, and in nobody's place. */
-  place?: Place | undefined;
+  place?: Place;
 }
 
-/** Whose place a charge takes, and from when on (ISO 8601). */
+/** Whose place a charge takes, null: nobody's; and from when on (ISO 8601). */
 export interface Place {
-  replaces: string;
+  replaces: string | null;
   effective_from: string;
 }
 
