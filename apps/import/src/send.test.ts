@@ -77,8 +77,11 @@ async function run(text: string, argv: string[] = [], stop = new AbortController
   return { counts, log, result };
 }
 
+/** As Weir does it; a batch that is taken in part is no problem. */
 const refuse = (response: ServerResponse, status: number, body = {}) => {
-  response.writeHead(status).end(JSON.stringify(body));
+  const isProblem = status >= 300;
+  response.writeHead(status, { 'content-type': isProblem ? 'application/problem+json' : 'application/json' });
+  response.end(JSON.stringify({ ...(isProblem && { code: 'refused', status, request_id: 'r1' }), ...body }));
   return true;
 };
 
@@ -137,6 +140,16 @@ test('a refused key ends the import at once', async () => {
   expect(counts).toMatchObject({ message: 'unauthorized: This key is not valid' });
   expect(requests.length).toBeLessThanOrEqual(2);
   expect(result).toContain('0 accepted');
+});
+
+test('what a proxy refuses in place of Weir ends the import, with a reason, and no row is bad', async () => {
+  interfere = (_events, response) => {
+    response.writeHead(403, { 'content-type': 'text/html' }).end('<html>no</html>');
+    return true;
+  };
+  const { counts, log } = await run(rows(2000));
+  expect(counts).toMatchObject({ message: expect.stringContaining('such as a proxy') });
+  expect(log).not.toMatch(/^line/m);
 });
 
 test('an import in which nothing is right ends after a thousand bad rows', async () => {

@@ -76,7 +76,13 @@ function openClient(
   return new WeirClient({
     baseUrl: url,
     apiKey,
-    queue: { eventsMax: batchSize * (concurrency + 1), batchEventsMax: batchSize, concurrency },
+    queue: {
+      eventsMax: batchSize * (concurrency + 1),
+      batchEventsMax: batchSize,
+      concurrency,
+      // It would keep what a proxy refuses in place of Weir and try again by the minute; a person can do something about it.
+      onWarning: (message) => giveUp(new StoppedError(message)),
+    },
     onRetry: (error) => {
       const now = performance.now();
       // What came in since then ended the earlier trouble.
