@@ -121,8 +121,10 @@ test('events of an organization that the database does not have are kept, and th
   await until(async () => (await weir.stagedEvents()) === 2, 'only those that are not known are left');
   const { rows } = await weir.pool.query('SELECT count(*)::int AS rejected FROM rejected_events');
   expect(rows).toEqual([{ rejected: 0 }]);
-  const metrics = await (await fetch(`${weir.workerUrl}/metrics`)).text();
-  expect(metrics).toMatch(/^weir_unknown_organization_attempts_total [1-9]/m);
+  // Counted once the job has failed, which is after the others of its batch were recorded.
+  const metrics = async () => (await fetch(`${weir.workerUrl}/metrics`)).text();
+  const isCounted = async () => /^weir_unknown_organization_attempts_total [1-9]/m.test(await metrics());
+  await until(isCounted, 'the attempt is counted');
   // Known by now, as after a restore of what was missing.
   await weir.pool.query(`INSERT INTO organizations (id, name) VALUES ($1, 'Late')`, [meter.organization_id]);
   await weir.pool.query(

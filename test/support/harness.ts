@@ -188,9 +188,7 @@ function onlyOnce(close: () => Promise<void>): () => Promise<void> {
 async function spawnProgram(app: 'api' | 'worker', env: Env, { descriptorsMax }: SpawnOptions): Promise<Spawned> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const built = [process.execPath, `apps/${app}/dist/main.js`];
-  // To load what is built, Node opens more files at once than a process with few descriptors may; from source it loads one by one.
-  const source = [process.execPath, '--conditions=@weir/source', '--import', 'tsx', `apps/${app}/src/main.ts`];
-  const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...source];
+  const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...built];
   const [command = '', ...args] = descriptorsMax === undefined ? built : limited;
   const child = spawn(command, args, {
     cwd: root,

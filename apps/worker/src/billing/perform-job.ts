@@ -126,7 +126,8 @@ async function leaveDeadly(deps: BillingDeps, { task, organizationId, begun }: B
   if (begun === undefined) return false;
   const { first: id, rows, deaths } = begun;
   deps.metrics.billingDeaths.inc();
-  deps.log.error(
+  // A worker may be killed for a reason of its own: what dies again is put off, and is an error then.
+  deps.log.warn(
     { task, organization_id: organizationId, first: id, rows, deaths },
     'a worker died while it billed this',
   );
