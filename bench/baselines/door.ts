@@ -27,7 +27,7 @@ export function buildDoor(settings: BaselineSettings, take: Take): FastifyInstan
     if (organizationId === undefined) return reply.code(401).send({});
     const parsed = trackBody.safeParse(request.body);
     if (!parsed.success) return reply.code(422).send({});
-    const { meter_token, quantity, metadata, idempotency_key = '', ...rest } = parsed.data;
+    const { meter_token = '', quantity, metadata, idempotency_key = '', ...rest } = parsed.data;
     const meterId = meters.get(meter_token);
     if (meterId === undefined) return reply.code(404).send({});
     const event: UsageEvent = {

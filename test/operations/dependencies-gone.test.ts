@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.ts';
 let weir: Weir;
 let admin: Organization;
 let apiKey: string;
-let meter: { id: string; token: string };
+let meter: { id: string; token: string; lookupKey: string };
 /** An API whose Redis and Postgres are reached through proxies. */
 let baseUrl: string;
 let redis: Edge;
@@ -52,12 +52,11 @@ afterAll(async () => {
 
 let keys = 0;
 const newKey = () => `key-${(keys += 1)}`;
-const track = (idempotency_key: string): Promise<Answer> =>
-  weir.request('POST', '/api/v1/sdk/track', {
-    apiKey,
-    baseUrl,
-    body: { meter_token: meter.token, customer_external_id: 'acme', quantity: 1, idempotency_key },
-  });
+const track = (idempotency_key: string, lookup_key?: string): Promise<Answer> => {
+  const name = lookup_key === undefined ? { meter_token: meter.token } : { lookup_key };
+  const body = { ...name, customer_external_id: 'acme', quantity: 1, idempotency_key };
+  return weir.request('POST', '/api/v1/sdk/track', { apiKey, baseUrl, body });
+};
 
 /** The answer to a request, and how many milliseconds it took. */
 async function timed(request: () => Promise<Answer>): Promise<Answer & { ms: number }> {
@@ -69,7 +68,7 @@ async function timed(request: () => Promise<Answer>): Promise<Answer & { ms: num
 /** One event a key, whatever came back on the way. */
 async function expectCountedOnce(sent: string[]): Promise<void> {
   await until(async () => {
-    const answers = await Promise.all(sent.map(track));
+    const answers = await Promise.all(sent.map((key) => track(key)));
     return answers.every(({ status }) => status === 201 || status === 409);
   }, 'each key is accepted');
   await weir.drained();
@@ -124,8 +123,9 @@ describe('while Postgres', () => {
     async (_, makeGone) => {
       const read = () => weir.request('GET', `/api/v1/meters/${meter.id}/usage`, { apiKey, baseUrl });
       const list = () => weir.request('GET', '/api/v1/features', { session: admin.session, baseUrl });
-      const sent = [newKey()];
+      const sent = [newKey(), newKey()];
       expect((await track(sent[0] ?? '')).status).toBe(201);
+      expect((await track(sent[1] ?? '', meter.lookupKey)).status).toBe(201);
       expect((await read()).status).toBe(200);
       await makeGone();
       // Tracking goes on, so the process is ready, and says what is away.
@@ -142,10 +142,13 @@ describe('while Postgres', () => {
       for (let event = 0; event < 20; event += 1) {
         const key = newKey();
         sent.push(key);
-        const answer = await timed(() => track(key));
+        const answer = await timed(() => track(key, event % 2 === 0 ? undefined : meter.lookupKey));
         expect(answer.status).toBe(201);
         expect(answer.ms).toBeLessThan(1_000);
       }
+      const unknown = await track(newKey(), 'never-seen');
+      expectProblem(unknown, 503, 'unavailable');
+      expect(unknown.body.outcome).toBe('not_accepted');
       await postgres.heal('reset');
       await until(async () => (await read()).status === 200, 'what reads is served again');
       expect((await list()).status).toBe(200);

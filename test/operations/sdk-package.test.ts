@@ -75,6 +75,22 @@ const types = `
   export const outcomes: Promise<BatchOutcome[]> = weir.trackBatch([event]);
   export const entitled: Promise<Entitlement> = weir.entitlement({ customer_external_id: 'acme', feature: 'seats' });
   export const code = (error: unknown): string | undefined => error instanceof WeirError ? error.code : undefined;
+  export const byFeature: UsageEvent = { lookup_key: 'tokens', customer_external_id: 'acme', quantity: 1 };
+  interface Call { user_id: string; model?: string; tags: readonly string[]; cost: { usd: number } }
+  const call: Call = { user_id: 'ada', tags: [], cost: { usd: 1 } };
+  void weir.track({ ...event, metadata: call });
+  void weir.trackBatch([{ ...event, metadata: call }, { ...event, metadata: { other: null } }]);
+  void weir.queue({ ...event, metadata: {} });
+  // @ts-expect-error A list is no object of JSON.
+  void weir.queue({ ...event, metadata: ['ada'] });
+  // @ts-expect-error What is in a Map would be lost.
+  void weir.queue({ ...event, metadata: new Map([['user_id', 'ada']]) });
+  // @ts-expect-error Nor is a text.
+  void weir.queue({ ...event, metadata: 'ada' });
+  // @ts-expect-error A meter is named in one way.
+  export const both: UsageEvent = { ...event, lookup_key: 'tokens' };
+  // @ts-expect-error A field that there is not may be a misspelt one.
+  void weir.track({ ...event, idempotencyKey: 'a' });
   // @ts-expect-error An event has a customer.
   export const none: UsageEvent = { meter_token: 'm', quantity: 1 };
   // @ts-expect-error A meter has to be named.

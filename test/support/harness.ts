@@ -256,7 +256,7 @@ export interface Organization {
     aggregation: AggregationType,
     unit?: string,
     metadataKeys?: string[],
-  ): Promise<{ id: string; token: string; featureId: string }>;
+  ): Promise<{ id: string; token: string; featureId: string; lookupKey: string }>;
   createKey(...scopes: string[]): Promise<string>;
 }
 
@@ -295,6 +295,7 @@ export async function signUp(weir: Weir): Promise<Organization> {
         id: feature.body.meter_id,
         token: feature.body.meter_token,
         featureId: feature.body.id,
+        lookupKey: slug,
       };
     },
     async createKey(...scopes) {

@@ -7,7 +7,7 @@ const RETRY_MS = 1_000;
 /** What is known already waits no longer than this for Postgres to say that it is still so. */
 const WAIT_MS = 250;
 
-/** How long it is remembered that there is no such thing. Names are made here at random: nobody asks for one before it is there. */
+/** How long it is remembered that there is no such thing. Who asked for it before it was made finds it so much later at most. */
 const MISSING_MS = 1_000;
 const MISSING_MAX = 10_000;
 

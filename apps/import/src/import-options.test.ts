@@ -84,6 +84,7 @@ test('what cannot be meant is refused, naming the option', () => {
     [['--url', 'localhost:3000'], '--url'],
     [['--custmer', 'x'], '--custmer'],
     [['--meter', ''], '--meter'],
+    [['--lookup-key', 'tokens'], 'either --meter or --lookup-key'],
   ] as const) {
     expect(() => parse([...argv])).toThrow(CommanderError);
     expect(() => parse([...argv])).toThrow(message);

@@ -38,7 +38,8 @@ export interface Environment {
 /** As commander has them: parsers have run, and defaults are filled in. */
 interface Values {
   file: string;
-  meter: string;
+  meter?: string;
+  lookupKey?: string;
   customer: string;
   quantity: string;
   timestamp?: string;
@@ -78,7 +79,8 @@ export function parseImportOptions(
     .name('npm run import --')
     .description('Imports a CSV or NDJSON file of usage into Weir.')
     .requiredOption('--file <path>', 'the file; - reads standard input (then with --format and --name)', notEmpty)
-    .requiredOption('--meter <token>', "the meter's token, or a template", notEmpty)
+    .option('--meter <token>', "the meter's token, or a template", notEmpty)
+    .option('--lookup-key <spec>', 'in its place the lookup_key of the feature, or a template', notEmpty)
     .requiredOption('--customer <spec>', 'your identifier of the customer', notEmpty)
     .requiredOption('--quantity <spec>', 'a number for every row, or a column', notEmpty)
     .option('--timestamp <spec>', 'when it happened; without it the time of the import (then with --name)')
@@ -111,9 +113,10 @@ export function parseImportOptions(
   if ((apiKey ?? '') === '' && given.dryRun === undefined) {
     refuse('no API key: set WEIR_API_KEY to a key with the scope usage.write');
   }
+  if ((given.meter === undefined) === (given.lookupKey === undefined)) refuse('give either --meter or --lookup-key');
   const unsafeName = nameProblem(given, file);
   if (unsafeName !== undefined) refuse(unsafeName);
-  const { meter, customer, quantity, timestamp, idempotencyKey, metadata = [], name } = given;
+  const { meter, lookupKey, customer, quantity, timestamp, idempotencyKey, metadata = [], name } = given;
   return {
     file,
     format:
@@ -121,7 +124,7 @@ export function parseImportOptions(
       formatOf(extension) ??
       refuse('the file name does not say what the file holds: give --format csv or --format ndjson'),
     csv: { delimiter: given.delimiter ?? (extension === '.tsv' ? '\t' : ','), header: given.header },
-    specs: { meter, customer, quantity, timestamp, idempotencyKey, metadata, name, path: file },
+    specs: { meter, lookupKey, customer, quantity, timestamp, idempotencyKey, metadata, name, path: file },
     time: { timezone: given.timezone, unit: given.timestampUnit },
     url,
     apiKey: apiKey ?? '',

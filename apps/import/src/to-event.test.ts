@@ -28,6 +28,17 @@ test('an event has the digits of the file and a key made of meter, file and line
   });
 });
 
+test('the meter may be named by its lookup_key instead, which then stands in the key', () => {
+  expect(toEvent({ id: 'r1' }, { meter: undefined, lookupKey: 'tokens-{id}' })).toEqual({
+    event: {
+      lookup_key: 'tokens-r1',
+      customer_external_id: 'acme',
+      quantity: '1',
+      idempotency_key: 'import:tokens-r1:usage:9',
+    },
+  });
+});
+
 test('without a name the file is known by its path and the day of its first row, even a bad one', () => {
   const untitled = { ...specs, name: undefined, timestamp: 'at' };
   const column = (name: string) => (fields: unknown) => (fields as Record<string, string>)[name];

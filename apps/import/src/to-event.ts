@@ -5,7 +5,9 @@ import { parseTimestamp, type TimestampFormat } from './timestamps.ts';
 
 /** From which columns, templates or texts the fields of an event are made; see `compileSpec`. */
 export interface EventSpecs {
-  meter: string;
+  /** One of these two. */
+  meter?: string | undefined;
+  lookupKey?: string | undefined;
   customer: string;
   quantity: string;
   timestamp?: string | undefined;
@@ -23,7 +25,9 @@ export type ToEvent = (row: Row) => { event: KeyedEvent } | { problem: string };
 
 /** Throws an OptionError when a spec names a column that the file does not have. */
 export function compileToEvent(specs: EventSpecs, column: Table['column'], time: TimestampFormat): ToEvent {
-  const meterOf = compileSpec(/^=|[{}]/.test(specs.meter) ? specs.meter : `=${specs.meter}`, column);
+  const [meterField, meterSpec = ''] =
+    specs.lookupKey === undefined ? ['meter_token', specs.meter] : ['lookup_key', specs.lookupKey];
+  const meterOf = compileSpec(/^=|[{}]/.test(meterSpec) ? meterSpec : `=${meterSpec}`, column);
   const customerOf = compileSpec(specs.customer, column);
   const quantityOf = compileSpec(/^[\d.]+$/.test(specs.quantity) ? `=${specs.quantity}` : specs.quantity, column);
   const timestampOf = specs.timestamp === undefined ? undefined : compileSpec(specs.timestamp, column);
@@ -44,7 +48,7 @@ export function compileToEvent(specs: EventSpecs, column: Table['column'], time:
       name ??= `${specs.path}@${timestamp.slice(0, 10)}`;
     }
     const meter = toText(meterOf(row));
-    if (meter === undefined) return missing('meter', specs.meter);
+    if (meter === undefined) return missing('meter', meterSpec);
     const customer = toText(customerOf(row));
     if (customer === undefined) return missing('customer', specs.customer);
     const quantityText = toText(quantityOf(row))?.trim();
@@ -56,7 +60,7 @@ export function compileToEvent(specs: EventSpecs, column: Table['column'], time:
     const key = keyOf ? toText(keyOf(row)) : `import:${meter}:${name ?? specs.path}:${row.line}`;
     if (key === undefined) return missing('idempotency key', specs.idempotencyKey!);
     const event: KeyedEvent = {
-      meter_token: meter,
+      ...(meterField === 'meter_token' ? { meter_token: meter } : { lookup_key: meter }),
       customer_external_id: customer,
       quantity,
       idempotency_key: key,

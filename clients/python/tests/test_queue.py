@@ -112,6 +112,21 @@ class TestTrack(WithService):
         self.assertEqual(self.service.headers[0]["x-api-key"], "org_live_x")
         self.assertEqual(client.track(replace(event(1), idempotency_key=tracked.id)), Tracked(tracked.id, True))
 
+    def test_a_meter_is_named_in_one_way(self) -> None:
+        client = self.client()
+        named = Event(lookup_key="tokens", customer_external_id="acme", quantity=1)
+        client.track(named)
+        client.queue(replace(named, quantity=2))
+        self.assertTrue(client.flush(10))
+        sent = [each for request in self.service.requests for each in request]
+        self.assertEqual([(each["lookup_key"], each["quantity"]) for each in sent], [("tokens", 1), ("tokens", 2)])
+        self.assertFalse(any("meter_token" in each for each in sent))
+        for wrong in ({}, {"meter_token": "m", "lookup_key": "tokens"}):
+            with self.assertRaises(TypeError):
+                Event(customer_external_id="acme", quantity=1, **wrong)
+        with self.assertRaises(TypeError):
+            Event("m")  # type: ignore[call-overload]
+
     def test_refuses_what_is_no_number_or_no_time_before_sending(self) -> None:
         client = self.client()
         for quantity in ("abc", "", "1,5", ".5", "1}", float("nan"), float("inf"), True, Decimal("NaN"), "١"):

@@ -47,6 +47,15 @@ class TestReal(unittest.TestCase):
         ranked = self.weir.meter_customers(usage["meter_id"], page_size=100)
         self.assertIn("py-one", [each["customer_external_id"] for each in ranked["data"]])
 
+    def test_an_event_may_name_its_meter_by_the_lookup_key_of_its_feature(self) -> None:
+        event = Event(lookup_key=os.environ["FEATURE"], customer_external_id="py-named", quantity=1, idempotency_key="py-named")
+        tracked = self.weir.track(event)
+        again = Event(TOKEN, "py-named", 1, idempotency_key="py-named")
+        self.assertEqual(self.weir.track(again), Tracked(tracked.id, True))
+        with self.assertRaises(WeirError) as raised:
+            self.weir.track(Event(lookup_key="nobody-has-it", customer_external_id="c", quantity=1))
+        self.assertEqual((raised.exception.status, raised.exception.code), (404, "meter_not_found"))
+
     def test_customers_entitlements_and_widget_tokens(self) -> None:
         page = self.weir.customers(search="py-customer")
         [customer] = page["data"]

@@ -3,24 +3,27 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Union, overload
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _BEFORE_QUANTITY = ',"quantity":'
 
 
-@dataclass(frozen=True)
-class Event:
-    """One usage event."""
+Quantity = Union[int, float, Decimal, str]
 
-    meter_token: str
+
+@dataclass(frozen=True, init=False)
+class Event:
+    """One usage event. Its meter is named by its token, or by the ``lookup_key`` of its feature, and not by both."""
+
+    meter_token: Optional[str]
     #: Your own identifier of the customer.
     customer_external_id: str
     #: More than 0. A ``Decimal`` or a string arrives digit for digit.
-    quantity: Union[int, float, Decimal, str]
+    quantity: Quantity
     #: When it happened: a datetime with a time zone, or ISO 8601 with an offset. Left out: the time of receipt, or, in
     #: ``Client.queue``, the time when it was queued.
     timestamp: Union[datetime, str, None] = None
@@ -28,6 +31,50 @@ class Event:
     idempotency_key: Optional[str] = None
     #: For a UNIQUE_COUNT meter, ``user_id`` is the value to count.
     metadata: Optional[Mapping[str, Any]] = None
+    #: In place of the token.
+    lookup_key: Optional[str] = None
+
+    @overload
+    def __init__(
+        self,
+        meter_token: str,
+        customer_external_id: str,
+        quantity: Quantity,
+        timestamp: Union[datetime, str, None] = None,
+        idempotency_key: Optional[str] = None,
+        metadata: Optional[Mapping[str, Any]] = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        *,
+        lookup_key: str,
+        customer_external_id: str,
+        quantity: Quantity,
+        timestamp: Union[datetime, str, None] = None,
+        idempotency_key: Optional[str] = None,
+        metadata: Optional[Mapping[str, Any]] = None,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        meter_token: Optional[str] = None,
+        customer_external_id: Optional[str] = None,
+        quantity: Optional[Quantity] = None,
+        timestamp: Union[datetime, str, None] = None,
+        idempotency_key: Optional[str] = None,
+        metadata: Optional[Mapping[str, Any]] = None,
+        lookup_key: Optional[str] = None,
+    ) -> None:
+        """Raises a TypeError without a customer, a quantity, or exactly one name of the meter."""
+        if customer_external_id is None or quantity is None:
+            raise TypeError("an event needs a customer_external_id and a quantity")
+        if (meter_token is None) == (lookup_key is None):
+            raise TypeError("name the meter of an event by meter_token or by lookup_key")
+        given = (meter_token, customer_external_id, quantity, timestamp, idempotency_key, metadata, lookup_key)
+        for each, value in zip(fields(self), given):
+            object.__setattr__(self, each.name, value)
 
 
 class Encoded:
@@ -48,13 +95,14 @@ def key_and_encode(event: Event) -> Encoded:
     Raises a ValueError when the quantity is no number, or the timestamp has no time zone.
     """
     key = str(uuid.uuid4()) if event.idempotency_key is None else event.idempotency_key
-    fields: Dict[str, Any] = {"meter_token": event.meter_token, "customer_external_id": event.customer_external_id}
+    name = {"lookup_key": event.lookup_key} if event.meter_token is None else {"meter_token": event.meter_token}
+    body: Dict[str, Any] = {**name, "customer_external_id": event.customer_external_id}
     if event.timestamp is not None:
-        fields["timestamp"] = _timestamp(event.timestamp)
-    fields["idempotency_key"] = key
+        body["timestamp"] = _timestamp(event.timestamp)
+    body["idempotency_key"] = key
     if event.metadata is not None:
-        fields["metadata"] = event.metadata
-    text = json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        body["metadata"] = event.metadata
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # The json module writes no number that a float does not hold.
     return Encoded(key, f"{text[:-1]}{_BEFORE_QUANTITY}{_quantity(event.quantity)}}}".encode("utf-8"))
 
@@ -63,11 +111,11 @@ def decode(line: bytes) -> Event:
     """Returns the event that ``key_and_encode`` wrote, its quantity with all its digits. Raises a ValueError for any other text."""
     text = line.decode("utf-8")
     head, found, quantity = text.rpartition(_BEFORE_QUANTITY)
-    fields = json.loads(f"{head}}}") if found else None
-    if not isinstance(fields, dict) or not isinstance(fields.get("idempotency_key"), str):
+    body = json.loads(f"{head}}}") if found else None
+    if not isinstance(body, dict) or not isinstance(body.get("idempotency_key"), str):
         raise ValueError("this is no event with an idempotency_key")
     try:
-        return Event(quantity=_quantity(quantity[:-1]), **fields)
+        return Event(quantity=_quantity(quantity[:-1]), **body)
     except TypeError as error:
         raise ValueError(str(error)) from error
 

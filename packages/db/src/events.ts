@@ -1,13 +1,13 @@
 import type { StagedEvent, UsageEvent } from '@weir/shared/event';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import { sql, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
-import { textArray } from './array-text.ts';
+import { plainArray, textArray } from './array-text.ts';
 import type { Database } from './database.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type { Tables } from './schema.ts';
 
 /** What the track path knows of a meter. */
-export interface MeterOfToken {
+export interface TrackedMeter {
   id: string;
   organizationId: string;
   status: MeterStatus;
@@ -19,8 +19,8 @@ export interface MeterOfToken {
 export async function findMetersByToken(
   database: Database,
   tokens: readonly string[],
-): Promise<Map<string, MeterOfToken>> {
-  const { rows } = await database.pool.query<MeterOfToken & { token: string }>({
+): Promise<Map<string, TrackedMeter>> {
+  const { rows } = await database.pool.query<TrackedMeter & { token: string }>({
     name: 'meters-by-token',
     text: `SELECT meter_token AS token, id, organization_id AS "organizationId", status, aggregation_type AS aggregation
       FROM meters
@@ -28,6 +28,39 @@ export async function findMetersByToken(
     values: [textArray(tokens)],
   });
   return new Map(rows.map(({ token, ...meter }) => [token, meter]));
+}
+
+/** A feature as its organization names it. */
+export interface FeatureName {
+  organizationId: string;
+  lookupKey: string;
+}
+
+/** The same, by the features that they stand behind, in their order. Undefined where there is no such feature, or no meter behind it. */
+export async function findMetersByFeature(
+  database: Database,
+  features: readonly FeatureName[],
+): Promise<(TrackedMeter | undefined)[]> {
+  // LIMIT leaves one plan: a look-up for each by the keys of both tables, whatever Postgres believes of how large they are.
+  const { rows } = await database.pool.query<TrackedMeter & { index: number }>({
+    name: 'meters-by-feature',
+    text: `SELECT asked.index::int - 1 AS index, found.id, found.organization_id AS "organizationId", found.status,
+        found.aggregation_type AS aggregation
+      FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (organization_id, lookup_key, index),
+      LATERAL (
+        SELECT meters.* FROM features JOIN meters
+          ON meters.organization_id = features.organization_id AND meters.feature_id = features.id
+        WHERE features.organization_id = asked.organization_id AND features.lookup_key = asked.lookup_key
+        LIMIT 1
+      ) AS found`,
+    values: [
+      plainArray(features.map(({ organizationId }) => organizationId)),
+      textArray(features.map(({ lookupKey }) => lookupKey)),
+    ],
+  });
+  const found: (TrackedMeter | undefined)[] = features.map(() => undefined);
+  for (const { index, ...meter } of rows) found[index] = meter;
+  return found;
 }
 
 export type EventStatus = 'recorded' | 'rejected' | 'duplicate';

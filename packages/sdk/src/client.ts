@@ -29,7 +29,7 @@ import { Transport, type Message } from './transport.ts';
 
 export type { BatchOutcome, Tracked } from './answer.ts';
 export { WeirError, type FieldProblem } from './error.ts';
-export { encodeEvent, type JsonValue, type KeyedEvent, type UsageEvent } from './event.ts';
+export { encodeEvent, type JsonValue, type KeyedEvent, type Metadata, type UsageEvent } from './event.ts';
 export type { OutboxOptions } from './outbox.ts';
 export type { CloseResult, QueueCallOptions, QueueOptions } from './queue.ts';
 export type {

@@ -1,8 +1,13 @@
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** One usage event, in the words of the request body. */
-export interface UsageEvent {
-  meter_token: string;
+/** What JSON writes as an object. Any interface will do; a list, a Map or a Set would lose what is in it. */
+export type Metadata = { readonly [key: string]: JsonValue } | (object & { readonly [Symbol.iterator]?: never });
+
+/** One usage event, in the words of the request body. Its meter is named by its token, or by the `lookup_key` of its feature. */
+export type UsageEvent = EventFields &
+  ({ meter_token: string; lookup_key?: undefined } | { lookup_key: string; meter_token?: undefined });
+
+interface EventFields {
   /** Your own identifier of the customer. */
   customer_external_id: string;
   /**
@@ -18,7 +23,7 @@ export interface UsageEvent {
   /** Counts the event once however often it is sent. A UUID is made when left out. */
   idempotency_key?: string | undefined;
   /** For a UNIQUE_COUNT meter, `user_id` is the value to count. */
-  metadata?: Record<string, JsonValue> | undefined;
+  metadata?: Metadata | undefined;
 }
 
 export type KeyedEvent = UsageEvent & { idempotency_key: string };

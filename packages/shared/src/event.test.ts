@@ -23,6 +23,20 @@ describe('a track body', () => {
     },
   );
 
+  test('names its meter by a token or by a lookup_key, and not by both', () => {
+    const { meter_token: _, ...nameless } = event;
+    expect(trackBody.safeParse({ ...nameless, lookup_key: 'tokens' }).success).toBe(true);
+    const problems = (value: object) => trackBody.safeParse(value).error?.issues.map(({ path }) => path.join('.'));
+    expect(problems({ ...event, lookup_key: 'tokens' })).toEqual(['lookup_key']);
+    expect(problems({ ...nameless, quantity: 0, meterToken: 't' })?.toSorted()).toEqual([
+      '',
+      'meter_token',
+      'quantity',
+    ]);
+    for (const lookup_key of ['', null, 5, 'a\0b'])
+      expect(problems({ ...nameless, lookup_key })).toEqual(['lookup_key']);
+  });
+
   test('refuses a field that it does not know, since it may be a misspelt one', () => {
     expect(trackBody.safeParse({ ...event, idempotencyKey: 'a' }).success).toBe(false);
     expect(trackBody.safeParse({ ...event, idempotency_key: 'a' }).success).toBe(true);

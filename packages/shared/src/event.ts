@@ -31,10 +31,18 @@ export const metadata = z
     description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id.',
   });
 
-/** The body of `POST /sdk/track`, and one item of a batch. */
+/** Runs a rule for the whole event beside those for its fields, so that all that is wrong is told at once. */
+const when = ({ value }: { value: unknown }) => typeof value === 'object' && value !== null;
+
+/** The body of `POST /sdk/track`, and one item of a batch. Its meter is named by its token or by its feature, and not by both. */
 export const trackBody = z
   .strictObject({
-    meter_token: text(1, 255).meta({ description: 'The unique token of the meter.' }),
+    meter_token: text(1, 255).optional().meta({
+      description: 'The unique token of the meter. An event needs either this or lookup_key.',
+    }),
+    lookup_key: text(1, 255).optional().meta({
+      description: 'The lookup_key of the feature behind which the meter stands, in place of meter_token.',
+    }),
     customer_external_id: text(1, 255).meta({
       description: 'Your own identifier of the customer. No customer record is needed.',
     }),
@@ -51,6 +59,16 @@ export const trackBody = z
       .meta({ description: 'Send a request again with the same key and it is counted once.' })
       .optional(),
     metadata: metadata.optional(),
+  })
+  .refine((event) => event.meter_token !== undefined || event.lookup_key !== undefined, {
+    path: ['meter_token'],
+    error: 'is required',
+    when,
+  })
+  .refine((event) => event.meter_token === undefined || event.lookup_key === undefined, {
+    path: ['lookup_key'],
+    error: 'must not be sent together with meter_token: send one of them',
+    when,
   })
   .meta({ id: 'UsageEvent' });
 

@@ -76,6 +76,8 @@ const ends = fc.constantFrom('2026-01-31', '2026-01-31T09:30:00Z', '2026-02-01T0
 
 /** What the document says in words about the fields of one operation. */
 const MEANINGS_OF: Record<string, Meanings> = {
+  'post /api/v1/sdk/track': { lookup_key: ids('lookup_key') },
+  'post /api/v1/sdk/track/batch': { lookup_key: ids('lookup_key') },
   'post /api/v1/auth/login': { email: fc.constant(idOf('email', 0)), password: fc.constant(idOf('password', 0)) },
   'post /api/v1/auth/password': { current_password: fc.constant(idOf('current-password', 0)) },
   'post /api/v1/auth/password-reset': { token: fc.constant(idOf('reset-token', 0)) },
@@ -166,10 +168,15 @@ function callsOf(operation: Operation): Arbitrary<Call> {
       path: parameters('path'),
       query: parameters('query').map(withoutContradiction).map(inBrackets),
       header: parameters('header'),
-      ...(operation.body !== undefined && { body: valid(operation.body, meanings) }),
+      ...(operation.body !== undefined && { body: bodiesOf(operation.body, operation, meanings) }),
     })
     .map(({ header, ...call }) => ({ ...call, header: contradicts(header, call.body) ? {} : header }));
   return fc.oneof(correct, correct.chain(spoiled));
+}
+
+function bodiesOf(schema: Schema, { path }: Operation, meanings: Meanings): Arbitrary<Value> {
+  const bodies = valid(schema, meanings);
+  return path.includes('/sdk/track') ? bodies.map(withOneMeter) : bodies;
 }
 
 function parameterOf(operation: Operation, name: string, schema: Schema, meanings: Meanings): Arbitrary<Value> {
@@ -181,6 +188,14 @@ function parameterOf(operation: Operation, name: string, schema: Schema, meaning
 /** A customer is asked for by one identifier and not by both. */
 function withoutContradiction({ customer_id, ...query }: Record<string, Value>): Record<string, Value> {
   return customer_id === undefined || 'customer_external_id' in query ? query : { ...query, customer_id };
+}
+
+/** An event names its meter by its token or by its feature, and not by both. */
+function withOneMeter(event: Value): Value {
+  const { meter_token, lookup_key, events, ...rest } = event as Record<string, Value>;
+  if (Array.isArray(events)) return { events: events.map(withOneMeter) };
+  if (lookup_key !== undefined && meter_token === undefined) return { ...rest, lookup_key };
+  return { ...rest, meter_token: meter_token ?? idOf('meter_token', 0) };
 }
 
 /** A filter stands in a query as one parameter for each key. */

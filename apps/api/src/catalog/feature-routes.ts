@@ -112,7 +112,7 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
         tags: ['Catalog'],
         summary: 'Create a feature, and for type meter its meter',
         description:
-          'Services track usage with the meter_token in the answer. The meter takes the name of the feature.',
+          'Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature.',
         security: session,
         body: featureBody,
         response: {
@@ -204,7 +204,8 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
         tags: ['Catalog'],
         summary: 'Change a feature',
         description:
-          'Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there.',
+          'Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there. ' +
+          'Events that still come with an old lookup_key are counted here for 5 seconds more: give it to another feature after that.',
         security: session,
         params: idInPath,
         body: featureChanges,

@@ -15,6 +15,7 @@ const NAMES = [
   'corrections',
   'pricing-and-invoices',
   'embedding',
+  'events-of-others',
   'running-it',
 ] as const;
 

@@ -246,6 +246,7 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
     type: 'invoice.finalized',
     data: { id: IDS['invoice_id'], invoice_number: 'INV-2026-000042', total: '61.50', currency: 'USD' },
   },
+  UsageEvent: { lookup_key: undefined },
   EventReceipt: { reason: undefined, duplicate_of: undefined },
   BatchItemResult: { status: 201, code: undefined, detail: undefined },
   Overview: {

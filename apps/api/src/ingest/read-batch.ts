@@ -1,7 +1,7 @@
 // The items of a batch, each read by itself and in slices: a batch as large as it may be takes a tenth of a second and more,
 // for which others do not wait. Meters that are not known are looked up all together. Next: ingest.ts.
 
-import type { MeterOfToken } from '@weir/db/events';
+import type { TrackedMeter } from '@weir/db/events';
 import type { Sender } from '@weir/queue/admit';
 import type { Refusal } from '@weir/shared/errors';
 import { trackBody } from '@weir/shared/event';
@@ -11,7 +11,7 @@ import { spansOfMembers } from '../http/json-spans.ts';
 import { invalidRequest } from '../http/problem.ts';
 import type { Turns } from '../http/turns.ts';
 import type { BatchText } from './batch-body.ts';
-import type { MeterCache } from './meter-cache.ts';
+import { nameOfMeter, type MeterCache } from './meter-cache.ts';
 import { asRefusal } from './refusals.ts';
 import { readEventOf, type EventFields, type ReadEvent, type ReadOptions } from './read-event.ts';
 
@@ -39,33 +39,33 @@ export async function readItems(
   { text, starts, ends }: BatchText,
   sender: Sender,
 ): Promise<(ReadEvent | Refusal)[]> {
-  const readWith = (meter: MeterOfToken | undefined, { body, start }: Unread): ReadEvent | Refusal => {
+  const readWith = (meter: TrackedMeter | undefined, { body, start }: Unread): ReadEvent | Refusal => {
     try {
       return readEventOf(meter, { body, text, members: spansOfMembers(text, start), sender }, read);
     } catch (error) {
       return asRefusal(request, error);
     }
   };
-  const lookUps = new Map<string, Promise<() => MeterOfToken | undefined>>();
+  const lookUps = new Map<string, Promise<() => TrackedMeter | undefined>>();
   const items = await inSlices(turns, starts, (start, index): Item => {
     const result = trackBody.safeParse(parseJson(text.slice(start, ends[index]), `item events[${index}]`));
     if (!result.success) return invalidRequest(result.error);
     const { metadata: _, ...body } = result.data;
     const item = { body, start };
-    const token = item.body.meter_token;
-    const meter = lookUps.has(token) ? undefined : meters.get(token);
-    if (meter instanceof Promise) lookUps.set(token, settled(meter));
-    return lookUps.has(token) ? item : readWith(meter as MeterOfToken | undefined, item);
+    const name = nameOfMeter(body, sender.organizationId);
+    const meter = lookUps.has(name) ? undefined : meters.get(name);
+    if (meter instanceof Promise) lookUps.set(name, settled(meter));
+    return lookUps.has(name) ? item : readWith(meter as TrackedMeter | undefined, item);
   });
   if (lookUps.size === 0) return items as (ReadEvent | Refusal)[];
 
-  const found = new Map<string, () => MeterOfToken | undefined>();
-  for (const [token, lookUp] of lookUps) found.set(token, await lookUp);
+  const found = new Map<string, () => TrackedMeter | undefined>();
+  for (const [name, lookUp] of lookUps) found.set(name, await lookUp);
   return await inSlices(turns, starts, (_, index) => {
     const item = items[index] as Item;
     if (!('start' in item)) return item;
     try {
-      return readWith(found.get(item.body.meter_token)?.(), item);
+      return readWith(found.get(nameOfMeter(item.body, sender.organizationId))?.(), item);
     } catch (error) {
       return asRefusal(request, error);
     }

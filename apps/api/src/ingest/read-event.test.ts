@@ -1,4 +1,4 @@
-import type { MeterOfToken } from '@weir/db/events';
+import type { TrackedMeter } from '@weir/db/events';
 import { queueKeys } from '@weir/queue/keys';
 import { stagedEvents } from '@weir/queue/staged';
 import { Refusal } from '@weir/shared/errors';
@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { spansOfMembers } from '../http/json-spans.ts';
 import { readEventOf } from './read-event.ts';
 
-const meter: MeterOfToken = {
+const meter: TrackedMeter = {
   id: 'meter-1',
   organizationId: 'organization-1',
   status: 'ACTIVE',
@@ -18,7 +18,7 @@ const meter: MeterOfToken = {
 const options = { keys: queueKeys('{weir}'), timestampAheadSeconds: 86_400 };
 
 /** Reads an event from the members of a body beside those that every event needs. */
-function read(more = '', quantity = '1', from: MeterOfToken = meter) {
+function read(more = '', quantity = '1', from: TrackedMeter = meter) {
   const text = `{"meter_token":"t","customer_external_id":"acme","quantity":${quantity}${more === '' ? '' : `,${more}`}}`;
   const event = readEventOf(
     from,

@@ -1,7 +1,7 @@
 // From the body of a request to an event that can be staged: exact digits, exact time, known meter. What is wrong here
 // is wrong for good, so it is refused before anything is kept. Next: ingest.ts.
 
-import type { MeterOfToken } from '@weir/db/events';
+import type { TrackedMeter } from '@weir/db/events';
 import type { Candidate, Sender } from '@weir/queue/admit';
 import type { QueueKeys } from '@weir/queue/keys';
 import { stagedText } from '@weir/queue/staged';
@@ -14,7 +14,7 @@ import { instantOf, parseInstant } from '@weir/shared/instant';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
 import { readMetadataText } from './metadata-text.ts';
-import { ofOrganization, type MeterCache } from './meter-cache.ts';
+import { nameOfMeter, ofOrganization, type MeterCache } from './meter-cache.ts';
 
 /** No event is older than the service could be; it also keeps years that Postgres and JavaScript read differently out. */
 const EARLIEST_EPOCH_MS = Date.UTC(2000, 0, 1);
@@ -49,14 +49,14 @@ export function readEvent(
   meters: MeterCache,
   options: ReadOptions,
 ): ReadEvent | Promise<ReadEvent> {
-  const found = meters.get(source.body.meter_token);
+  const found = meters.get(nameOfMeter(source.body, source.sender.organizationId));
   if (found instanceof Promise) return found.then((meter) => readEventOf(meter, source, options));
   return readEventOf(found, source, options);
 }
 
-/** Reads one event of the meter that was found for its token. Throws the Refusal that says what is wrong with it. */
-export function readEventOf(found: MeterOfToken | undefined, source: EventSource, options: ReadOptions): ReadEvent {
-  const meter = ofOrganization(found, source.sender.organizationId);
+/** Reads one event of the meter that was found for its name. Throws the Refusal that says what is wrong with it. */
+export function readEventOf(found: TrackedMeter | undefined, source: EventSource, options: ReadOptions): ReadEvent {
+  const meter = ofOrganization(found, source.body, source.sender.organizationId);
   if (meter.status === 'ARCHIVED') {
     throw new Refusal(
       'meter_archived',

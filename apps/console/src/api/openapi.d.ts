@@ -470,7 +470,7 @@ export interface paths {
         put?: never;
         /**
          * Create a feature, and for type meter its meter
-         * @description Services track usage with the meter_token in the answer. The meter takes the name of the feature.
+         * @description Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature.
          */
         post: operations["createFeature"];
         delete?: never;
@@ -499,7 +499,7 @@ export interface paths {
         head?: never;
         /**
          * Change a feature
-         * @description Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there.
+         * @description Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there. Events that still come with an old lookup_key are counted here for 5 seconds more: give it to another feature after that.
          */
         patch: operations["updateFeature"];
         trace?: never;
@@ -1570,8 +1570,10 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         UsageEvent: {
-            /** @description The unique token of the meter. */
-            meter_token: string;
+            /** @description The unique token of the meter. An event needs either this or lookup_key. */
+            meter_token?: string;
+            /** @description The lookup_key of the feature behind which the meter stands, in place of meter_token. */
+            lookup_key?: string;
             /** @description Your own identifier of the customer. No customer record is needed. */
             customer_external_id: string;
             /** @description A JSON number greater than 0. It is stored as the decimal that was sent. */
