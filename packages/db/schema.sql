@@ -420,9 +420,14 @@ CREATE TABLE late_events (
 CREATE TABLE metadata_backfills (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,
-  through timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  change_id uuid NOT NULL DEFAULT gen_random_uuid(),
+  stage text NOT NULL DEFAULT 'clearing'::text,
+  customer_external_id text NOT NULL DEFAULT ''::text,
+  hour timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  event_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'::uuid,
   CONSTRAINT metadata_backfills_organization_id_meter_id_fkey FOREIGN KEY (organization_id, meter_id) REFERENCES meters(organization_id, id),
-  CONSTRAINT metadata_backfills_pkey PRIMARY KEY (organization_id, meter_id)
+  CONSTRAINT metadata_backfills_pkey PRIMARY KEY (organization_id, meter_id),
+  CONSTRAINT metadata_backfills_stage_check CHECK ((stage = ANY (ARRAY['clearing'::text, 'grouping'::text, 'catching_up'::text])))
 );
 
 CREATE TABLE metadata_groups (
@@ -670,6 +675,14 @@ CREATE TABLE subscriptions (
   CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['TRIAL'::text, 'ACTIVE'::text, 'PAST_DUE'::text, 'CANCELED'::text])))
 );
 
+CREATE TABLE ungrouped_events (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  change_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  CONSTRAINT ungrouped_events_pkey PRIMARY KEY (organization_id, meter_id, change_id, event_id)
+);
+
 CREATE TABLE users (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -892,7 +905,7 @@ CREATE OR REPLACE FUNCTION public.idempotency_key_hash(organization_id uuid, ide
 RETURN (encode(SUBSTRING(sha256(convert_to(((organization_id)::text || idempotency_key), 'UTF8'::name)) FROM 1 FOR 16), 'hex'::text))::uuid
 ;
 
-CREATE OR REPLACE FUNCTION public.keep_groups(asked metadata_groups[])
+CREATE OR REPLACE FUNCTION public.keep_combinations(asked metadata_groups[])
  RETURNS SETOF metadata_groups
  LANGUAGE plpgsql
 AS $function$
@@ -918,6 +931,18 @@ BEGIN
   END IF;
   RETURN QUERY SELECT kept.* FROM unnest(asked) AS each JOIN metadata_groups AS kept
     USING (organization_id, meter_id, day, group_hash);
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_groups(asked metadata_groups[])
+ RETURNS SETOF metadata_groups
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM unnest(asked) AS each JOIN metadata_backfills USING (organization_id, meter_id)) THEN
+    RAISE EXCEPTION 'usage is being grouped by a newer version of this program';
+  END IF;
+  RETURN QUERY SELECT * FROM keep_combinations(asked);
 END $function$
 ;
 
@@ -954,6 +979,19 @@ CREATE OR REPLACE FUNCTION public.received_at(event events)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN to_timestamp((((((('x'::text || translate("left"(((event).id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint)::numeric / 1000.0))::double precision)
+;
+
+CREATE OR REPLACE FUNCTION public.ungrouped_meters(organization_ids uuid[], meter_ids uuid[])
+ RETURNS SETOF metadata_backfills
+ LANGUAGE plpgsql
+ ROWS 1
+AS $function$
+BEGIN
+  RETURN QUERY SELECT * FROM metadata_backfills
+    WHERE organization_id = ANY (organization_ids) AND meter_id = ANY (meter_ids) AND stage <> 'catching_up'
+      AND EXISTS (SELECT FROM meters WHERE (meters.organization_id, meters.id)
+        = (metadata_backfills.organization_id, metadata_backfills.meter_id) AND metadata_keys <> '{}');
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.unique_value_hash(metadata json)

@@ -145,8 +145,8 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
       return;
     }
     case 'groups': {
-      const days = await backfillGroups(database, GROUPS_MS);
-      if (days > 0) log.info({ days }, 'usage of before was grouped by new metadata keys');
+      const meters = await backfillGroups(database, GROUPS_MS);
+      if (meters > 0) log.info({ meters }, 'usage of before was grouped by new metadata keys');
     }
   }
 }

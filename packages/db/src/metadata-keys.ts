@@ -47,10 +47,14 @@ export function areKeysOld(error: unknown): boolean {
 /** Longer than any record statement takes. One that hangs holds the change off, and with it what is recorded after it. */
 const LOCK_WAIT_MS_MAX = 3_000;
 
+/** Who goes silent with the lock of the closings in hand holds recording off for so long and no longer. */
+const SILENCE_MS_MAX = 1_000;
+
 /**
  * Changes the keys of a meter, if there is such a one. What is recorded after the transaction has committed is kept by them;
- * what was before is made anew by `backfillGroups`, and no group is read until it has been. Throws what Postgres says, also when
- * it would have to wait for seconds.
+ * what was before is grouped anew by `backfillGroups`, and no group is read until it has been. The last thing of a transaction:
+ * nothing is recorded of the organization from here to its end. Throws what Postgres says, also when it would have to wait for
+ * seconds.
  */
 export async function changeMetadataKeys(
   transaction: Queries,
@@ -58,20 +62,26 @@ export async function changeMetadataKeys(
   meterId: string,
   keys: readonly string[],
 ): Promise<void> {
-  await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`.execute(transaction);
+  await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true),
+    set_config('idle_in_transaction_session_timeout', ${String(SILENCE_MS_MAX)}, true)`.execute(transaction);
+  // Both rows may be in hand elsewhere for a while: they are waited for before recording is held off, and not while it is.
+  const changed = await sql`
+    SELECT FROM meters WHERE organization_id = ${organizationId}::uuid AND id = ${meterId}::uuid
+      AND metadata_keys <> ${keys}::text[] FOR NO KEY UPDATE`.execute(transaction);
+  if (changed.rows.length === 0) return;
+  await sql`SELECT FROM metadata_backfills WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid
+    FOR UPDATE`.execute(transaction);
   // What is recorded now has committed when this is granted, and nothing more is until this has: see closings_of.
   await sql`SELECT pg_advisory_xact_lock(20002, closing_slot(${organizationId}::uuid))`.execute(transaction);
-  const { rows } = await sql`
-    UPDATE meters SET metadata_keys = ${keys}::text[]
-    WHERE organization_id = ${organizationId}::uuid AND id = ${meterId}::uuid AND metadata_keys <> ${keys}::text[]
-    RETURNING id`.execute(transaction);
-  if (rows.length === 0) return;
+  await sql`UPDATE meters SET metadata_keys = ${keys}::text[]
+    WHERE organization_id = ${organizationId}::uuid AND id = ${meterId}::uuid`.execute(transaction);
   await sql`
     INSERT INTO metadata_backfills (organization_id, meter_id)
     SELECT ${organizationId}::uuid, ${meterId}::uuid WHERE EXISTS (
       SELECT FROM ${sql.table(ROLLUPS.customerUsageDays.table)}
       WHERE organization_id = ${organizationId}::uuid AND meter_id = ${meterId}::uuid)
-    ON CONFLICT (organization_id, meter_id) DO UPDATE SET through = excluded.through`.execute(transaction);
+    ON CONFLICT (organization_id, meter_id) DO UPDATE SET change_id = DEFAULT, stage = DEFAULT,
+      customer_external_id = DEFAULT, hour = DEFAULT, event_id = DEFAULT`.execute(transaction);
   await announceMetadataKeys(transaction);
 }
 

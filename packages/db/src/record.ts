@@ -61,13 +61,17 @@ const INPUT = `input AS MATERIALIZED (${GIVEN}) AS t (${COLUMNS}))`;
 
 /** The same with the group of each event whose meter names keys. */
 const INPUT_WITH_GROUPS = `given AS MATERIALIZED (${GIVEN}, $12::text[]) AS t (${COLUMNS}, metadata_keys)),
+ungrouped AS MATERIALIZED (
+  SELECT organization_id, meter_id, change_id FROM (SELECT count(*) AS closings FROM closed) AS locked
+    CROSS JOIN LATERAL ungrouped_meters($2::uuid[], CASE WHEN closings >= 0 THEN $3::uuid[] END) AS meters
+),
 asked AS MATERIALIZED (
   SELECT id, organization_id, meter_id, ${BEGINNING.day('"timestamp"')} AS day, group_hash(combined) AS group_hash, combined AS group_values
   FROM given CROSS JOIN LATERAL (SELECT group_values(metadata_keys::text[], metadata::json) AS combined OFFSET 0) AS of_event
-  WHERE metadata_keys IS NOT NULL
+  WHERE metadata_keys IS NOT NULL AND (organization_id, meter_id) NOT IN (SELECT organization_id, meter_id FROM ungrouped)
 ),
 kept_groups AS MATERIALIZED (
-  SELECT * FROM keep_groups(ARRAY(
+  SELECT * FROM keep_combinations(ARRAY(
     SELECT DISTINCT ROW(organization_id, meter_id, day, group_hash, group_values)::metadata_groups FROM asked))
 ),
 input AS MATERIALIZED (
@@ -77,14 +81,20 @@ input AS MATERIALIZED (
 )`;
 
 /** Once each, also where a batch holds an event twice. */
-const GROUPED = `grouped AS MATERIALIZED (SELECT DISTINCT ON (id) recorded.*, group_hash FROM recorded JOIN input USING (id)),`;
+const GROUPED = `grouped AS MATERIALIZED (SELECT DISTINCT ON (id) recorded.*, group_hash FROM recorded JOIN input USING (id)),
+noted AS (
+  INSERT INTO ungrouped_events (organization_id, meter_id, change_id, event_id)
+  SELECT organization_id, meter_id, change_id, id FROM recorded JOIN ungrouped USING (organization_id, meter_id)
+),`;
 
 // The order of the parts is the promise:
 // - closed: what is closed of the organizations of the batch, read behind locks that hold off their next closing until this
 //   statement has committed. An event is thus in the usage that a closing sees, or it is late for it: never neither. Nothing is
 //   inserted before (input waits for it), so that no statement waits for these locks while it holds a row.
-// - asked, kept_groups: the combination of values of each event whose meter names keys of the metadata, and which of them are
-//   kept by themselves. New ones are kept behind a lock, which again nobody waits for while holding a row but these.
+// - ungrouped: meters whose usage of before is being grouped by new keys. Like what is closed it is read behind the locks. Their
+//   events are noted, and grouped when that is done (group-backfill.ts): it must not count them twice, nor make anybody wait.
+// - asked, kept_groups: the combination of values of each other event whose meter names keys of the metadata, and which of them
+//   are kept by themselves. New ones are kept behind a lock, which again nobody waits for while holding a row but these.
 // - keyed: an idempotency key goes to the first event that brings it. Rows are inserted in the order of their key here
 //   and in the rollups below, so that two workers with the same keys wait for each other instead of deadlocking.
 // - held: keys that were taken before this statement began. When this event itself holds it, the batch was delivered

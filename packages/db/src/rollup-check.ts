@@ -96,17 +96,17 @@ export async function compareUnit(database: Database, unit: Unit): Promise<Rollu
  */
 export async function rebuildUnit(database: Database, unit: Unit): Promise<RollupDifference[]> {
   return database.kysely.transaction().execute(async (transaction) => {
-    // Every record statement writes to this table, so its lock holds all of them off: it is granted when those under way
-    // have committed, and what is read after it is all there is. They take it before they write to any table.
-    await sql`LOCK TABLE ${sql.table(ROLLUPS.customerUsageHours.table)} IN SHARE ROW EXCLUSIVE MODE`.execute(
-      transaction,
-    );
-    // Nor are its keys changed meanwhile, or its groups made by new ones.
+    // Its keys are not changed meanwhile, nor its groups made by new ones. First, so that nobody is held off for this wait.
     await run(transaction, 'SELECT FROM meters WHERE organization_id = $1 AND id = $2 FOR SHARE', unit);
     await run(
       transaction,
       'SELECT FROM metadata_backfills WHERE organization_id = $1 AND meter_id = $2 FOR SHARE',
       unit,
+    );
+    // Every record statement writes to this table, so its lock holds all of them off: it is granted when those under way
+    // have committed, and what is read after it is all there is. They take it before they write to any table.
+    await sql`LOCK TABLE ${sql.table(ROLLUPS.customerUsageHours.table)} IN SHARE ROW EXCLUSIVE MODE`.execute(
+      transaction,
     );
     await copyEvents(transaction, unit);
     const groups = await compareGroups(transaction, unit);
@@ -180,7 +180,7 @@ async function keepGroups(db: Kysely<Tables>, unit: Unit): Promise<void> {
   );
   await run(
     db,
-    `SELECT count(*)::text AS kept FROM keep_groups(ARRAY(
+    `SELECT count(*)::text AS kept FROM keep_combinations(ARRAY(
        SELECT ROW(organization_id, meter_id, day, group_hash, made.group_values)::metadata_groups FROM ${GROUPS}))`,
     unit,
   );

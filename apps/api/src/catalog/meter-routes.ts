@@ -44,6 +44,9 @@ const meterAnswer = z
   })
   .meta({ id: 'Meter' });
 
+/** What it costs to change keys, in buckets of a chart: it stops recording for a moment, and may not be done on and on. */
+const KEYS_COST = 5_000;
+
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
 export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
@@ -124,13 +127,15 @@ export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
       const { id } = request.params;
       const { metadata_keys: keys, ...changes } = request.body;
       return await db.transaction().execute(async (transaction) => {
-        if (keys !== undefined) await changeMetadataKeys(transaction, organizationId, id, keys);
         const meter =
           Object.keys(changes).length > 0
             ? await updateMeter(transaction, organizationId, id, changes)
             : await findMeter(transaction, organizationId, id);
         if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        return meter;
+        if (keys === undefined) return meter;
+        request.pay(KEYS_COST);
+        await changeMetadataKeys(transaction, organizationId, id, keys);
+        return { ...meter, metadata_keys: keys };
       });
     },
   );
