@@ -719,9 +719,11 @@ CREATE INDEX charges_organization_id_plan_id_idx ON public.charges USING btree (
 
 CREATE UNIQUE INDEX charges_organization_id_plan_id_meter_id_key ON public.charges USING btree (organization_id, plan_id, meter_id) WHERE ((ended_at IS NULL) AND (meter_id IS NOT NULL));
 
-CREATE INDEX credit_entries_organization_id_invoice_id_idx ON public.credit_entries USING btree (organization_id, invoice_id) WHERE (invoice_id IS NOT NULL);
+CREATE INDEX credit_entries_invoice_id_idx ON public.credit_entries USING btree (invoice_id, id) WHERE (invoice_id IS NOT NULL);
 
-CREATE INDEX credit_grants_organization_id_customer_id_idx ON public.credit_grants USING btree (organization_id, customer_id);
+CREATE INDEX credit_grants_customer_id_idx ON public.credit_grants USING btree (customer_id, id);
+
+CREATE INDEX credit_grants_invoice_id_idx ON public.credit_grants USING btree (invoice_id) WHERE (invoice_id IS NOT NULL);
 
 CREATE INDEX customer_group_hours_meter_hour_idx ON public.customer_group_hours USING btree (uuid_hash_extended(meter_id, (0)::bigint), hour);
 
@@ -743,9 +745,13 @@ CREATE INDEX invitations_expires_at_idx ON public.invitations USING btree (expir
 
 CREATE INDEX invoice_lines_due_idx ON public.invoice_lines USING btree (organization_id, subscription_id, cycle, charge_id);
 
-CREATE INDEX invoice_lines_organization_id_invoice_id_idx ON public.invoice_lines USING btree (organization_id, invoice_id);
+CREATE INDEX invoice_lines_invoice_id_idx ON public.invoice_lines USING btree (invoice_id, "position", id);
 
-CREATE INDEX invoices_organization_id_customer_id_idx ON public.invoices USING btree (organization_id, customer_id);
+CREATE INDEX invoices_customer_id_idx ON public.invoices USING btree (customer_id, issue_date, id);
+
+CREATE INDEX invoices_issue_date_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (0)::bigint), issue_date, id) WHERE (issue_date IS NOT NULL);
+
+CREATE INDEX invoices_number_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (3)::bigint), upper(invoice_number) text_pattern_ops) WHERE (invoice_number IS NOT NULL);
 
 CREATE INDEX invoices_organization_id_finalized_at_idx ON public.invoices USING btree (organization_id, finalized_at) WHERE (finalized_at IS NOT NULL);
 
@@ -754,6 +760,10 @@ CREATE INDEX invoices_organization_id_past_due_at_idx ON public.invoices USING b
 CREATE INDEX invoices_organization_id_run_at_id_idx ON public.invoices USING btree (organization_id, run_at, id) WHERE (run_at IS NOT NULL);
 
 CREATE INDEX invoices_organization_id_status_subscription_id_idx ON public.invoices USING btree (organization_id, status, subscription_id) WHERE (status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text]));
+
+CREATE INDEX invoices_past_due_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (2)::bigint), id) WHERE is_past_due;
+
+CREATE INDEX invoices_period_end_idx ON public.invoices USING btree (uuid_hash_extended(organization_id, (1)::bigint), period_end, id);
 
 CREATE INDEX late_events_closing_idx ON public.late_events USING btree (organization_id, meter_id, customer_external_id, closing) WHERE (closing > 0);
 

@@ -129,6 +129,14 @@ test('every operation of the API is here, with every parameter and field that na
     'filter',
     'groups_limit',
     'action',
+    'issued_from',
+    'issued_to',
+    'is_past_due',
+    'as_of',
+    'currency',
+    'format',
+    // What another organization's invoice is called is what its own may be called, as names are.
+    'invoice_number',
   ];
   const ownNames = ['is_active', 'lookup_id', 'external_id'];
   const missing: string[] = [];
@@ -172,10 +180,12 @@ test.each(lists)('%s holds nothing of another organization, by $1', async (opera
   expect(answer.status).toBe(200);
   const others = Object.entries(owners).filter(([, id]) => !path(owners).includes(id));
   for (const [name, id] of others) expect(JSON.stringify(answer.body), name).not.toContain(id);
-  expect(await ask(strangers)).toMatchObject({ status: 200, body: { data: expect.anything() } });
+  const held = ({ data, balance }: { data?: unknown; balance?: unknown }) => data ?? balance;
+  const own = await ask(strangers);
+  expect([own.status, held(own.body)]).toEqual([200, expect.anything()]);
   // A cursor is a time, and no thing; any one is taken, and shows the caller's own events before it.
   if (path(owners).includes('cursor=')) return;
-  expect(comparable(answer).body.data).toEqual(comparable(await ask(nobodys)).body.data);
+  expect(held(comparable(answer).body)).toEqual(held(comparable(await ask(nobodys)).body));
 });
 
 test.each(operations.filter(([operation]) => operation.startsWith('GET')))(

@@ -101,8 +101,10 @@ export async function readOpenapi(weir: Weir): Promise<OpenapiDocument> {
     problemOfAnswer(operation, { status, headers, body }) {
       const response = operation.responses[String(status)];
       if (response === undefined) return `the document has no status ${status} for it`;
-      const [[type, { schema }] = [undefined, { schema: undefined }]] = Object.entries(response.content ?? {});
+      const contents = Object.entries(response.content ?? {});
       const sent = headers.get('content-type')?.split(';')[0];
+      const [type, { schema }] = contents.find(([each]) => each === sent) ??
+        contents[0] ?? [undefined, { schema: undefined }];
       if (sent !== type) return `it is ${sent ?? 'nothing'}, and the document says ${type ?? 'nothing'}`;
       if (schema === undefined) return body === '' ? undefined : 'it has a body, and the document shows none';
       const validator = validatorOf(schema);

@@ -23,11 +23,13 @@ import { passwordRoutes } from './access/password-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
 import { userRoutes } from './access/user-routes.ts';
+import { invoiceLineListRoute } from './billing/invoice-line-list-route.ts';
 import { invoiceRoutes } from './billing/invoice-routes.ts';
 import { invoiceStateRoutes } from './billing/invoice-state-routes.ts';
 import { lineRoutes } from './billing/line-routes.ts';
 import { upcomingRoutes } from './billing/upcoming-routes.ts';
 import { chargeRoutes } from './billing/charge-routes.ts';
+import { creditLedgerRoutes } from './billing/credit-ledger-routes.ts';
 import { creditRoutes } from './billing/credit-routes.ts';
 import { entitlementRoutes } from './billing/entitlement-routes.ts';
 import { evaluateRoute } from './billing/evaluate-route.ts';
@@ -213,6 +215,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   subscriptionRoutes(app, { database, queue, guards, wakeRun: deps.billingJobs.wakeRun });
   subscriptionChangeRoutes(app, { database, guards });
   creditRoutes(app, { database, guards });
+  creditLedgerRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });
   feedRoutes(app, { database, guards });
   trackRoutes(app, {
@@ -228,6 +231,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   invoiceRoutes(app, { database, guards });
   invoiceStateRoutes(app, { database, guards });
   lineRoutes(app, { database, guards, turns });
+  invoiceLineListRoute(app, { database, guards, turns });
   upcomingRoutes(app, { database, guards });
   eventRoutes(app, { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS });
   overviewRoute(app, { guards, database, queue });

@@ -39,5 +39,10 @@ export async function selectPage<DB, TB extends keyof DB, Row>(
 
 /** What ILIKE finds a part of a text by, whatever stands in it. */
 export function containing(part: string): string {
-  return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
+  return `%${beginningWith(part)}`;
+}
+
+/** What LIKE finds a text by that begins like this one. */
+export function beginningWith(beginning: string): string {
+  return `${beginning.replace(/[\\%_]/g, '\\$&')}%`;
 }

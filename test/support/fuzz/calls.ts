@@ -74,6 +74,10 @@ const open = { id: fc.constant(idOf('open-invoice', 0)) };
 const lined = { id: fc.constant(idOf('lined-invoice', 0)), line_id: fc.constant(idOf('line', 0)) };
 const ends = fc.constantFrom('2026-01-31', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45');
 
+const date = fc.constantFrom('2026-01-31', '2026-02-01');
+const issued = { issued_from: date, issued_to: date };
+const currency = fc.constantFrom('USD', 'JPY');
+
 /** What the document says in words about the fields of one operation. */
 const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/sdk/track': { lookup_key: ids('lookup_key') },
@@ -109,8 +113,22 @@ const MEANINGS_OF: Record<string, Meanings> = {
     billing_interval: fc.constantFrom('month', 'month', 'month', 'year'),
     trial_end_date: fc.constantFrom(null, null, '2027-12-31T23:59:59.999999+14:00', '2026-02-28'),
   },
-  'get /api/v1/invoices': { from: ends, to: ends },
-  'get /api/v1/subscriptions/{id}/invoices': { from: ends, to: ends },
+  'get /api/v1/invoices': {
+    from: ends,
+    to: ends,
+    ...issued,
+    invoice_number: fc.constantFrom('INV-2026-000001', 'inv-2026-1'),
+  },
+  'get /api/v1/subscriptions/{id}/invoices': { from: ends, to: ends, ...issued },
+  'get /api/v1/invoice-lines': {
+    from: ends,
+    to: ends,
+    ...issued,
+    cursor: fc.uuid().map((id) => `2026-02-01.${id}.3`),
+  },
+  'get /api/v1/customers/{id}/credits': { as_of: ends },
+  'get /api/v1/credits': { as_of: ends, currency },
+  'get /api/v1/credits/balance': { as_of: ends, currency },
   'post /api/v1/invoices/{id}/finalize': draft,
   'post /api/v1/invoices/{id}/lines': { ...draft, amount: decimals('1', '-2.5', '-1e-2', '123456789012345.67') },
   'post /api/v1/invoices/{id}/pay': {

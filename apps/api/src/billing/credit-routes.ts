@@ -1,15 +1,7 @@
 // Money that a customer has in advance, which invoices draw when they are finalized (@weir/db/billing/draws).
 
-import {
-  balanceOf,
-  insertCreditGrant,
-  listCreditGrants,
-  lockCreditedCustomer,
-  voidCreditGrant,
-  type CreditGrant,
-} from '@weir/db/billing/credits';
+import { insertCreditGrant, lockCreditedCustomer, voidCreditGrant, type CreditGrant } from '@weir/db/billing/credits';
 import { appendFeed, type FeedType } from '@weir/db/billing/feed';
-import { findCustomer } from '@weir/db/customers';
 import type { Queries } from '@weir/db/page';
 import { isCurrency, minorDigits } from '@weir/rating/currencies';
 import { formatAmount, parseAmount } from '@weir/rating/money';
@@ -21,9 +13,10 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { decimal } from '../http/decimals.ts';
-import { adminCodes, bodyCodes, idInPath, time } from '../http/fields.ts';
+import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { creditAnswer } from './credit-shape.ts';
 
 /** No currency has more digits after the point than 4. */
 const AMOUNT_DIGITS = { whole: 15, fraction: 4 };
@@ -66,21 +59,6 @@ const creditBody = z
     }
   });
 
-const creditAnswer = z
-  .object({
-    id: z.uuid(),
-    amount: z.string(),
-    currency: z.string(),
-    remaining: z.string().meta({ description: 'What can still be drawn.' }),
-    priority: z.int(),
-    expires_at: time.nullable(),
-    note: z.string().nullable(),
-    external_id: z.string().nullable(),
-    status: z.enum(['ACTIVE', 'USED', 'EXPIRED', 'VOID']),
-    created_at: time,
-  })
-  .meta({ id: 'Credit' });
-
 const security = [{ session: [] }];
 
 export function creditRoutes(app: App, { database, guards }: CatalogDeps): void {
@@ -109,36 +87,6 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
     async (request, reply) => {
       const grant = await db.transaction().execute((transaction) => grantCredit(transaction, request));
       return reply.code(201).send(grant);
-    },
-  );
-
-  app.get(
-    '/api/v1/customers/:id/credits',
-    {
-      onRequest: guards.session,
-      schema: {
-        operationId: 'listCustomerCredits',
-        tags: ['Billing'],
-        summary: 'What a customer has in advance, and the grants that it comes from, newest first',
-        security,
-        params: idInPath,
-        response: {
-          200: z.object({
-            balance: z
-              .record(z.string(), z.string())
-              .meta({ description: 'By currency.', examples: [{ USD: '82.28' }] }),
-            grants: z.array(creditAnswer),
-          }),
-          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
-        },
-      },
-    },
-    async (request) => {
-      const { organizationId } = request.caller;
-      const customer = await findCustomer(db, organizationId, request.params.id);
-      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const grants = await listCreditGrants(db, organizationId, customer.id);
-      return { balance: balanceOf(grants), grants };
     },
   );
 

@@ -5,15 +5,24 @@ import { findInvoiceRow } from '@weir/db/billing/invoices';
 import { readInvoice, readInvoices } from '@weir/db/billing/read-invoices';
 import { recomputeInvoices } from '@weir/db/billing/recompute';
 import { findSubscription } from '@weir/db/billing/subscriptions';
-import { findTimeZone } from '@weir/db/organizations';
-import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
+import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
-import { answerPage, bodyCodes, sessionCodes, idInPath, idOf, oneOf, pageQuery, pageSchema } from '../http/fields.ts';
+import {
+  answerPage,
+  bodyCodes,
+  sessionCodes,
+  idInPath,
+  idOf,
+  oneOf,
+  pageQuery,
+  pageSchema,
+  searchOf,
+} from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
-import { dateOrInstant } from '../http/date-or-instant.ts';
+import { between, betweenQuery } from './between.ts';
 import { INVOICE_STATUSES, invoiceAnswer, invoiceWithLines, recomputation } from './invoice-shape.ts';
 
 export interface InvoiceDeps {
@@ -21,12 +30,13 @@ export interface InvoiceDeps {
   guards: Guards;
 }
 
-const POINTS = 'Compared with period_end. A bare date is its first instant in the time zone of the organization.';
-
 const listFields = {
   status: oneOf(INVOICE_STATUSES).optional(),
-  from: dateOrInstant.optional().meta({ description: `From this instant on. ${POINTS}` }),
-  to: dateOrInstant.optional().meta({ description: `Before this instant. ${POINTS}` }),
+  ...betweenQuery,
+  is_past_due: oneOf(['true', 'false'])
+    .transform((word) => word === 'true')
+    .optional()
+    .meta({ description: 'Open ones whose due date has ended, or all others.' }),
   ...pageQuery,
 };
 
@@ -36,14 +46,6 @@ const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const
 
 export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void {
   const db = database.kysely;
-
-  /** The instants that a query means by `from` and `to`. */
-  async function between(organizationId: string, { from, to }: { from?: string | undefined; to?: string | undefined }) {
-    if (from === undefined && to === undefined) return {};
-    const timeZone = await findTimeZone(db, organizationId);
-    const instant = (text: string | undefined) => (text === undefined ? undefined : instantInZone(text, timeZone));
-    return { from: instant(from), to: instant(to) };
-  }
 
   app.get(
     '/api/v1/invoices',
@@ -58,16 +60,28 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
         querystring: z.strictObject({
           customer_id: idOf('must be the id of a customer record').optional(),
           subscription_id: idOf('must be the id of a subscription').optional(),
+          invoice_number: text(1, 255).optional().meta({ description: 'The whole number, in whatever case.' }),
+          search: searchOf('How the invoice_number begins.'),
           ...listFields,
         }),
         response: { 200: pageSchema(invoiceAnswer), ...problemResponses(...readProblems, 'invalid_request') },
       },
     },
     async (request) => {
-      const { customer_id: customerId, subscription_id: subscriptionId, status, from, to, ...page } = request.query;
+      const { customer_id: customerId, subscription_id: subscriptionId, status, page, page_size } = request.query;
+      const { invoice_number: number, search, is_past_due: isPastDue } = request.query;
       const { organizationId } = request.caller;
-      const filter = { customerId, subscriptionId, status, ...(await between(organizationId, { from, to })) };
-      return answerPage(await readInvoices(database, organizationId, filter, page), page);
+      const filter = {
+        customerId,
+        subscriptionId,
+        status,
+        isPastDue,
+        number,
+        numberPrefix: search === '' ? undefined : search,
+        ...(await between(db, organizationId, request.query)),
+      };
+      const wanted = { page, page_size };
+      return answerPage(await readInvoices(database, organizationId, filter, wanted), wanted);
     },
   );
 
@@ -90,14 +104,15 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
       },
     },
     async (request) => {
-      const { status, from, to, ...page } = request.query;
+      const { status, is_past_due: isPastDue, page, page_size } = request.query;
       const { organizationId } = request.caller;
       const subscriptionId = request.params.id;
       if ((await findSubscription(db, organizationId, subscriptionId)) === undefined) {
         throw new Refusal('not_found', NO_SUCH_THING);
       }
-      const filter = { subscriptionId, status, ...(await between(organizationId, { from, to })) };
-      return answerPage(await readInvoices(database, organizationId, filter, page), page);
+      const filter = { subscriptionId, status, isPastDue, ...(await between(db, organizationId, request.query)) };
+      const wanted = { page, page_size };
+      return answerPage(await readInvoices(database, organizationId, filter, wanted), wanted);
     },
   );
 

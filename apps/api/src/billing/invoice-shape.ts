@@ -10,6 +10,7 @@ const amount = z
   .meta({ description: 'A decimal with exactly the digits of the currency.', examples: ['12.30'] });
 
 export const INVOICE_STATUSES = ['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'] as const;
+export const LINE_KINDS = ['FIXED', 'USAGE', 'LATE_USAGE', 'ADJUSTMENT'] as const;
 
 const invoiceFields = z.object({
   id: z.uuid(),
@@ -43,6 +44,7 @@ const invoiceFields = z.object({
     .string()
     .nullable()
     .meta({ description: 'Who issued it, in lines, as the settings said when it was finalized. Null before.' }),
+  is_past_due: z.boolean().meta({ description: 'Whether it is open and its due date has ended.' }),
   created_at: time,
   computed_at: time.nullable().meta({ description: 'When a draft was computed; null once it is finalized.' }),
 });
@@ -69,7 +71,7 @@ const copiedCharge = z
 
 const lineFields = z.object({
   id: z.uuid(),
-  kind: z.enum(['FIXED', 'USAGE', 'LATE_USAGE', 'ADJUSTMENT']),
+  kind: z.enum(LINE_KINDS),
   description: z.string(),
   charge_id: z.uuid().nullable(),
   charge: copiedCharge.nullable(),

@@ -856,7 +856,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a customer has in advance, and the grants that it comes from, newest first */
+        /**
+         * What a customer has in advance, and the grants that it comes from, newest first
+         * @description Of grants the newest 500: all of them are in GET /credits with customer_id.
+         */
         get: operations["listCustomerCredits"];
         put?: never;
         /**
@@ -884,6 +887,80 @@ export interface paths {
          * @description What invoices drew of it stays drawn. A grant that is void already, or has expired, is answered as it is.
          */
         post: operations["voidCredit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The grants of all customers, newest first */
+        get: operations["listCredits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credits/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What all customers together have in advance, or one of them, now or at an instant */
+        get: operations["getCreditBalance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/credits/{id}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of a grant: which invoice drew how much, and what came back, oldest first
+         * @description What expires has no entry: the time says it.
+         */
+        get: operations["listCreditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which grants paid how much of an invoice, and of one below zero which invoices it paid, oldest first
+         * @description Draws less returns whose invoice_id is this one are its credits_applied; those of a void one came back. Where given_by_invoice_id is this one, its total below zero paid others.
+         */
+        get: operations["listInvoiceCredits"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1219,6 +1296,26 @@ export interface paths {
          * @description Follow meta.next_cursor until it is null. With changes=true only what came in since the line before for the same charge and period; where there is none, that is all of them. A line without usage has none.
          */
         get: operations["listInvoiceLineEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoice-lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The lines of all finalized invoices, in the order of issue dates, as JSON or CSV
+         * @description Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; texts that a spreadsheet would take for a formula begin with an apostrophe. A line's copy of its charge and its tiers are on its invoice.
+         */
+        get: operations["listInvoiceLines"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1889,6 +1986,8 @@ export interface components {
             } | null;
             /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
             issuer: string | null;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2024,6 +2123,8 @@ export interface components {
             } | null;
             /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
             issuer: string | null;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2095,6 +2196,8 @@ export interface components {
             } | null;
             /** @description Who issued it, in lines, as the settings said when it was finalized. Null before. */
             issuer: string | null;
+            /** @description Whether it is open and its due date has ended. */
+            is_past_due: boolean;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2240,6 +2343,42 @@ export interface components {
                     event_count: number;
                 }[];
             }[];
+        };
+        ListedLine: {
+            /** Format: uuid */
+            invoice_id: string;
+            invoice_number: string;
+            /** @enum {string} */
+            invoice_status: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+            issue_date: string;
+            /** Format: uuid */
+            customer_id: string;
+            customer_external_id: string | null;
+            /** @description As it was when the invoice was finalized. */
+            customer_name: string | null;
+            /** Format: uuid */
+            subscription_id: string;
+            currency: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
+            description: string;
+            charge_id: string | null;
+            meter_id: string | null;
+            cycle: number | null;
+            period_start: string | null;
+            period_end: string | null;
+            /** @example 22/31 */
+            days: string | null;
+            quantity: string | null;
+            event_count: number | null;
+            exact_amount: string;
+            billed_before: string;
+            waived: string | null;
+            amount: string;
+            closing: number | null;
+            rating_version: number;
         };
         EventReceipt: {
             /** Format: uuid */
@@ -2441,6 +2580,47 @@ export interface components {
             status: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
             /** Format: date-time */
             created_at: string;
+        };
+        ListedCredit: {
+            /** Format: uuid */
+            id: string;
+            amount: string;
+            currency: string;
+            /** @description What can still be drawn. */
+            remaining: string;
+            priority: number;
+            expires_at: string | null;
+            note: string | null;
+            external_id: string | null;
+            /** @enum {string} */
+            status: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            customer_id: string;
+            /** @description The invoice below zero that it is the other side of; null where somebody granted it. */
+            invoice_id: string | null;
+        };
+        CreditEntry: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description DRAW: an invoice took it. RETURN: the invoice was voided and gave it back. VOID: what was left, or came back, was ended.
+             * @enum {string}
+             */
+            kind: "DRAW" | "RETURN" | "VOID";
+            amount: string;
+            currency: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            credit_id: string;
+            /** @description The invoice that took it, or gave it back. */
+            invoice_id: string | null;
+            invoice_number: string | null;
+            /** @description The invoice below zero that the grant is the other side of, and which so lowered this one; null where somebody granted it. */
+            given_by_invoice_id: string | null;
+            given_by_invoice_number: string | null;
         };
         Entitlement: {
             /** @description Its lookup_key. */
@@ -2897,6 +3077,22 @@ export interface components {
             mailed: boolean;
             /** Format: date-time */
             expires_at: string;
+        };
+        CreditBalance: {
+            /**
+             * Format: date-time
+             * @description The instant that was asked for, or now.
+             */
+            as_of: string;
+            /**
+             * @description By currency.
+             * @example {
+             *       "USD": "82.28"
+             *     }
+             */
+            balance: {
+                [key: string]: string;
+            };
         };
     };
     responses: never;
@@ -6688,7 +6884,10 @@ export interface operations {
     };
     listCustomerCredits: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
+                as_of?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -6721,7 +6920,8 @@ export interface operations {
                      *           "status": "ACTIVE",
                      *           "created_at": "2026-11-20T09:30:00.000Z"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "grants_total": -9007199254740991
                      *     }
                      */
                     "application/json": {
@@ -6735,6 +6935,8 @@ export interface operations {
                             [key: string]: string;
                         };
                         grants: components["schemas"]["Credit"][];
+                        /** @description How many there are, where these are not all. */
+                        grants_total?: number;
                     };
                 };
             };
@@ -6865,6 +7067,241 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Credit"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCredits: {
+        parameters: {
+            query?: {
+                customer_id?: string;
+                /** @example USD */
+                currency?: string;
+                status?: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
+                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
+                as_of?: string;
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000c",
+                     *           "amount": "100.00",
+                     *           "currency": "USD",
+                     *           "remaining": "87.50",
+                     *           "priority": 10,
+                     *           "expires_at": null,
+                     *           "note": "Welcome",
+                     *           "external_id": "welcome",
+                     *           "status": "ACTIVE",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "invoice_id": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ListedCredit"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCreditBalance: {
+        parameters: {
+            query?: {
+                customer_id?: string;
+                /** @example USD */
+                currency?: string;
+                /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
+                as_of?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "as_of": "2026-11-20T09:30:00.000Z",
+                     *       "balance": {
+                     *         "USD": "87.50"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreditBalance"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCreditEntries: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001c",
+                     *           "kind": "DRAW",
+                     *           "amount": "12.50",
+                     *           "currency": "USD",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "credit_id": "0198c0de-5a1e-7000-8000-00000000000c",
+                     *           "invoice_id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *           "invoice_number": "INV-2026-000042",
+                     *           "given_by_invoice_id": null,
+                     *           "given_by_invoice_number": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CreditEntry"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listInvoiceCredits: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001c",
+                     *           "kind": "DRAW",
+                     *           "amount": "12.50",
+                     *           "currency": "USD",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "credit_id": "0198c0de-5a1e-7000-8000-00000000000c",
+                     *           "invoice_id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *           "invoice_number": "INV-2026-000042",
+                     *           "given_by_invoice_id": null,
+                     *           "given_by_invoice_number": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["CreditEntry"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
                 };
             };
             /** @description A refusal */
@@ -7200,11 +7637,21 @@ export interface operations {
             query?: {
                 customer_id?: string;
                 subscription_id?: string;
+                /** @description The whole number, in whatever case. */
+                invoice_number?: string;
+                /** @description How the invoice_number begins. In whatever case. */
+                search?: string;
                 status?: "DRAFT" | "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
                 /** @description From this instant on. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
                 from?: string;
                 /** @description Before this instant. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
                 to?: string;
+                /** @description From this date on. Compared with issue_date, which a draft has not. */
+                issued_from?: string;
+                /** @description Before this date. Compared with issue_date, which a draft has not. */
+                issued_to?: string;
+                /** @description Open ones whose due date has ended, or all others. */
+                is_past_due?: "true" | "false";
                 /** @description Pages count from 1. */
                 page?: number;
                 page_size?: number;
@@ -7254,6 +7701,7 @@ export interface operations {
                      *             "external_id": "globex"
                      *           },
                      *           "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *           "is_past_due": false,
                      *           "created_at": "2026-11-20T09:30:00.000Z",
                      *           "computed_at": null
                      *         }
@@ -7291,6 +7739,12 @@ export interface operations {
                 from?: string;
                 /** @description Before this instant. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
                 to?: string;
+                /** @description From this date on. Compared with issue_date, which a draft has not. */
+                issued_from?: string;
+                /** @description Before this date. Compared with issue_date, which a draft has not. */
+                issued_to?: string;
+                /** @description Open ones whose due date has ended, or all others. */
+                is_past_due?: "true" | "false";
                 /** @description Pages count from 1. */
                 page?: number;
                 page_size?: number;
@@ -7342,6 +7796,7 @@ export interface operations {
                      *             "external_id": "globex"
                      *           },
                      *           "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *           "is_past_due": false,
                      *           "created_at": "2026-11-20T09:30:00.000Z",
                      *           "computed_at": null
                      *         }
@@ -7419,6 +7874,7 @@ export interface operations {
                      *         "external_id": "globex"
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *       "is_past_due": false,
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -7709,6 +8165,7 @@ export interface operations {
                      *         "external_id": "globex"
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *       "is_past_due": false,
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -7850,6 +8307,7 @@ export interface operations {
                      *         "external_id": "globex"
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *       "is_past_due": false,
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -7988,6 +8446,7 @@ export interface operations {
                      *         "external_id": "globex"
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *       "is_past_due": false,
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -8120,6 +8579,7 @@ export interface operations {
                      *         "external_id": "globex"
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *       "is_past_due": false,
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -8440,6 +8900,97 @@ export interface operations {
             };
         };
     };
+    listInvoiceLines: {
+        parameters: {
+            query?: {
+                customer_id?: string;
+                subscription_id?: string;
+                /** @description Of the invoice. Drafts are computed when they are read, and are not listed. */
+                status?: "OPEN" | "PAID" | "VOID" | "UNCOLLECTIBLE";
+                /** @description From this instant on. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
+                from?: string;
+                /** @description Before this instant. Compared with period_end. A bare date is its first instant in the time zone of the organization. */
+                to?: string;
+                /** @description From this date on. Compared with issue_date, which a draft has not. */
+                issued_from?: string;
+                /** @description Before this date. Compared with issue_date, which a draft has not. */
+                issued_to?: string;
+                /** @description Goes before the header Accept. */
+                format?: "json" | "csv";
+                /** @description The next_cursor of the page before. */
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "invoice_id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *           "invoice_number": "INV-2026-000042",
+                     *           "invoice_status": "OPEN",
+                     *           "issue_date": "2026-12-01",
+                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "customer_external_id": "globex",
+                     *           "customer_name": "Globex",
+                     *           "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
+                     *           "currency": "USD",
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *           "kind": "USAGE",
+                     *           "description": "API requests",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": "1250",
+                     *           "event_count": 1250,
+                     *           "exact_amount": "12.5",
+                     *           "billed_before": "0.00",
+                     *           "waived": null,
+                     *           "amount": "12.50",
+                     *           "closing": 42,
+                     *           "rating_version": 1
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "next_cursor": "2026-12-01.0198c0de-5a1e-7000-8000-00000000000a.3"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ListedLine"][];
+                        meta: {
+                            next_cursor: string | null;
+                        };
+                    };
+                    /** @example invoice_id,invoice_number,invoice_status,issue_date,customer_id,customer_external_id,customer_name,subscription_id,currency,id,kind,description,charge_id,meter_id,cycle,period_start,period_end,days,quantity,event_count,exact_amount,billed_before,waived,amount,closing,rating_version */
+                    "text/csv": string;
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getSubscriptionUsage: {
         parameters: {
             query?: never;
@@ -8527,6 +9078,7 @@ export interface operations {
                      *       "note": null,
                      *       "customer": null,
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *       "is_past_due": false,
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": "2026-11-20T09:30:00.000Z",
                      *       "lines": [
@@ -8662,6 +9214,7 @@ export interface operations {
                      *           "external_id": "globex"
                      *         },
                      *         "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *         "is_past_due": false,
                      *         "created_at": "2026-11-20T09:30:00.000Z",
                      *         "computed_at": null,
                      *         "lines": [

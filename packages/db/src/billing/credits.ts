@@ -9,7 +9,7 @@ import type { Queries } from '../page.ts';
 import { amountOf, amountText } from './stored-amounts.ts';
 
 /** `USED`: nothing is left of it, though what it paid may come back. `VOID`: nothing ever will be. */
-type CreditStatus = 'ACTIVE' | 'USED' | 'EXPIRED' | 'VOID';
+export type CreditStatus = 'ACTIVE' | 'USED' | 'EXPIRED' | 'VOID';
 
 /** A grant. Amounts have exactly the currency's minor digits. */
 export interface CreditGrant {
@@ -83,29 +83,6 @@ export async function insertCreditGrant(
   return { takenBy: id };
 }
 
-/** All grants of a customer, newest first. */
-export async function listCreditGrants(
-  db: Queries,
-  organizationId: string,
-  customerId: string,
-): Promise<CreditGrant[]> {
-  const rows = await selectGrants(db, organizationId)
-    .where('customer_id', '=', customerId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .execute();
-  return rows.map(grantOf);
-}
-
-/** What can be drawn in each currency in which there ever was a grant. */
-export function balanceOf(grants: readonly CreditGrant[]): Record<string, string> {
-  const sums = new Map<string, Amount>();
-  for (const { currency, remaining } of grants) {
-    sums.set(currency, (sums.get(currency) ?? 0n) + amountOf(remaining, currency));
-  }
-  return Object.fromEntries([...sums].map(([currency, amount]) => [currency, amountText(amount, currency)]));
-}
-
 /** What came of voiding a grant. */
 export interface VoidedGrant {
   grant: CreditGrant;
@@ -169,9 +146,11 @@ function selectGrants(db: Queries, organizationId: string) {
     .where('organization_id', '=', organizationId);
 }
 
-type GrantRow = Awaited<ReturnType<ReturnType<typeof selectGrants>['executeTakeFirstOrThrow']>>;
+/** A grant as it is kept, or as it was at an instant. */
+export type GrantRow = Awaited<ReturnType<ReturnType<typeof selectGrants>['executeTakeFirstOrThrow']>>;
 
-function grantOf({ customer_id: _customer, voided_at, is_expired, ...row }: GrantRow): CreditGrant {
+/** Puts a grant into the form in which it is answered. */
+export function grantOf({ customer_id: _customer, voided_at, is_expired, ...row }: GrantRow): CreditGrant {
   const left = is_expired ? 0n : amountOf(row.remaining, row.currency);
   return { ...row, remaining: amountText(left, row.currency), status: statusOf({ voided_at, is_expired, left }) };
 }

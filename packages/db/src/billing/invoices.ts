@@ -3,7 +3,7 @@
 import { formatAmount, parseAmount, type Amount } from '@weir/rating/money';
 import { minorDigits } from '@weir/rating/currencies';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
-import { selectPage, type Page, type PageOf, type Queries } from '../page.ts';
+import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
 import type { InvoiceKind, InvoiceStatus } from './tables.ts';
 
@@ -38,6 +38,8 @@ export interface Invoice {
   note: string | null;
   customer: Record<string, unknown> | null;
   issuer: string | null;
+  /** Whether it is open and its due date has ended. */
+  is_past_due: boolean;
   created_at: string;
   /** When a draft was computed; null once it is finalized. */
   computed_at: string | null;
@@ -97,34 +99,10 @@ export function invoiceOf(row: InvoiceRow, computed?: { totals: Totals; at: stri
     note: row.note,
     customer: row.customer,
     issuer: row.issuer,
+    is_past_due: row.is_past_due,
     created_at: row.created_at,
     computed_at: computed?.at ?? null,
   };
-}
-
-/** Which invoices to list. `from` and `to` are instants that are compared with the end of the period, half-open. */
-export interface InvoiceFilter {
-  customerId?: string | undefined;
-  subscriptionId?: string | undefined;
-  status?: InvoiceStatus | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-}
-
-/** Those that match all that is given, newest first: ids rise with time, and of those made in one moment with the period. */
-export async function listInvoiceRows(
-  db: Queries,
-  organizationId: string,
-  { customerId, subscriptionId, status, from, to }: InvoiceFilter,
-  page: Page,
-): Promise<PageOf<InvoiceRow>> {
-  let query = db.selectFrom('invoices').selectAll().where('organization_id', '=', organizationId);
-  if (customerId !== undefined) query = query.where('customer_id', '=', customerId);
-  if (subscriptionId !== undefined) query = query.where('subscription_id', '=', subscriptionId);
-  if (status !== undefined) query = query.where('status', '=', status);
-  if (from !== undefined) query = query.where('period_end', '>=', from);
-  if (to !== undefined) query = query.where('period_end', '<', to);
-  return await selectPage(query.orderBy('id', 'desc'), page);
 }
 
 /** One invoice of an organization. */

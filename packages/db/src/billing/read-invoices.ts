@@ -6,14 +6,8 @@ import { sql } from 'kysely';
 import { computeInvoices, type ComputedInvoice } from './compute-lines.ts';
 import { fieldsOfComputed, lineOf, listLineRows, type InvoiceLine } from './invoice-lines.ts';
 import { inSnapshot } from './snapshot.ts';
-import {
-  findInvoiceRow,
-  invoiceOf,
-  listInvoiceRows,
-  type Invoice,
-  type InvoiceFilter,
-  type InvoiceRow,
-} from './invoices.ts';
+import { listInvoiceRows, type InvoiceFilter } from './find-invoices.ts';
+import { findInvoiceRow, invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
 
 /** An invoice as it is answered, with its lines. */
 export interface InvoiceWithLines extends Invoice {

@@ -1,0 +1,202 @@
+// What of the money that customers have in advance is there, was there at an instant, and paid which invoice.
+
+import {
+  listEntriesOfGrant,
+  listEntriesOfInvoice,
+  listGrants,
+  readBalance,
+  type GrantFilter,
+} from '@weir/db/billing/credit-ledger';
+import { readBillingTime } from '@weir/db/billing/charges';
+import { findInvoiceRow } from '@weir/db/billing/invoices';
+import { findCustomer } from '@weir/db/customers';
+import { findTimeZone } from '@weir/db/organizations';
+import { isCurrency } from '@weir/rating/currencies';
+import { instantInZone } from '@weir/shared/date-or-instant';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { dateOrInstant } from '../http/date-or-instant.ts';
+import { answerPage, idInPath, idOf, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
+
+/** So many grants stand beside the balance of a customer. */
+const GRANTS_MAX = 500;
+
+const asOf = dateOrInstant.optional().meta({
+  description:
+    'As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired ' +
+    'by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026.',
+});
+const customerId = idOf('must be the id of a customer record').optional();
+const currency = z
+  .string()
+  .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
+  .optional()
+  .meta({ examples: ['USD'] });
+
+const security = [{ session: [] }];
+const readProblems = ['unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'] as const;
+
+export function creditLedgerRoutes(app: App, { database, guards }: CatalogDeps): void {
+  const db = database.kysely;
+
+  app.get(
+    '/api/v1/customers/:id/credits',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'listCustomerCredits',
+        tags: ['Billing'],
+        summary: 'What a customer has in advance, and the grants that it comes from, newest first',
+        description: `Of grants the newest ${GRANTS_MAX}: all of them are in GET /credits with customer_id.`,
+        security,
+        params: idInPath,
+        querystring: z.strictObject({ as_of: asOf }),
+        response: {
+          200: z.object({
+            balance,
+            grants: z.array(creditAnswer),
+            grants_total: z.int().optional().meta({ description: 'How many there are, where these are not all.' }),
+          }),
+          ...problemResponses(...readProblems, 'not_found'),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const customer = await findCustomer(db, organizationId, request.params.id);
+      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const filter = { customerId: customer.id, asOf: await readAsOf(organizationId, request.query.as_of) };
+      const { rows, total } = await listGrants(db, organizationId, filter, { page: 1, page_size: GRANTS_MAX });
+      return {
+        balance: await readBalance(db, organizationId, filter),
+        grants: rows.map((row) => {
+          const { customer_id: _, invoice_id: __, ...grant } = row;
+          return grant;
+        }),
+        ...(total > rows.length && { grants_total: total }),
+      };
+    },
+  );
+
+  app.get(
+    '/api/v1/credits',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'listCredits',
+        tags: ['Billing'],
+        summary: 'The grants of all customers, newest first',
+        security,
+        querystring: z.strictObject({
+          customer_id: customerId,
+          currency,
+          status: oneOf(CREDIT_STATUSES).optional(),
+          as_of: asOf,
+          ...pageQuery,
+        }),
+        response: { 200: pageSchema(listedCredit), ...problemResponses(...readProblems) },
+      },
+    },
+    async (request) => {
+      const { customer_id, status, as_of, page, page_size } = request.query;
+      const { organizationId } = request.caller;
+      const filter: GrantFilter = {
+        customerId: customer_id,
+        currency: request.query.currency,
+        status,
+        asOf: await readAsOf(organizationId, as_of),
+      };
+      const wanted = { page, page_size };
+      return answerPage(await listGrants(db, organizationId, filter, wanted), wanted);
+    },
+  );
+
+  app.get(
+    '/api/v1/credits/balance',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'getCreditBalance',
+        tags: ['Billing'],
+        summary: 'What all customers together have in advance, or one of them, now or at an instant',
+        security,
+        querystring: z.strictObject({ customer_id: customerId, currency, as_of: asOf }),
+        response: {
+          200: z
+            .object({ as_of: time.meta({ description: 'The instant that was asked for, or now.' }), balance })
+            .meta({ id: 'CreditBalance' }),
+          ...problemResponses(...readProblems),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const at = await readAsOf(organizationId, request.query.as_of);
+      const filter = { customerId: request.query.customer_id, currency: request.query.currency, asOf: at };
+      const now = await readBillingTime(db);
+      return { as_of: at ?? now, balance: await readBalance(db, organizationId, filter) };
+    },
+  );
+
+  app.get(
+    '/api/v1/credits/:id/entries',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'listCreditEntries',
+        tags: ['Billing'],
+        summary: 'What became of a grant: which invoice drew how much, and what came back, oldest first',
+        description: 'What expires has no entry: the time says it.',
+        security,
+        params: idInPath,
+        querystring: z.strictObject(pageQuery),
+        response: { 200: pageSchema(creditEntry), ...problemResponses(...readProblems, 'not_found') },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const entries = await listEntriesOfGrant(db, organizationId, request.params.id, request.query);
+      if (entries === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return answerPage(entries, request.query);
+    },
+  );
+
+  app.get(
+    '/api/v1/invoices/:id/credits',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'listInvoiceCredits',
+        tags: ['Billing'],
+        summary: 'Which grants paid how much of an invoice, and of one below zero which invoices it paid, oldest first',
+        description:
+          'Draws less returns whose invoice_id is this one are its credits_applied; those of a void one came back. Where ' +
+          'given_by_invoice_id is this one, its total below zero paid others.',
+        security,
+        params: idInPath,
+        querystring: z.strictObject(pageQuery),
+        response: { 200: pageSchema(creditEntry), ...problemResponses(...readProblems, 'not_found') },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const { id } = request.params;
+      if ((await findInvoiceRow(db, organizationId, id)) === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return answerPage(await listEntriesOfInvoice(db, organizationId, id, request.query), request.query);
+    },
+  );
+
+  /** The instant that a query means; what comes after now is not known yet. */
+  async function readAsOf(organizationId: string, text: string | undefined): Promise<string | undefined> {
+    if (text === undefined) return undefined;
+    const instant = instantInZone(text, await findTimeZone(db, organizationId));
+    if (Date.parse(instant) > Date.parse(await readBillingTime(db))) {
+      throw invalidFields([{ path: 'as_of', message: 'must not be in the future' }]);
+    }
+    return instant;
+  }
+}

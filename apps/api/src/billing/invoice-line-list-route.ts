@@ -1,0 +1,188 @@
+// The lines of many invoices, for those who check them: as JSON or as CSV, page by page, so that a year of an organization is
+// read in any number of requests that each hold little.
+
+import type { Database } from '@weir/db/database';
+import type { LinePlace, ListedLine } from '@weir/db/billing/list-lines';
+import { listLines } from '@weir/db/billing/list-lines';
+import { toCsv } from '@weir/shared/csv';
+import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Guards } from '../access/authenticate.ts';
+import { countOf, idOf, oneOf, time } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import { sendJson } from '../http/send-json.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
+import type { App } from '../http/typed-app.ts';
+import { between, betweenQuery } from './between.ts';
+import { INVOICE_STATUSES, LINE_KINDS } from './invoice-shape.ts';
+
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 1_000;
+
+const CURSOR = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,9})$/;
+const NO_CURSOR = 'must be the next_cursor of the page before';
+
+const cursor = z
+  .string()
+  .refine((text) => {
+    const [, date] = CURSOR.exec(text) ?? [];
+    return date !== undefined && problemOfDateOrInstant(date) === undefined;
+  }, NO_CURSOR)
+  .meta({ description: 'The next_cursor of the page before.' });
+
+const listedLine = z
+  .object({
+    invoice_id: z.uuid(),
+    invoice_number: z.string(),
+    invoice_status: z.enum(INVOICE_STATUSES),
+    issue_date: z.string(),
+    customer_id: z.uuid(),
+    customer_external_id: z.string().nullable(),
+    customer_name: z.string().nullable().meta({ description: 'As it was when the invoice was finalized.' }),
+    subscription_id: z.uuid(),
+    currency: z.string(),
+    id: z.uuid(),
+    kind: z.enum(LINE_KINDS),
+    description: z.string(),
+    charge_id: z.uuid().nullable(),
+    meter_id: z.uuid().nullable(),
+    cycle: z.int().nullable(),
+    period_start: time.nullable(),
+    period_end: time.nullable(),
+    days: z
+      .string()
+      .nullable()
+      .meta({ examples: ['22/31'] }),
+    quantity: z.string().nullable(),
+    event_count: z.int().nullable(),
+    exact_amount: z.string(),
+    billed_before: z.string(),
+    waived: z.string().nullable(),
+    amount: z.string(),
+    closing: z.int().nullable(),
+    rating_version: z.int(),
+  })
+  .meta({ id: 'ListedLine' });
+
+const COLUMNS = Object.keys(listedLine.shape) as (keyof ListedLine)[];
+
+interface LineListDeps {
+  database: Database;
+  guards: Guards;
+  turns: Turns;
+}
+
+export function invoiceLineListRoute(app: App, { database, guards, turns }: LineListDeps): void {
+  app.get(
+    '/api/v1/invoice-lines',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'listInvoiceLines',
+        tags: ['Billing'],
+        summary: 'The lines of all finalized invoices, in the order of issue dates, as JSON or CSV',
+        description:
+          'Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold ' +
+          'fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for ' +
+          'format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; texts ' +
+          "that a spreadsheet would take for a formula begin with an apostrophe. A line's copy of its charge and its tiers are on its invoice.",
+        security: [{ session: [] }],
+        querystring: z.strictObject({
+          customer_id: idOf('must be the id of a customer record').optional(),
+          subscription_id: idOf('must be the id of a subscription').optional(),
+          status: oneOf(['OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'])
+            .optional()
+            .meta({ description: 'Of the invoice. Drafts are computed when they are read, and are not listed.' }),
+          ...betweenQuery,
+          format: oneOf(['json', 'csv']).optional().meta({ description: 'Goes before the header Accept.' }),
+          cursor: cursor.optional(),
+          limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
+        }),
+        response: {
+          200: {
+            description: 'OK',
+            content: {
+              'application/json': {
+                schema: z.object({ data: z.array(listedLine), meta: z.object({ next_cursor: z.string().nullable() }) }),
+              },
+              'text/csv': { schema: z.string().meta({ examples: [`${COLUMNS.join(',')}\r\n`] }) },
+            },
+          },
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { customer_id: customerId, subscription_id: subscriptionId, status, limit, format } = request.query;
+      const { organizationId } = request.caller;
+      const from = request.query.cursor === undefined ? undefined : placeOf(request.query.cursor);
+      const filter = {
+        customerId,
+        subscriptionId,
+        status,
+        ...(await between(database.kysely, organizationId, request.query)),
+      };
+      const { lines, next } = await listLines(database, organizationId, filter, { from, limit });
+      request.pay(lines.length);
+      if (next !== undefined) void reply.header('link', `<${addressOf(request, cursorOf(next))}>; rel="next"`);
+      void reply.header('vary', 'accept');
+      if ((format ?? acceptedFormat(request)) === 'csv') {
+        return await sendCsv(reply, await inTurns(turns, writingCsv(lines, from === undefined)));
+      }
+      const meta = JSON.stringify({ next_cursor: next === undefined ? null : cursorOf(next) });
+      return sendJson(reply, `{"data":[${await inTurns(turns, writingLines(lines))}],"meta":${meta}}`);
+    },
+  );
+}
+
+function placeOf(text: string): LinePlace {
+  const [, issue_date = '', id = '', position = ''] = CURSOR.exec(text) ?? [];
+  return { issue_date, id, position: Number(position) };
+}
+
+function cursorOf({ issue_date, id, position }: LinePlace): string {
+  return `${issue_date}.${id}.${position}`;
+}
+
+/** The address of the next page, without the host: where that is, only the client knows. */
+function addressOf({ url }: FastifyRequest, next: string): string {
+  const [path = '', query = ''] = url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set('cursor', next);
+  return `${path}?${parameters.toString()}`;
+}
+
+/** CSV for those who ask for it and for no JSON. */
+function acceptedFormat({ headers }: FastifyRequest): 'json' | 'csv' {
+  const accept = headers.accept ?? '';
+  return /\btext\/csv\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept) ? 'csv' : 'json';
+}
+
+function sendCsv(reply: FastifyReply, text: string): FastifyReply {
+  return reply
+    .type('text/csv; charset=utf-8')
+    .header('content-disposition', 'attachment; filename="invoice-lines.csv"')
+    .send(text);
+}
+
+/** Lines that are written in one step, which takes less than a millisecond. */
+const STEP = 50;
+
+function* writingLines(lines: readonly ListedLine[]): Generator<undefined, string, undefined> {
+  const written: string[] = [];
+  for (let from = 0; from < lines.length; from += STEP) {
+    written.push(JSON.stringify(lines.slice(from, from + STEP)).slice(1, -1));
+    yield;
+  }
+  return written.join();
+}
+
+function* writingCsv(lines: readonly ListedLine[], isFirst: boolean): Generator<undefined, string, undefined> {
+  const written = isFirst ? [toCsv([COLUMNS])] : [];
+  for (let from = 0; from < lines.length; from += STEP) {
+    written.push(toCsv(lines.slice(from, from + STEP).map((line) => COLUMNS.map((column) => line[column]))));
+    yield;
+  }
+  return written.join('');
+}

@@ -1,0 +1,23 @@
+// CSV by RFC 4180 that no spreadsheet takes for formulas. The console writes the same (apps/console/src/parts/csv.ts), and a test
+// holds the two against each other: it is a client, and imports nothing of Weir.
+
+/** What a field may hold. */
+export type CsvField = string | number | null;
+
+/**
+ * What a spreadsheet would take for a formula: https://owasp.org/www-community/attacks/CSV_Injection. Some take the full-width
+ * signs for the plain ones. A minus is harmless only before a number and nothing else: `-2+3` is a formula.
+ */
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
+const NEGATIVE_NUMBER = /^-\d+(?:\.\d+)?$/;
+
+function field(value: CsvField): string {
+  const text = value === null ? '' : String(value);
+  const harmless = FORMULA.test(text) && !NEGATIVE_NUMBER.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/** Returns rows as CSV, each ending in CR LF. Numbers stay as they are, with a point and without grouping. */
+export function toCsv(rows: readonly (readonly CsvField[])[]): string {
+  return rows.map((row) => `${row.map(field).join(',')}\r\n`).join('');
+}

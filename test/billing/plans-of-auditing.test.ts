@@ -1,0 +1,154 @@
+// What an auditor's questions cost, where an organization has grown since Postgres looked at it: by an index each, whatever it believes.
+
+import { listEntriesOfGrant, listEntriesOfInvoice, listGrants, readBalance } from '@weir/db/billing/credit-ledger';
+import { listInvoiceRows, type InvoiceFilter } from '@weir/db/billing/find-invoices';
+import { listLines, type LinePlace } from '@weir/db/billing/list-lines';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWeir, type Weir } from '../support/harness.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+
+const COPIES = 2_000;
+/** What is found is some rows. A statement that walks over the organization reads its thousands of invoices, or twice as many lines. */
+const FEW = 400;
+/** Where Postgres has seen one invoice alone, it believes that all of them are its customer's, and reads each table once. */
+const ONCE = 6 * COPIES;
+/** Of a page of a hundred lines: their invoices, their dues, and each as often as an index is asked. */
+const OF_A_PAGE = 3_000;
+
+/** When Postgres has looked at the tables. */
+describe.each([
+  ['before there was any invoice', 'never'],
+  ['when there was one', 'one'],
+  ['when they were those of another organization', 'other'],
+])('looked at %s', (_title, looked) => {
+  const few = looked === 'one' ? ONCE : FEW;
+  let weir: Weir;
+  let billing: Billed;
+  let invoice: string;
+  let grant: string;
+  beforeAll(async () => {
+    weir = await startWeir();
+    await stopAnalyzing(weir.pool);
+    billing = await startBilled(weir);
+    await billing.use(1_000, '2025-01-15T12:00:00Z');
+    const { id: customer } = billing.ownCustomer;
+    ({ id: grant } = await billing.post(`/customers/${customer}/credits`, { amount: '1', currency: 'USD' }, 201));
+    const [finalized] = await billing.finalizeAll(billing.subscription);
+    invoice = finalized.id;
+    if (looked === 'one') await weir.pool.query('ANALYZE');
+    if (looked === 'other') {
+      await copyAll(`'${crypto.randomUUID()}'::uuid`);
+      await weir.pool.query('ANALYZE');
+    }
+    await copyAll('t.organization_id');
+  });
+  afterAll(async () => {
+    await billing.close();
+    await weir.close();
+  });
+
+  /** Thousands of invoices like those of the subscription, one a day, each with a customer, lines, dues, a grant and a draw of its own. */
+  async function copyAll(organization: string): Promise<void> {
+    const own = billing.admin.id;
+    const client = await weir.pool.connect();
+    const copyId = (column: string) => `md5(${column}::text || n || ${organization}::text)::uuid`;
+    const ids = (...columns: string[]) => columns.map((column) => `'${column}', ${copyId(`t.${column}`)}`).join();
+    const copy = (table: string, changes: string) =>
+      client.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object('organization_id', ${organization}, ${changes}))).*
+         FROM ${table} AS t CROSS JOIN generate_series(1, ${COPIES}) AS n WHERE t.organization_id = '${own}'`,
+      );
+    // What another organization has is none of the matter here, only that there is much of it.
+    await client.query(`SET session_replication_role = replica`);
+    const day = `(date '2010-01-01' + n)`;
+    await copy('customers', `${ids('id')}, 'external_id', 'copy-' || n`);
+    await copy('subscriptions', `${ids('id', 'customer_id')}, 'run_at', null, 'external_id', null`);
+    await copy('subscription_periods', ids('subscription_id'));
+    await copy('dues', ids('subscription_id'));
+    await copy(
+      'invoices',
+      `${ids('id', 'customer_id', 'subscription_id')}, 'run_at', null, 'past_due_at', null,
+       'invoice_number', t.invoice_number || '-' || n, 'issue_date', CASE WHEN t.issue_date IS NULL THEN NULL ELSE ${day} END,
+       'period_end', ${day}::timestamptz, 'is_past_due', n = 7 AND t.status = 'OPEN'`,
+    );
+    await copy('invoice_lines', ids('id', 'invoice_id', 'subscription_id'));
+    await copy('credit_grants', ids('id', 'customer_id'));
+    await copy('credit_entries', ids('id', 'grant_id', 'invoice_id'));
+    await client.query('RESET session_replication_role');
+    client.release();
+  }
+
+  const filters: [title: string, filter: () => InvoiceFilter][] = [
+    ['issue date', () => ({ issuedFrom: '2012-03-01', issuedTo: '2012-03-11' })],
+    ['the end of their period', () => ({ from: '2012-03-01T00:00:00Z', to: '2012-03-11T00:00:00Z' })],
+    ['customer', () => ({ customerId: billing.ownCustomer.id })],
+    ['customer and status', () => ({ customerId: billing.ownCustomer.id, status: 'OPEN' })],
+    ['subscription', () => ({ subscriptionId: billing.subscription })],
+    ['subscription and issue date', () => ({ subscriptionId: billing.subscription, issuedFrom: '2025-01-01' })],
+    ['number', () => ({ number: 'inv-2025-000001-17' })],
+    ['the beginning of their number', () => ({ numberPrefix: 'inv-2025-000001-17' })],
+    ['being past due', () => ({ isPastDue: true })],
+  ];
+
+  test.each(filters)('invoices are found by %s', async (_by, filter) => {
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const found = await listInvoiceRows(kysely, billing.admin.id, filter(), { page: 1, page_size: 20 });
+      expect(found.total).toBeGreaterThan(0);
+      expect(found.total).toBeLessThan(200);
+    });
+    expect(rows).toBeLessThan(few);
+  });
+
+  test.each([
+    ['from the beginning', {}, undefined],
+    ['of a month', { issuedFrom: '2012-03-01', issuedTo: '2012-04-01' }, undefined],
+    ['from within', {}, { issue_date: '2015-05-05', id: '00000000-0000-0000-0000-000000000000', position: 0 }],
+    ['of a subscription', { subscriptionId: 'own' }, undefined],
+    ['of a customer', { customerId: 'own' }, undefined],
+  ] satisfies [string, InvoiceFilter, LinePlace | undefined][])(
+    'a page of lines %s',
+    async (_title, filter: InvoiceFilter, from: LinePlace | undefined) => {
+      const rows = await rowsReadBy(weir, async (database) => {
+        const { lines } = await listLines(
+          database,
+          billing.admin.id,
+          {
+            ...filter,
+            ...(filter.subscriptionId !== undefined && { subscriptionId: billing.subscription }),
+            ...(filter.customerId !== undefined && { customerId: billing.ownCustomer.id }),
+          },
+          { from, limit: 100 },
+        );
+        expect(lines.length).toBeGreaterThan(2);
+      });
+      expect(rows).toBeLessThan(OF_A_PAGE);
+    },
+  );
+
+  test('what paid an invoice, and what a grant paid', async () => {
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const page = { page: 1, page_size: 20 };
+      expect((await listEntriesOfInvoice(kysely, billing.admin.id, invoice, page)).total).toBe(1);
+      expect((await listEntriesOfGrant(kysely, billing.admin.id, grant, page))?.total).toBe(1);
+    });
+    expect(rows).toBeLessThan(few);
+  });
+
+  test('what a customer had in advance', async () => {
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const filter = { customerId: billing.ownCustomer.id, asOf: '2025-02-01T00:00:00Z' };
+      await readBalance(kysely, billing.admin.id, filter);
+      await listGrants(kysely, billing.admin.id, filter, { page: 1, page_size: 20 });
+    });
+    expect(rows).toBeLessThan(few);
+  });
+
+  test('what all customers had is read in one pass over the ledger', async () => {
+    const rows = await rowsReadBy(weir, ({ kysely }) =>
+      readBalance(kysely, billing.admin.id, { asOf: '2030-01-01T00:00:00Z' }),
+    );
+    // Each grant, and each entry of it, from an index and from its table.
+    expect(rows).toBeLessThan(6 * COPIES);
+  });
+});
