@@ -83,7 +83,7 @@ beforeAll(async () => {
     database,
     lookups: database,
     probe: database,
-    databaseWatch: { isAway: () => false, close: () => {} },
+    databaseWatch: { away: () => undefined, close: () => {} },
     queue: weir.queue,
     apiKeys: buildApiKeyCache({ database, epoch: () => ownership.epoch(), log }),
     keyUse: { note() {}, write: () => Promise.resolve(), close: () => Promise.resolve() },

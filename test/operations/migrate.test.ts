@@ -82,6 +82,38 @@ test('without an address the command ends with one line that says what is missin
   expect(err).toMatch(/^Cannot start: DATABASE_URL is not set: .*\n$/);
 });
 
+const changed = (change: (url: URL) => unknown): string => {
+  const url = new URL(databaseUrl);
+  change(url);
+  return url.href;
+};
+
+// Nothing listens on port 1, and the Postgres of the tests has no certificate.
+test.each([
+  ['does not have the database', changed((url) => (url.pathname = '/nothing')), /"nothing" does not exist \(make the/],
+  [
+    'cannot be reached',
+    changed((url) => (url.host = '127.0.0.1:1')),
+    /ECONNREFUSED 127\.0\.0\.1:1 \(check DATABASE_URL/,
+  ],
+  [
+    'is on a host that nobody knows',
+    changed((url) => (url.hostname = 'x.invalid')),
+    /x\.invalid \(check the name of the/,
+  ],
+  ['has no TLS', changed((url) => url.searchParams.set('sslmode', 'require')), /SSL connections \(set ssl = on there/],
+  [
+    'is to be trusted by a file that is not there',
+    changed((url) => url.searchParams.set('sslrootcert', '/no/ca.pem')),
+    /\/no\/ca\.pem' \(check/,
+  ],
+])('where Postgres %s it says so in one line, with what to do', async (_, url, line) => {
+  const { code, out, err } = await runMigrate({ DATABASE_URL: url });
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toMatch(/^Cannot migrate: [^\n]*\.\n$/);
+  expect(err).toMatch(line);
+});
+
 test.each(['--dry-run', '--help'])('with %s it says that it takes none, and migrates nothing', async (argument) => {
   const usage = 'migrate takes no arguments: it reads DATABASE_URL (docs/operations.md)\n';
   const answer = argument === '--help' ? { code: 0, out: usage, err: '' } : { code: 2, out: '', err: usage };

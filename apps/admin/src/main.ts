@@ -2,7 +2,8 @@
 // say. The only file that reads the environment and the arguments.
 // Exit status: 0 done, 1 there is no such account, 2 it could not be done.
 
-import { isUnavailable, openDatabase } from '@weir/db/database';
+import { openDatabase } from '@weir/db/database';
+import { explainUnreachable } from '@weir/db/unreachable';
 import { errorCodeOf } from '@weir/shared/errors';
 import { SettingsError } from '@weir/shared/settings';
 import { Command } from 'commander';
@@ -61,9 +62,6 @@ function explain(error: unknown): string | undefined {
   if (error instanceof SettingsError || error instanceof NoSuchAccount) return error.message;
   const code = errorCodeOf(error) ?? '';
   if (code === '42P01' || code === '42703') return 'the database is not migrated to this version: run npm run migrate.';
-  if (isUnavailable(error) || code.startsWith('28') || code === '3D000') {
-    const message = error instanceof Error ? error.message || code : code;
-    return `Postgres cannot be read (${message}). Check DATABASE_URL, or start Weir with npm start.`;
-  }
-  return undefined;
+  const why = explainUnreachable(error);
+  return why === undefined ? undefined : `Postgres cannot be read: ${why}.`;
 }

@@ -149,7 +149,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const pressure = usePressure(app, connections, {
     othersMax: settings.REQUESTS_IN_FLIGHT_MAX,
     delayMsMax: settings.EVENT_LOOP_DELAY_MS_MAX,
-    isDatabaseAway: () => deps.databaseWatch.isAway(),
+    databaseAway: () => deps.databaseWatch.away(),
     onShed: (reason) => metrics.shed.inc({ reason }),
   });
   const bodies = boundBodies(app, connections, {

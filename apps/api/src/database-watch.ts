@@ -13,14 +13,14 @@ const INTERVAL_MS = 1_000;
 const AWAY_AFTER_MS = 3_000;
 
 export interface DatabaseWatch {
-  /** Whether Postgres has not answered for a while. */
-  isAway(): boolean;
+  /** The last error of a Postgres that has not answered for a while; undefined while it answers. */
+  away(): unknown;
   close(): void;
 }
 
 export function openDatabaseWatch(database: Database, log: FastifyBaseLogger): DatabaseWatch {
   let answeredAt = performance.now();
-  let isAway = false;
+  let away: unknown;
   let isAsking = false;
   const ask = async () => {
     if (isAsking) return;
@@ -28,20 +28,20 @@ export function openDatabaseWatch(database: Database, log: FastifyBaseLogger): D
     try {
       await pingDatabase(database);
       answeredAt = performance.now();
-      if (isAway) log.info('Postgres answers again');
-      isAway = false;
+      if (away !== undefined) log.info({ back: 'Postgres' }, 'Postgres answers again');
+      away = undefined;
     } catch (error) {
-      if (!isAway && performance.now() - answeredAt > AWAY_AFTER_MS) {
-        isAway = true;
+      if (performance.now() - answeredAt <= AWAY_AFTER_MS) return;
+      if (away === undefined)
         log.warn({ err: error }, 'Postgres does not answer: reading and admin requests are refused');
-      }
+      away = error;
     } finally {
       isAsking = false;
     }
   };
   const timer = setInterval(() => void ask(), INTERVAL_MS);
   return {
-    isAway: () => isAway,
+    away: () => away,
     close: () => clearInterval(timer),
   };
 }

@@ -1,6 +1,6 @@
 // What the commands of this folder share: a command line, where Postgres and Redis are, and what is said when one is away.
 
-import { isUnavailable } from '@weir/db/database';
+import { explainUnreachable } from '@weir/db/unreachable';
 import { RedisUnreachable, isRedisAway } from '@weir/queue/redis-away';
 import { errorCodeOf } from '@weir/shared/errors';
 import { loadServicesFile } from '@weir/shared/services-file';
@@ -49,10 +49,8 @@ export function explainFailure(error: unknown): string | undefined {
     return `Redis cannot be reached (${messageOf(why)}). Check REDIS_URL, or start Weir with npm start.`;
   }
   if (code === '42P01') return 'the database is not migrated to this version: run npm run migrate.';
-  if (isUnavailable(error) || code?.startsWith('28') === true || code === '3D000') {
-    return `Postgres cannot be read (${messageOf(error)}). Check DATABASE_URL, or start Weir with npm start.`;
-  }
-  return undefined;
+  const why = explainUnreachable(error);
+  return why === undefined ? undefined : `Postgres cannot be read: ${why}.`;
 }
 
 function messageOf(error: unknown): string {

@@ -1,5 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresQueryResult } from 'kysely';
+import { errorCodeOf } from '@weir/shared/errors';
 import pg from 'pg';
+import { isOfConnection, NotingClient } from './noting-client.ts';
 import type { Tables } from './schema.ts';
 
 /** Access to Postgres: `kysely` for what an admin asks, `pool` for the statements of the track path. */
@@ -64,6 +66,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   const idleMs = Math.min(statementTimeoutMs, IDLE_IN_TRANSACTION_MS_MAX);
   const limits = `-c statement_timeout=${statementTimeoutMs} -c idle_in_transaction_session_timeout=${idleMs}`;
   const pool = new pg.Pool({
+    Client: NotingClient,
     connectionString,
     max: options.connectionsMax,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
@@ -96,13 +99,21 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   };
 }
 
-/** The options in an address would take the place of ours, and times would come in another zone. */
+/**
+ * An address as pg is to have it. Its options would take the place of ours, and times would come in another zone: they are given by
+ * themselves. Each sslmode but `disable` and `no-verify` asks for a server that is trusted and has the name in the address. So pg takes
+ * them too, with a warning that its next major version will not; `uselibpqcompat` gives those of libpq.
+ */
 export function withoutOptions(url: string): { connectionString: string; given: string } {
   if (!URL.canParse(url)) return { connectionString: url, given: '' };
   const address = new URL(url);
-  const given = address.searchParams.get('options') ?? '';
-  if (given === '') return { connectionString: url, given };
-  address.searchParams.delete('options');
+  const { searchParams } = address;
+  const given = searchParams.get('options') ?? '';
+  const isChecked = /^(prefer|require|verify-ca)$/.test(searchParams.get('sslmode') ?? '');
+  const isOfLibpq = searchParams.get('uselibpqcompat') === 'true';
+  if (given === '' && (!isChecked || isOfLibpq)) return { connectionString: url, given };
+  searchParams.delete('options');
+  if (isChecked && !isOfLibpq) searchParams.set('sslmode', 'verify-full');
   return { connectionString: address.href, given };
 }
 
@@ -163,17 +174,28 @@ export function isTimedOut(error: unknown): boolean {
 }
 
 /**
- * Whether an error says that Postgres cannot answer now: no connection, too many, shutting down, timed out, deadlocked
- * (SQLSTATE classes 08, 40, 53, 57, 58; 25006 and 55P03, as in a failover; 25P03, a transaction in which this process was silent for too long; and whatever the network says).
+ * Whether an error says that there is no connection to Postgres, or that it gives none: it is not reached, is not trusted, is starting or
+ * stopping, has too many, or does not know the role or the database (SQLSTATE classes 08 and 28; 57P01 to 57P05, 53300, 3D000; 25006 as in a failover).
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(08|28|57P0|53300|3D000|25006)/.test(error.code ?? '');
+  return error instanceof Error && (isOfConnection(error) || MESSAGES_OF_THE_DRIVER.test(error.message));
+}
+
+const MESSAGES_OF_THE_DRIVER =
+  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable|^SASL: |SSL connection/;
+
+/** What the network and TLS say. */
+const CODES_OF_THE_NETWORK = /^E[A-Z]+$|^EAI_|^UNABLE_TO_|CERT|^HOSTNAME_MISMATCH$|^ERR_(TLS|SSL)_/;
+
+/**
+ * Whether an error of a query says that Postgres cannot answer now: away, timed out, deadlocked, out of room (SQLSTATE classes 40, 53,
+ * 57, 58; 55P03; 25P03, a transaction in which this process was silent for too long).
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return /^(08|40|53|57|58|25006|25P03|55P03)/.test(error.code ?? '');
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return (
-    /^E[A-Z]+$/.test(code) ||
-    /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable/.test(error.message)
-  );
+  if (isDatabaseAway(error)) return true;
+  if (error instanceof pg.DatabaseError) return /^(40|53|57|58|25P03|55P03)/.test(error.code ?? '');
+  return error instanceof Error && CODES_OF_THE_NETWORK.test(errorCodeOf(error) ?? '');
 }
 
 /** Resolves when Postgres answers; throws when it cannot be reached. */

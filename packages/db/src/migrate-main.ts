@@ -1,6 +1,5 @@
-import { errorCodeOf } from '@weir/shared/errors';
-import { isUnavailable } from './database.ts';
 import { migrate } from './migrate.ts';
+import { explainUnreachable } from './unreachable.ts';
 import { databaseUrl, loadSettings, SettingsError } from '@weir/shared/settings';
 import { z } from 'zod';
 
@@ -22,11 +21,9 @@ async function migrateNow(): Promise<void> {
     const { applied } = await migrate(settings.DATABASE_URL);
     console.log(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`);
   } catch (error) {
+    const why = explainUnreachable(error);
     if (error instanceof SettingsError) console.error(error.message);
-    // Away, unknown database, wrong password: what Postgres or the network says is all there is to know.
-    else if (isUnavailable(error) || errorCodeOf(error)?.startsWith('28') === true || errorCodeOf(error) === '3D000') {
-      console.error(`Cannot migrate: ${(error as Error).message}. Check DATABASE_URL, and that Postgres runs.`);
-    } else console.error(error);
+    else console.error(why === undefined ? error : `Cannot migrate: ${why}.`);
     process.exitCode = 1;
   }
 }

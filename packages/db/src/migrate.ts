@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { SESSION_SETTINGS, keepCommits, withoutOptions } from './database.ts';
+import { NotingClient } from './noting-client.ts';
 import { MIGRATIONS, findMissing, requireUtf8 } from './migrations.ts';
 import { makePartitions } from './partitions.ts';
 
@@ -15,14 +16,15 @@ const MIGRATION_LOCK = 7_339_221_551;
  */
 export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
   const { connectionString, given } = withoutOptions(databaseUrl);
-  const client = new pg.Client({
+  const client = new NotingClient({
     connectionString,
+    connectionTimeoutMillis: 10_000,
     application_name: 'weir-migrate',
     // A migration takes as long as it takes.
     options: `${given} ${SESSION_SETTINGS} -c statement_timeout=0`,
   });
-  await client.connect();
   try {
+    await client.connect();
     await keepCommits(client);
     await requireUtf8(client);
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -30,7 +32,7 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
     await makePartitions(client, new Date());
     return { applied };
   } finally {
-    // Ends the session, and with it the lock.
+    // Ends the session, and with it the lock. It may stand although connecting failed.
     await client.end();
   }
 }

@@ -9,6 +9,7 @@ import { monthOf } from '@weir/shared/month-counts';
 import { acceptedField } from './accepted-counts.ts';
 import type { QueueConnection } from './connection.ts';
 import type { QueueKeys } from './keys.ts';
+import { RedisUnreachable } from './redis-away.ts';
 import { loadScript } from './script.ts';
 import { STAGED_SEPARATOR, stagedBytes } from './staged.ts';
 
@@ -64,7 +65,7 @@ export async function admit(
   claimSeconds: number,
 ): Promise<Admission[]> {
   const { keyArgs, valueArgs } = argumentsOf(keys, batch, candidates, claimSeconds);
-  if (redis.status !== 'ready') throw notAccepted();
+  if (redis.status !== 'ready') throw notAccepted(new RedisUnreachable('not connected'));
   let exceptions: (number | string)[];
   try {
     exceptions = await admitFlush(redis, keyArgs, valueArgs);
@@ -152,24 +153,22 @@ function unanswered(error: unknown): Refusal {
   const message = error instanceof Error ? error.message : String(error);
   const neverSent = message.includes("Stream isn't writeable") || errorCodeOf(error) === 'ECONNREFUSED';
   if (neverSent || REFUSED_BY_REDIS.test(message)) return notAccepted(error);
-  const refusal = new Refusal(
+  return new Refusal(
     'unavailable',
     'The queue did not answer in time, so the event may have been taken or not: send it again with the same idempotency_key.',
     { outcome: 'unknown', retryAfterSeconds: 1 },
+    error,
   );
-  refusal.cause = error;
-  return refusal;
 }
 
 function notAccepted(cause?: unknown): Refusal {
-  const refusal = new Refusal(
+  return new Refusal(
     'unavailable',
     'The queue cannot take events now, and nothing was kept: send it again in a moment.',
     {
       outcome: 'not_accepted',
       retryAfterSeconds: 1,
     },
+    cause,
   );
-  refusal.cause = cause;
-  return refusal;
 }

@@ -5,6 +5,7 @@ import type { Logger } from '@weir/shared/log';
 import { Queue } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
 import { openJobWorker, type JobWorker } from './job-worker.ts';
+import { noteOfRedis } from './redis-away.ts';
 
 /** The queue of billing. */
 const BILLING_QUEUE = 'billing';
@@ -54,7 +55,7 @@ export interface BillingJobs {
 export function openBillingJobs({ redis, keys }: QueueConnection, log: Pick<Logger, 'warn'>): BillingJobs {
   const options = { skipWaitingForReady: true, skipVersionCheck: true };
   const queue = new Queue<BillingJob>(BILLING_QUEUE, { connection: redis, prefix: keys.prefix, ...options });
-  queue.on('error', (error) => log.warn({ err: error }, 'the queue of billing lost its connection'));
+  queue.on('error', (error) => log.warn({ err: noteOfRedis(error) }, 'the queue of billing lost its connection'));
   const underWay = new Set<Promise<unknown>>();
   const add: BillingJobs['add'] = async (jobs) => {
     if (jobs.length === 0) return;

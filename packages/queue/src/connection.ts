@@ -2,7 +2,7 @@
 
 import { Redis } from 'ioredis';
 import { queueKeys, type QueueKeys } from './keys.ts';
-import { RedisUnreachable } from './redis-away.ts';
+import { noteOfRedis, RedisUnreachable } from './redis-away.ts';
 
 /** A connection to Redis, and the names of the keys there. */
 export interface QueueConnection {
@@ -38,7 +38,7 @@ export function openProducer(
     connectTimeout: 2_000,
     retryStrategy,
   });
-  redis.on('error', onError);
+  redis.on('error', (error) => onError(noteOfRedis(error)));
   return { redis, keys: queueKeys(prefix) };
 }
 
@@ -56,7 +56,7 @@ export function openWorker({ url, prefix }: QueueAddress, onError: (error: Error
     connectTimeout: 2_000,
     retryStrategy,
   });
-  redis.on('error', onError);
+  redis.on('error', (error) => onError(noteOfRedis(error)));
   return { redis, keys: queueKeys(prefix) };
 }
 

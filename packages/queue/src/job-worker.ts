@@ -1,5 +1,6 @@
 import { Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
+import { noteOfRedis } from './redis-away.ts';
 
 /** Takes jobs of one queue. */
 export interface JobWorker {
@@ -39,7 +40,8 @@ export function openJobWorker<Data, Result = void, Name extends string = string>
   });
   worker.on('completed', (_, result) => events.onCompleted?.(result));
   worker.on('failed', (job, error) => events.onFailed(error, job));
-  worker.on('error', events.onError);
+  // It has connections of its own beside the one that it was given.
+  worker.on('error', (error) => events.onError(noteOfRedis(error)));
   return {
     take(isOn) {
       if (worker.isPaused() !== isOn) return;

@@ -4,6 +4,7 @@ import type { Logger } from '@weir/shared/log';
 import { Queue } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
 import { openJobWorker, type JobWorker } from './job-worker.ts';
+import { noteOfRedis } from './redis-away.ts';
 
 /** The queue of maintenance. */
 export const MAINTENANCE_QUEUE = 'maintenance';
@@ -24,7 +25,7 @@ export function openMaintenance<Task extends string>(
   { every, perform, log }: MaintenanceOptions<Task>,
 ): JobWorker {
   const { redis, keys } = queue;
-  const onError = (error: Error) => log.warn({ err: error }, 'maintenance met an error');
+  const onError = (error: Error) => log.warn({ err: noteOfRedis(error) }, 'maintenance met an error');
   const tasks = new Queue(MAINTENANCE_QUEUE, { connection: redis, prefix: keys.prefix });
   tasks.on('error', onError);
   const worker = openJobWorker<unknown>(queue, MAINTENANCE_QUEUE, {}, async ({ name }) => perform(name as Task), {

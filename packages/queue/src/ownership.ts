@@ -158,6 +158,7 @@ export class Ownership {
       return;
     }
     const [drained, timeline] = await redis.mget(keys.lastDrained, keys.timeline);
+    this.#options.log.info({ back: 'Redis' }, 'Redis answers again');
     let facts: DatabaseFacts | undefined;
     try {
       facts = await this.#identify(drained ?? undefined, database);
@@ -177,6 +178,7 @@ export class Ownership {
     try {
       if (this.#unfit !== undefined) await database.requireSchema();
       const facts = await database.identify(drained);
+      this.#options.log.info({ back: 'Postgres' }, 'Postgres answers again');
       // Another database than before has to be looked at as a whole.
       if (this.#mark !== undefined && this.#mark !== facts.mark) await database.requireSchema();
       this.#mark = facts.mark;

@@ -5,6 +5,7 @@ import type { Logger } from '@weir/shared/log';
 import { Queue, type JobsOptions } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
 import { openJobWorker, type JobWorker } from './job-worker.ts';
+import { noteOfRedis } from './redis-away.ts';
 
 /** The queue of batches to record. */
 export const RECORD_QUEUE = 'record';
@@ -58,7 +59,7 @@ export function openRecordJobs(
   // Without the first of these a queue that is made while Redis is away would reject for ever.
   const options = { skipWaitingForReady: true, skipVersionCheck: true };
   const queue = new Queue<RecordJob>(RECORD_QUEUE, { connection: redis, prefix: keys.prefix, ...options });
-  queue.on('error', (error) => log.warn({ err: error }, 'the queue lost its connection'));
+  queue.on('error', (error) => log.warn({ err: noteOfRedis(error) }, 'the queue lost its connection'));
   const underWay = new Set<Promise<unknown>>();
   return {
     enqueue(batch) {

@@ -1,13 +1,27 @@
+import { errorCodeOf } from '@weir/shared/errors';
+
 /** Redis could not be reached when a connection was opened. */
 export class RedisUnreachable extends Error {}
+
+const ofRedis = new WeakSet<Error>();
+
+/**
+ * Returns an error that was told beside the answer to a command. One that comes from the network is known from then on as one of
+ * a connection to Redis, which it does not say itself.
+ */
+export function noteOfRedis<E extends Error>(error: E): E {
+  if (errorCodeOf(error) !== undefined) ofRedis.add(error);
+  return error;
+}
 
 /** Whether an error says that Redis cannot be reached, or did not answer in time. */
 export function isRedisAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
     error instanceof RedisUnreachable ||
+    ofRedis.has(error) ||
     error.name === 'MaxRetriesPerRequestError' ||
-    /^(Stream isn't writeable|Connection is closed|Command timed out|(LOADING|MASTERDOWN|CLUSTERDOWN)\b)/.test(
+    /^(Stream isn't writeable|Connection is closed|Command timed out|Socket timeout|(LOADING|MASTERDOWN|CLUSTERDOWN|WRONGPASS|NOAUTH)\b)/.test(
       error.message,
     )
   );

@@ -3,6 +3,7 @@
 
 import { Queue } from 'bullmq';
 import type { QueueConnection } from './connection.ts';
+import { noteOfRedis } from './redis-away.ts';
 import { RECORD_QUEUE, recordJobOptions, type RecordJob } from './record-jobs.ts';
 
 /**
@@ -23,7 +24,7 @@ export interface Sweeper {
 
 export function openSweeper({ redis, keys }: QueueConnection, onError: (error: Error) => void): Sweeper {
   const queue = new Queue<RecordJob>(RECORD_QUEUE, { connection: redis, prefix: keys.prefix });
-  queue.on('error', onError);
+  queue.on('error', (error) => onError(noteOfRedis(error)));
   return {
     async sweep(ageMs) {
       const now = Date.now();

@@ -76,8 +76,9 @@ export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly fields: RefusalFields;
 
-  constructor(code: ErrorCode, detail: string, fields: RefusalFields = {}) {
-    super(detail);
+  /** `cause` is for the log, and never told to who sent the request. */
+  constructor(code: ErrorCode, detail: string, fields: RefusalFields = {}, cause?: unknown) {
+    super(detail, cause === undefined ? undefined : { cause });
     this.name = 'Refusal';
     this.code = code;
     this.fields = fields;

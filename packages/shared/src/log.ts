@@ -1,18 +1,34 @@
-import { pino, stdSerializers, type Logger } from 'pino';
+import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
+import { Refusal } from './errors.ts';
+import { Outages, type Part } from './outages.ts';
 
 export type { Logger };
 
-/** A logger that writes one JSON line per entry to standard output. Credentials are never among its fields. */
-export function createLog(name: string, level: string): Logger {
-  return pino({
+/**
+ * A logger that writes one JSON line per entry to standard output. Credentials are never among its fields. While one of `parts` is
+ * away, that is said once (outages.ts), and without the stack, which has nothing of ours in it.
+ */
+export function createLog(name: string, level: string, parts: readonly Part[] = [], to?: DestinationStream): Logger {
+  const outages = new Outages(parts);
+  const options = {
     name,
     level,
-    serializers: { err: describeError },
+    hooks: {
+      logMethod(args: [unknown, ...unknown[]], method: (...args: unknown[]) => void) {
+        const [fields, message] = args;
+        if (typeof fields !== 'object' || fields === null || typeof message !== 'string')
+          return method.apply(this, args);
+        const line = outages.look(fields as Record<string, unknown>, message);
+        if (line !== undefined) method.apply(this, line);
+      },
+    },
+    serializers: { err: (error: unknown) => describeError(error, outages.partOf(error) === undefined) },
     redact: {
       paths: ['req.headers', 'headers', 'password', 'key', 'token', '*.password', '*.key', '*.token'],
       remove: true,
     },
-  });
+  };
+  return to === undefined ? pino(options) : pino(options, to);
 }
 
 // What the errors of Node, Postgres, Redis and Fastify say of what went wrong. Not what they carry besides: the command
@@ -32,8 +48,11 @@ const TOLD = [
   'routine',
 ];
 
-/** An error as it is logged: its type, message and stack, those of its causes, and nothing that may be a secret. */
-export function describeError(error: unknown): unknown {
+/**
+ * An error as it is logged: its type, message and stack, those of its causes, and nothing that may be a secret. A refusal has no
+ * stack: nothing broke.
+ */
+export function describeError(error: unknown, withStack = true): unknown {
   // Not an error: nothing is known of what is in it.
   if (!(error instanceof Error)) return { type: typeof error };
   const { type, message, stack } = stdSerializers.err(error);
@@ -43,9 +62,9 @@ export function describeError(error: unknown): unknown {
   return {
     type,
     message,
-    stack,
+    ...(withStack && !(error instanceof Refusal) && { stack }),
     ...Object.fromEntries(told),
     ...(typeof command === 'object' && command !== null && 'name' in command && { command: command.name }),
-    ...(error instanceof AggregateError && { errors: error.errors.map(describeError) }),
+    ...(error instanceof AggregateError && { errors: error.errors.map((each) => describeError(each, withStack)) }),
   };
 }

@@ -218,7 +218,7 @@ function callerOf(grant: ApiKeyGrant | undefined, scope: Scope, request: Fastify
 function notChecked(error: unknown): Error {
   if (isUnavailable(error) || isRedisAway(error)) {
     const detail = 'The API key cannot be checked now, and nothing was kept: send the request again in a moment.';
-    return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 });
+    return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 }, error);
   }
   return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,8 +1,8 @@
 // How many connections there may be, in all and from one address. Each takes a descriptor and memory, whatever is sent over it.
 
+import { descriptorsMax } from '@weir/shared/descriptors';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance } from 'fastify';
-import { readFileSync } from 'node:fs';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import { addressBlock } from '../access/address-block.ts';
 import { answerConnection } from './broken-connection.ts';
@@ -67,17 +67,7 @@ export function limitConnections(app: FastifyInstance, options: ConnectionLimitO
 
 /** As many as there are descriptors for, with those that the rest of the process needs left free. */
 function connectionsThatFit(databaseConnections: number): number {
-  const descriptors = descriptorsMax();
-  return Math.max(1, Math.min(CONNECTIONS_MAX, descriptors - databaseConnections - OTHER_DESCRIPTORS));
-}
-
-/** Linux tells; other systems have as many as anybody needs once Node has asked for all that it may have. */
-function descriptorsMax(): number {
-  try {
-    return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
-  } catch {
-    return Infinity;
-  }
+  return Math.max(1, Math.min(CONNECTIONS_MAX, descriptorsMax() - databaseConnections - OTHER_DESCRIPTORS));
 }
 
 /** The networks in a setting such as `10.0.0.0/8, 127.0.0.1`. */

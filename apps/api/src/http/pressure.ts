@@ -33,8 +33,8 @@ export interface PressureOptions {
   othersMax: number;
   /** Milliseconds by which the event loop is late, as a mean over a second: above it nothing but tracking is served. */
   delayMsMax: number;
-  /** Whether Postgres was seen to be away. Only tracking can do without it for a while. */
-  isDatabaseAway: () => boolean;
+  /** What Postgres was seen to be away by; undefined while it answers. Only tracking can do without it for a while. */
+  databaseAway: () => unknown;
   onShed: (reason: ShedReason) => void;
 }
 
@@ -133,10 +133,11 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
       done();
       return;
     }
-    if (options.isDatabaseAway() && request.routeOptions.url?.startsWith('/api/') === true) {
+    const away = options.databaseAway();
+    if (away !== undefined && request.routeOptions.url?.startsWith('/api/') === true) {
       options.onShed('database');
       const detail = 'The database cannot answer now: try again in a moment.';
-      done(new Refusal('unavailable', detail, { retryAfterSeconds: 2 }));
+      done(new Refusal('unavailable', detail, { retryAfterSeconds: 2 }, away));
       return;
     }
     // For those who find out who is asking.

@@ -1,13 +1,14 @@
-// While a part of Weir is away, every request fails for the same reason. One line a second says so as well as thousands.
+// While a door is shut, every request is refused for the same reason. A line now and then says so as well as thousands.
 
 import type { FastifyBaseLogger } from 'fastify';
 
-const INTERVAL_MS = 1_000;
+/** Between two equal warnings: twice as long each time, up to a minute, until there is none for as long. */
+const INTERVAL_MS = { first: 1_000, longest: 60_000 };
 
-/** Writes the first of many equal warnings, and with the next one, a second later or more, how many there were between. */
+/** Writes the first of many equal warnings, and with the next one, a second or more later, how many there were between. */
 export class SparseLog {
   readonly #now: () => number;
-  readonly #last = new Map<string, { at: number; left: number }>();
+  readonly #last = new Map<string, { at: number; left: number; intervalMs: number }>();
 
   /** `now` is in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -18,11 +19,14 @@ export class SparseLog {
   warn(log: FastifyBaseLogger, kind: string, fields: object, message: string): void {
     const now = this.#now();
     const last = this.#last.get(kind);
-    if (last !== undefined && now - last.at < INTERVAL_MS) {
+    const before = last?.intervalMs ?? INTERVAL_MS.first;
+    const sinceLast = now - (last?.at ?? -Infinity);
+    if (last !== undefined && sinceLast < before) {
       last.left += 1;
       return;
     }
-    this.#last.set(kind, { at: now, left: 0 });
+    const intervalMs = sinceLast < 2 * before ? Math.min(INTERVAL_MS.longest, 2 * before) : INTERVAL_MS.first;
+    this.#last.set(kind, { at: now, left: 0, intervalMs });
     log.warn({ ...fields, ...(last !== undefined && last.left > 0 && { alike: last.left }) }, message);
   }
 }

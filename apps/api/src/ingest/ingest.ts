@@ -145,7 +145,7 @@ export class Ingest {
       mayHoldEvents = !(error instanceof Refusal && error.fields.outcome === 'not_accepted');
       settleAll(flush, () => error);
       // Redis does not answer. Those who came after would wait for as long again, one flush after the other, to hear the same.
-      if (error instanceof Refusal) settleAll(this.#waiting.takeAll(), notSent);
+      if (error instanceof Refusal) settleAll(this.#waiting.takeAll(), () => notSent(error));
     } finally {
       // Enqueue: the job that names the batch is added once the batch is shut and all its flushes are answered.
       this.#batches.leave(batch, mayHoldEvents);
@@ -178,7 +178,7 @@ function tooMuch(): Refusal {
   return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
 }
 
-function notSent(): Refusal {
+function notSent(cause: Refusal): Refusal {
   const detail = 'The queue cannot take events now, and nothing was kept: send the event again in a moment.';
-  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 });
+  return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 }, cause);
 }

@@ -47,7 +47,7 @@ async function findMeters(database: Database, names: readonly string[]): Promise
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     const detail = 'The meter cannot be looked up now, and nothing was kept: send the event again in a moment.';
-    throw new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 });
+    throw new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 2 }, error);
   }
 }
 

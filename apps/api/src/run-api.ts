@@ -1,0 +1,24 @@
+import { isDatabaseAway } from '@weir/db/database';
+import { isRedisAway } from '@weir/queue/redis-away';
+import { createLog } from '@weir/shared/log';
+import { runUntilStopped } from '@weir/shared/process';
+import { loadSettings } from '@weir/shared/settings';
+import { serveApi } from './serve.ts';
+import { apiSettings } from './settings.ts';
+
+/** What the network says is of Postgres where it is not known to be of Redis. */
+const PARTS = [
+  { name: 'Redis', isAway: isRedisAway },
+  { name: 'Postgres', isAway: isDatabaseAway },
+];
+
+/** Runs the API with these settings until it is told to stop. */
+export async function runApi(env: Record<string, string | undefined>): Promise<void> {
+  await runUntilStopped(async () => {
+    const settings = loadSettings(apiSettings, env);
+    const log = createLog('weir-api', settings.LOG_LEVEL, PARTS);
+    const api = await serveApi(settings, log);
+    log.info({ url: api.url }, 'the API listens');
+    return { log, url: api.url, drainTimeoutMs: settings.DRAIN_TIMEOUT_MS, close: () => api.close() };
+  });
+}

@@ -1,0 +1,48 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { explainUnreachable } from './unreachable.ts';
+
+const withCode = (message: string, code?: string) => Object.assign(new Error(message), code !== undefined && { code });
+function sqlError(message: string, code: string): pg.DatabaseError {
+  const error = new pg.DatabaseError(message, 0, 'error');
+  error.code = code;
+  return error;
+}
+
+test.each([
+  [
+    withCode('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+    'sslrootcert in DATABASE_URL',
+  ],
+  [
+    withCode('self-signed certificate in certificate chain', 'SELF_SIGNED_CERT_IN_CHAIN'),
+    'sslrootcert in DATABASE_URL',
+  ],
+  [withCode('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'sslrootcert in DATABASE_URL'],
+  [withCode('certificate has expired', 'CERT_HAS_EXPIRED'), 'renew the certificate'],
+  [withCode("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID'), 'for another name'],
+  [withCode('getaddrinfo EAI_AGAIN db', 'EAI_AGAIN'), 'the name of the host'],
+  [withCode('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'the user and the password'],
+  [sqlError('password authentication failed for user "weir"', '28P01'), 'the user and the password'],
+  [sqlError('no pg_hba.conf entry for host "10.0.0.1"', '28000'), 'pg_hba.conf'],
+  [sqlError('sorry, too many clients already', '53300'), 'max_connections'],
+  [sqlError('the database system is starting up', '57P03'), 'that Postgres runs'],
+])('%s is explained in one line, with what to do', (error, advice) => {
+  const line = explainUnreachable(error);
+  expect(line).toMatch(/^[^\n]+$/);
+  expect(line).toContain(`${error.message} (`);
+  expect(line).toContain(advice);
+});
+
+test('of a name with several addresses what came of each is told', () => {
+  const errors = ['connect ECONNREFUSED ::1:5432', 'connect ECONNREFUSED 127.0.0.1:5432'].map(
+    (message) => new Error(message),
+  );
+  const error = Object.assign(new AggregateError(errors), { code: 'ECONNREFUSED' });
+  expect(explainUnreachable(error)).toMatch(/^connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432 \(/);
+});
+
+test('a defect is not explained away', () => {
+  expect(explainUnreachable(sqlError('syntax error', '42601'))).toBeUndefined();
+  expect(explainUnreachable(new TypeError('x is not a function'))).toBeUndefined();
+});

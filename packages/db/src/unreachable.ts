@@ -1,0 +1,41 @@
+// What is said to the person at a command line, or in front of a log, when Postgres gives no connection.
+
+import { errorCodeOf } from '@weir/shared/errors';
+import { isDatabaseAway, isUnavailable } from './database.ts';
+
+/** What to do about each, by the code of the error or what its message says; the first that fits. */
+const ADVICE: [sign: RegExp, advice: string][] = [
+  [
+    /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_UNTRUSTED)/,
+    'its certificate is of a CA that is not known here: name the file of the CA with sslrootcert in DATABASE_URL',
+  ],
+  [/^CERT_HAS_EXPIRED/, 'renew the certificate of the server'],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID/,
+    'its certificate is for another name: use that name in DATABASE_URL, or have one made for this name',
+  ],
+  [/does not support SSL/, 'set ssl = on there, or take sslmode out of DATABASE_URL'],
+  [/^ENOENT/, 'check the files that DATABASE_URL names'],
+  [/^(28|SASL: )/, 'check the user and the password in DATABASE_URL, and pg_hba.conf there'],
+  [/^3D000/, 'make the database there, or check its name in DATABASE_URL'],
+  [/^(ENOTFOUND|EAI_)/, 'check the name of the host in DATABASE_URL'],
+  [/^53300/, 'it has no connection left: raise max_connections there, or lower DATABASE_CONNECTIONS'],
+];
+
+/**
+ * One line that says why Postgres gives no connection, or cannot answer now, and what to do about it; undefined for any other error.
+ * It has no secret: none of these errors has the address.
+ */
+export function explainUnreachable(error: unknown): string | undefined {
+  if (!isDatabaseAway(error) && !isUnavailable(error)) return undefined;
+  const [code, message] = [errorCodeOf(error) ?? '', messageOf(error)];
+  const advice = ADVICE.find(([sign]) => sign.test(code) || sign.test(message))?.[1];
+  return `${message} (${advice ?? 'check DATABASE_URL, and that Postgres runs there'})`;
+}
+
+/** Of a name with several addresses each is tried, and what came of it is told by itself. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return [...new Set(error.errors.map(messageOf))].join('; ');
+  return (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
+}

@@ -1,0 +1,64 @@
+import { beforeEach, expect, test } from 'vitest';
+import { Refusal } from './errors.ts';
+import { createLog, type Logger } from './log.ts';
+import { Outages } from './outages.ts';
+
+class Gone extends Error {}
+const PARTS = [{ name: 'Redis', isAway: (error: unknown) => error instanceof Gone }];
+
+const clock = { ms: 0 };
+let outages: Outages;
+beforeEach(() => {
+  clock.ms = 0;
+  outages = new Outages(PARTS, () => clock.ms);
+});
+const told = (err: unknown, message = 'lost'): string | undefined => outages.look({ err }, message)?.[1];
+
+test('an outage is said once, with its end and how many lines were left out', () => {
+  const refused = new Gone('connect ECONNREFUSED');
+  expect(told(refused)).toBe('Redis is away, and what fails for it is only counted now: lost');
+  for (clock.ms = 1_000; clock.ms < 20_000; clock.ms += 1_000) expect(told(refused)).toBeUndefined();
+  const because = new Refusal('unavailable', 'The queue cannot take events now', {}, refused);
+  expect(told(because)).toBeUndefined();
+  const back = () => outages.look({ back: 'Redis' }, 'Redis answers again');
+  expect(back()).toEqual([{ back: 'Redis', seconds: 20, alike: 20 }, 'Redis answers again']);
+  expect(back()).toBeUndefined();
+  // Of a command that was under way.
+  clock.ms += 1_000;
+  expect(told(refused)).toBeUndefined();
+  clock.ms += 2_000;
+  expect(told(refused)).toContain('Redis is away');
+});
+
+test('one that lasts is said again once a minute, and at once where its reason changes', () => {
+  told(new Gone('connect ECONNREFUSED'));
+  expect(told(new Gone('read ECONNRESET'))).toBeUndefined();
+  expect(told(new Gone('LOADING Redis is loading the dataset in memory'))).toBe('Redis is still away: lost');
+  expect(told(new Gone('LOADING Redis is loading the dataset in memory'))).toBeUndefined();
+  clock.ms = 60_000;
+  expect(outages.look({ err: new Gone('x') }, 'lost')?.[0]).toMatchObject({ away: 'Redis', seconds: 60, alike: 1 });
+});
+
+test('what is no outage is written as it is, whatever is away', () => {
+  told(new Gone('connect ECONNREFUSED'));
+  for (const err of [new TypeError('a defect'), new Error('connect ECONNREFUSED'), undefined])
+    expect(outages.look({ err }, 'failed')).toEqual([{ err }, 'failed']);
+});
+
+test('a logger and its children leave out the same lines, and the stack of the one that they write', () => {
+  const lines: Record<string, unknown>[] = [];
+  const log: Logger = createLog('weir', 'info', PARTS, { write: (line) => void lines.push(JSON.parse(line)) });
+  const child = log.child({ request_id: 'r' });
+  child.warn({ err: new Gone('connect ECONNREFUSED') }, 'a request failed');
+  log.error({ err: new Gone('connect ECONNREFUSED') }, 'maintenance failed');
+  log.error({ err: new TypeError('a defect') }, 'a request failed');
+  log.info('a line without fields');
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'Redis is away, and what fails for it is only counted now: a request failed',
+    'a request failed',
+    'a line without fields',
+  ]);
+  expect(lines[0]).toMatchObject({ away: 'Redis', request_id: 'r', err: { message: 'connect ECONNREFUSED' } });
+  expect(lines[0]?.['err']).not.toHaveProperty('stack');
+  expect(lines[1]?.['err']).toHaveProperty('stack');
+});

@@ -1,0 +1,105 @@
+// What the processes write while Redis or Postgres is away. Every connection tries again, and every request fails: it is said once.
+
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { Edge } from '../../chaos/environment/edge.ts';
+import { spawnCaptured, type Captured } from '../support/captured.ts';
+import { freePort } from '../support/free-port.ts';
+import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+let apiKey: string;
+let event: object;
+let redis: Edge;
+let postgres: Edge;
+let processes: { api: Captured; worker: Captured };
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  apiKey = await admin.createKey();
+  event = { meter_token: (await admin.createMeter('SUM')).token, customer_external_id: 'acme', quantity: 1 };
+  const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
+  redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
+  postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
+  await Promise.all([redis.open(), postgres.open()]);
+  Object.assign(redisUrl, { hostname: '127.0.0.1', port: String(redis.port) });
+  Object.assign(databaseUrl, { hostname: '127.0.0.1', port: String(postgres.port) });
+  const env = { ...weir.env, LOG_LEVEL: 'info', REDIS_URL: redisUrl.href, DATABASE_URL: databaseUrl.href };
+  processes = {
+    api: await spawnCaptured('apps/api/dist/main.js', env),
+    worker: await spawnCaptured('apps/worker/dist/main.js', env),
+  };
+});
+afterAll(async () => {
+  await processes.api.stop();
+  await processes.worker.stop();
+  await weir.close();
+  await redis.close();
+  await postgres.close();
+});
+
+const track = () => weir.request('POST', '/api/v1/sdk/track', { baseUrl: processes.api.url, apiKey, body: event });
+const list = () => weir.request('GET', '/api/v1/features', { baseUrl: processes.api.url, session: admin.session });
+const linesOf = ({ output }: Captured): Record<string, unknown>[] =>
+  output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+/** Takes connections in place of a part and ends each of them. Resolves once there were so many. */
+async function hangUp(port: number, count: number, meanwhile: () => Promise<unknown>): Promise<void> {
+  let taken = 0;
+  const server: Server = createServer((socket) => {
+    taken += 1;
+    socket.on('error', () => {}).resetAndDestroy();
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  await until(async () => {
+    await meanwhile();
+    return taken >= count;
+  }, `${count} connections were tried`);
+  server.close();
+  await once(server, 'close');
+}
+
+test.each([
+  ['Redis', () => redis, 60],
+  ['Postgres', () => postgres, 30],
+] as const)(
+  'while %s is away that is said once by each process, and its end with how much was left out',
+  async (part, edgeOf, tries) => {
+    const edge = edgeOf();
+    expect((await track()).status).toBe(201);
+    expect((await list()).status).toBe(200);
+    const before = Object.values(processes).map((each) => linesOf(each).length);
+    await edge.refuse();
+    const statuses = new Set<number>();
+    await hangUp(edge.port, tries, async () => {
+      statuses.add((await track()).status);
+      statuses.add((await list()).status);
+    });
+    expect([...statuses]).toContain(503);
+    await edge.heal();
+    const isSaid = (each: Captured) => linesOf(each).some(({ back }) => back === part);
+    await until(() => Object.values(processes).every(isSaid), `both say that ${part} is back`);
+    await until(async () => (await track()).status === 201, 'events are taken');
+    Object.values(processes).forEach((each, at) => {
+      const lines = linesOf(each).slice(before[at]);
+      // Once for its being away, once more where a reason is new, and for its end.
+      expect(lines.filter(({ level }) => Number(level) >= 40).length).toBeLessThanOrEqual(3);
+      expect(lines.filter(({ away }) => away === part)[0]?.['msg']).toContain(`${part} is away`);
+      expect(lines.filter(({ back }) => back === part)).toEqual([
+        expect.objectContaining({
+          msg: `${part} answers again`,
+          alike: expect.any(Number),
+          seconds: expect.any(Number),
+        }),
+      ]);
+      expect(JSON.stringify(lines)).not.toContain('"stack"');
+    });
+  },
+);
