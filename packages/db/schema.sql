@@ -607,6 +607,19 @@ CREATE TABLE rejected_events (
   CONSTRAINT rejected_events_pkey PRIMARY KEY (organization_id, id)
 );
 
+CREATE TABLE request_keys (
+  organization_id uuid NOT NULL,
+  key_hash bytea NOT NULL,
+  request_hash bytea NOT NULL,
+  status smallint NOT NULL,
+  answer text,
+  withheld text[] NOT NULL,
+  bytes integer NOT NULL DEFAULT COALESCE(octet_length(answer), 0),
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT request_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT request_keys_pkey PRIMARY KEY (organization_id, key_hash)
+);
+
 CREATE TABLE sessions (
   token_hash bytea NOT NULL,
   organization_id uuid NOT NULL,
@@ -774,6 +787,8 @@ CREATE INDEX password_resets_expires_at_idx ON public.password_resets USING btre
 CREATE INDEX password_resets_organization_id_user_id_idx ON public.password_resets USING btree (organization_id, user_id);
 
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
+
+CREATE INDEX request_keys_organization_id_created_at_idx ON public.request_keys USING btree (organization_id, created_at) INCLUDE (bytes);
 
 CREATE INDEX sessions_organization_id_user_id_idx ON public.sessions USING btree (organization_id, user_id);
 

@@ -13,6 +13,7 @@ import type { ApiKeyCache } from './access/api-key-cache.ts';
 import { apiKeyRoutes } from './access/api-key-routes.ts';
 import { useAudit } from './access/audit.ts';
 import { auditLogRoutes } from './access/audit-log-routes.ts';
+import { askGuardsAgain } from './access/guards-again.ts';
 import type { KeyUse } from './access/key-use.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { invitationRoutes } from './access/invitation-routes.ts';
@@ -62,6 +63,7 @@ import { answerFrameworkError, useProblems, validatorCompiler } from './http/pro
 import { useStrictHttp } from './http/strict-http.ts';
 import { addGauges, useMetrics, type Metrics } from './http/metrics.ts';
 import { usePressure } from './http/pressure.ts';
+import { useRepeats } from './http/repeats.ts';
 import { useReadBudget } from './http/read-budget.ts';
 import { useRateLimits } from './http/rate-limits.ts';
 import { Turns } from './http/turns.ts';
@@ -168,6 +170,9 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     requestsPerKey: settings.RATE_LIMIT_REQUESTS_PER_KEY,
     requestsPerAddress: settings.RATE_LIMIT_REQUESTS_PER_ADDRESS,
   });
+  askGuardsAgain(app);
+  // Before what wraps handlers: a route is known by its own.
+  useRepeats(app, database);
   useReadBudget(app, {
     underWayMax: settings.READS_IN_FLIGHT_PER_CALLER,
     bucketsPerSecond: settings.READ_BUCKETS_PER_CALLER,

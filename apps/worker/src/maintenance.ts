@@ -5,6 +5,7 @@ import { deleteOldAuditEntries } from '@weir/db/audit-log';
 import { deleteExpiredInvitations } from '@weir/db/invitations';
 import { backfillGroups } from '@weir/db/group-backfill';
 import { makePartitions } from '@weir/db/partitions';
+import { deleteOldRequestKeys } from '@weir/db/request-keys';
 import { deleteExpiredPasswordResets } from '@weir/db/password-resets';
 import { deleteExpiredSessions } from '@weir/db/sessions';
 import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
@@ -35,13 +36,25 @@ const SETTLING_INTERVAL_MS = 3_600_000;
 /** Entries are kept for days: an hour more or less does not matter. Each time a bounded number is deleted. */
 const AUDIT_LOG_INTERVAL_MS = 3_600_000;
 
+/** Keys of requests are kept for days, and each time a bounded number is deleted: more than an API writes meanwhile. */
+const REQUEST_KEYS_INTERVAL_MS = 300_000;
+
 /** Who changes the metadata keys of a meter waits for its usage to be grouped anew. */
 const GROUPS_INTERVAL_MS = 2_000;
 
 /** So much of it at a time; other maintenance has its turn in between. */
 const GROUPS_MS = 1_000;
 
-type Task = 'sweep' | 'drain' | 'partitions' | 'sessions' | 'auditLog' | 'billing' | 'settling' | 'groups';
+type Task =
+  | 'sweep'
+  | 'drain'
+  | 'partitions'
+  | 'sessions'
+  | 'auditLog'
+  | 'requestKeys'
+  | 'billing'
+  | 'settling'
+  | 'groups';
 
 export interface MaintenanceDeps {
   address: QueueAddress;
@@ -71,6 +84,7 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       partitions: PARTITIONS_INTERVAL_MS,
       sessions: SESSIONS_INTERVAL_MS,
       auditLog: AUDIT_LOG_INTERVAL_MS,
+      requestKeys: REQUEST_KEYS_INTERVAL_MS,
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
       groups: GROUPS_INTERVAL_MS,
@@ -134,6 +148,11 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
       if (deps.auditLogDays === 0) return;
       const entries = await deleteOldAuditEntries(database.kysely, deps.auditLogDays);
       if (entries > 0) log.info({ entries, days: deps.auditLogDays }, 'old entries of the audit log were deleted');
+      return;
+    }
+    case 'requestKeys': {
+      const keys = await deleteOldRequestKeys(database.kysely);
+      if (keys > 0) log.info({ keys }, 'old keys of requests were deleted');
       return;
     }
     case 'billing': {

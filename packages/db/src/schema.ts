@@ -85,6 +85,17 @@ interface AuditEntries {
   is_done: boolean;
 }
 
+interface RequestKeys {
+  organization_id: string;
+  key_hash: Buffer;
+  request_hash: Buffer;
+  status: number;
+  answer: string | null;
+  withheld: string[];
+  bytes: ColumnType<number, never, never>;
+  created_at: Time;
+}
+
 interface ApiKeys {
   organization_id: string;
   id: string;
@@ -216,6 +227,7 @@ export interface Tables extends BillingTables {
   invitations: Invitations;
   password_resets: PasswordResets;
   audit_entries: AuditEntries;
+  request_keys: RequestKeys;
   api_keys: ApiKeys;
   widget_tokens: WidgetTokens;
   features: Features;

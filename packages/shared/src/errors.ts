@@ -35,6 +35,7 @@ export type ErrorCode =
   | 'invoice_not_open'
   | 'invoice_not_finalized'
   | 'groups_not_ready'
+  | 'request_under_way'
   | 'duplicate_event'
   | 'not_replayable'
   | 'payload_too_large'

@@ -8,6 +8,7 @@ import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
+import { gone, made, writing } from '../http/writing.ts';
 import {
   adminCodes,
   answerPage,
@@ -15,6 +16,7 @@ import {
   displayName,
   idInPath,
   nothing,
+  NULL_IN_REPEATS,
   oneOf,
   pageQuery,
   pageSchema,
@@ -61,7 +63,12 @@ const apiKeyAnswer = z
   .meta({ id: 'ApiKey' });
 
 const createdAnswer = apiKeyAnswer
-  .extend({ key: z.string().meta({ description: 'The secret. It is shown here and never again.' }) })
+  .extend({
+    key: z
+      .string()
+      .nullable()
+      .meta({ description: `The secret. It is shown here and never again. ${NULL_IN_REPEATS}` }),
+  })
   .meta({ id: 'CreatedApiKey' });
 
 const security = [{ session: [] }];
@@ -87,17 +94,17 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         },
       },
     },
-    async (request, reply) => {
+    writing(database, ({ caller, body }, write) => {
       const key = newApiKey();
-      const apiKey = await insertApiKey(db, {
-        organization_id: request.caller.organizationId,
+      const apiKey = {
+        organization_id: caller.organizationId,
         id: newId(),
         key_hash: hashSecret(key),
         last4: key.slice(-LAST_CHARACTERS),
-        ...request.body,
-      });
-      return reply.code(201).send({ ...answerApiKey(apiKey), key });
-    },
+        ...body,
+      };
+      return write.single(async (db) => made({ ...answerApiKey(await insertApiKey(db, apiKey)), key }, ['key']));
+    }),
   );
 
   app.get(
@@ -140,9 +147,9 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { id } = request.params;
-      await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         if (!(await deleteApiKey(transaction, request.caller.organizationId, id))) {
           throw new Refusal('not_found', NO_SUCH_THING);
         }
@@ -150,9 +157,9 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         // in memory would go on taking it. If the commit fails after this, the key is refused without being gone, which is the
         // side to err on, and deleting it again mends that.
         await revoke(queue, id);
+        return gone();
       });
-      return reply.code(204).send(null);
-    },
+    }),
   );
 }
 

@@ -10,7 +10,7 @@ import {
 } from '@weir/db/audit-log';
 import { isUnavailable, type Database } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
-import type { FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseJson } from '../http/json.ts';
 import type { App } from '../http/typed-app.ts';
 import { AUDITED, NOT_AUDITED, type AuditedOperation } from './audited-operations.ts';
@@ -28,10 +28,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** As much of what a browser calls itself as tells one from another. */
 const USER_AGENT_CHARACTERS_MAX = 500;
 
-/**
- * Sets the log up for every route that is added after this, and asks its guards a second time once a body is in. Throws for an unsafe
- * route of which it does not know the name.
- */
+/** Sets the log up for every route that is added after this. Throws for an unsafe route of which it does not know the name. */
 export function useAudit(app: App, database: Database): void {
   app.decorateRequest('auditEntryId', undefined);
   app.addHook('onRoute', (route) => {
@@ -40,9 +37,7 @@ export function useAudit(app: App, database: Database): void {
       const name = `${method} ${route.url}`;
       const operation = AUDITED[name];
       if (operation !== undefined) {
-        // Who sends a request may take long to send its body. Whoever may not change anything any more by then does not.
-        const guards = [route.onRequest ?? []].flat() as preHandlerHookHandler[];
-        route.preHandler = [route.preHandler ?? [], guards, begin(database, operation)].flat();
+        route.preHandler = [route.preHandler ?? [], begin(database, operation)].flat();
         route.onSend = [route.onSend ?? [], end(database, operation)].flat();
       } else if (!NOT_AUDITED.has(name)) {
         throw new Error(`${name} has no name in the audit log: give it one in access/audited-operations.ts`);
@@ -79,7 +74,9 @@ function end(database: Database, operation: AuditedOperation) {
     const { organizationId } = request.caller;
     const { kysely } = database;
     try {
-      if (isDone(reply)) {
+      // What another request had come to, which has its entry.
+      if (request.isRepeat) await deleteAuditEntry(kysely, organizationId, id);
+      else if (isDone(reply)) {
         const resourceId = operation.resource === 'answer' ? idIn(payload) : resourceOf(request, operation);
         await completeAuditEntry(kysely, organizationId, id, resourceId ?? null);
       } else if (isRefused(reply)) await deleteAuditEntry(kysely, organizationId, id);

@@ -38,6 +38,13 @@ export interface Caller {
   secondsLeft?: number;
 }
 
+/** What a caller is known by, whatever a session of it is called: of a person, or of an API key. */
+export function credentialOf({ userId, apiKeyId }: Caller): string {
+  if (userId !== undefined) return `user:${userId}`;
+  if (apiKeyId !== undefined) return `api_key:${apiKeyId}`;
+  throw new Error('who reads with a widget token changes nothing');
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the guard of the route; a route without a guard must not ask for it. */

@@ -15,6 +15,7 @@ import {
   bodyCodes,
   idInPath,
   nothing,
+  NULL_IN_REPEATS,
   pageQuery,
   pageSchema,
   sessionCodes,
@@ -22,6 +23,7 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { gone, made, writing, type Write, type Written } from '../http/writing.ts';
 import { accountAnswer, answerAccount, email, role } from './accounts.ts';
 import { requireSameOrigin, type Guards } from './authenticate.ts';
 import { linkToken, newLink, notValid, openLink } from './links.ts';
@@ -40,7 +42,10 @@ export interface PeopleDeps {
 
 /** The link of an answer, and whether it was mailed, too. */
 export const linkFields = {
-  link: z.url().meta({ description: 'Shown here and never again. Whoever has it can use it, once.' }),
+  link: z
+    .url()
+    .nullable()
+    .meta({ description: `Shown here and never again. Whoever has it can use it, once. ${NULL_IN_REPEATS}` }),
   mailed: z.boolean().meta({ description: 'Whether the mail server has taken a mail with the link.' }),
 };
 
@@ -73,19 +78,21 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
         response: { 201: createdAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'email_taken') },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { organizationId: organization_id } = request.caller;
       await throttle.countLink(organization_id);
       if ((await findAccountByEmail(db, request.body.email)) !== undefined) {
         throw new Refusal('email_taken', 'An account with this email address exists: invite another address.');
       }
       const { link, tokenHash: token_hash } = newLink('invitation', request, publicUrl);
-      const invitation = await putInvitation(db, { organization_id, id: newId(), token_hash, ...request.body });
       const { name } = await getOrganization(db, organization_id);
-      const mail = invitationMail(invitation.email, name, link, invitation.expires_at);
-      const mailed = (await sendMail?.(mail, request.log)) ?? false;
-      return reply.code(201).send({ ...invitation, link, mailed });
-    },
+      const written = await write.single(async (db) => {
+        const invitation = await putInvitation(db, { organization_id, id: newId(), token_hash, ...request.body });
+        return made({ ...invitation, link, mailed: false }, ['link']);
+      });
+      const mail = invitationMail(written.body.email, name, link, written.body.expires_at);
+      return await mailed(written, write, request, () => sendMail?.(mail, request.log));
+    }),
   );
 
   app.get(
@@ -123,12 +130,14 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },
     },
-    async (request, reply) => {
-      if (!(await deleteInvitation(db, request.caller.organizationId, request.params.id))) {
-        throw new Refusal('not_found', NO_SUCH_THING);
-      }
-      return reply.code(204).send(null);
-    },
+    writing(database, ({ caller, params }, write) =>
+      write.single(async (db) => {
+        if (!(await deleteInvitation(db, caller.organizationId, params.id))) {
+          throw new Refusal('not_found', NO_SUCH_THING);
+        }
+        return gone();
+      }),
+    ),
   );
 
   app.post(
@@ -189,6 +198,20 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
       return reply.code(201).send(answerAccount(account));
     },
   );
+}
+
+/**
+ * Mails the link that was made, and says in the answer whether it was. After the change: a mail with a link that is not kept would
+ * open nothing. Whoever repeats a request that died before the mail hears that nothing was mailed, and makes another link.
+ */
+export async function mailed<Body extends { mailed: boolean }>(
+  written: Written<Body>,
+  write: Write,
+  { log }: FastifyRequest,
+  send: () => Promise<boolean> | undefined,
+): Promise<Written<Body>> {
+  const isMailed = written.isRepeat ? false : ((await send()) ?? false);
+  return isMailed ? await write.amend(written, { ...written.body, mailed: true }, log) : written;
 }
 
 /** What can come instead of an answer to somebody who is not signed in yet. */

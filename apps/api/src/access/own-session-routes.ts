@@ -8,6 +8,7 @@ import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { gone, writing } from '../http/writing.ts';
 import { personOf } from './authenticate.ts';
 
 const sessionAnswer = z
@@ -61,12 +62,14 @@ export function ownSessionRoutes(app: App, { database, guards }: CatalogDeps): v
         response: { 204: nothing, ...problemResponses(...sessionCodes, 'not_found') },
       },
     },
-    async (request, reply) => {
-      if (!(await deleteSessionOf(db, whose(request), request.params.id))) {
-        throw new Refusal('not_found', 'You have no such session: see GET /api/v1/auth/sessions.');
-      }
-      return reply.code(204).send(null);
-    },
+    writing(database, (request, write) =>
+      write.single(async (db) => {
+        if (!(await deleteSessionOf(db, whose(request), request.params.id))) {
+          throw new Refusal('not_found', 'You have no such session: see GET /api/v1/auth/sessions.');
+        }
+        return gone();
+      }),
+    ),
   );
 
   app.delete(
@@ -81,10 +84,12 @@ export function ownSessionRoutes(app: App, { database, guards }: CatalogDeps): v
         response: { 204: nothing, ...problemResponses(...sessionCodes) },
       },
     },
-    async (request, reply) => {
-      await deleteSessionsOf(db, whose(request), personOf(request).sessionId);
-      return reply.code(204).send(null);
-    },
+    writing(database, (request, write) =>
+      write.single(async (db) => {
+        await deleteSessionsOf(db, whose(request), personOf(request).sessionId);
+        return gone();
+      }),
+    ),
   );
 }
 

@@ -17,9 +17,10 @@ import { isHungUp } from '../http/connections.ts';
 import { adminCodes, bodyCodes, idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { gone, made, writing } from '../http/writing.ts';
 import { accountAnswer, answerAccount } from './accounts.ts';
 import { personOf, requireSameOrigin } from './authenticate.ts';
-import { linkFields, strangerCodes, type PeopleDeps } from './invitation-routes.ts';
+import { linkFields, mailed, strangerCodes, type PeopleDeps } from './invitation-routes.ts';
 import { linkToken, newLink, notValid, openLink } from './links.ts';
 import { passwordResetMail } from './mail.ts';
 import type { AttemptPassword } from './password-attempts.ts';
@@ -58,7 +59,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
         response: { 204: nothing, ...problemResponses(...sessionCodes, ...bodyCodes) },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { userId, sessionId } = personOf(request);
       const account = await findAccount(db, request.caller.organizationId, userId);
       const passwordHash = account?.password_hash;
@@ -67,14 +68,14 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
       const isRight = await deps.attemptPassword(request, { email, passwordHash }, current_password);
       if (account === undefined || !isRight) throw wrongPassword();
       const after = await hashPassword(new_password, () => isHungUp(request));
-      await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         // Somebody else may have set a new one meanwhile.
         const isSet = await updatePassword(transaction, account, { before: account.password_hash, after });
         if (!isSet) throw wrongPassword();
         await deleteSessionsOf(transaction, account, sessionId);
+        return gone();
       });
-      return reply.code(204).send(null);
-    },
+    }),
   );
 
   app.post(
@@ -94,18 +95,21 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { organizationId: organization_id } = request.caller;
       const user = await findUser(db, organization_id, request.params.id);
       if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       await throttle.countLink(organization_id);
       const { link, tokenHash: token_hash } = newLink('password-reset', request, publicUrl);
-      const expires_at = await insertPasswordReset(db, { token_hash, organization_id, user_id: user.id });
-      // It was deleted meanwhile.
-      if (expires_at === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const mailed = (await sendMail?.(passwordResetMail(user.email, link, expires_at), request.log)) ?? false;
-      return reply.code(201).send({ link, mailed, expires_at });
-    },
+      const written = await write.single(async (db) => {
+        const expires_at = await insertPasswordReset(db, { token_hash, organization_id, user_id: user.id });
+        // It was deleted meanwhile.
+        if (expires_at === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        return made({ link, mailed: false, expires_at }, ['link']);
+      });
+      const mail = passwordResetMail(user.email, link, written.body.expires_at);
+      return await mailed(written, write, request, () => sendMail?.(mail, request.log));
+    }),
   );
 
   app.post(

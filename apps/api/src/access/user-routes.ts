@@ -18,6 +18,7 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, gone, writing } from '../http/writing.ts';
 import { role } from './accounts.ts';
 
 const userAnswer = z
@@ -66,7 +67,9 @@ export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
         response: { 200: organizationAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
       },
     },
-    async (request) => await renameOrganization(db, { id: request.caller.organizationId, name: request.body.name }),
+    writing(database, ({ caller, body }, write) =>
+      write.single(async (db) => done(await renameOrganization(db, { id: caller.organizationId, name: body.name }))),
+    ),
   );
 
   app.get(
@@ -106,16 +109,16 @@ export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
-      return await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         requireDone(await updateRole(transaction, organizationId, id, request.body.role));
         const user = await findUser(transaction, organizationId, id);
         if (user === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        return user;
+        return done(user);
       });
-    },
+    }),
   );
 
   app.delete(
@@ -132,14 +135,12 @@ export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'last_admin') },
       },
     },
-    async (request, reply) => {
-      const { organizationId } = request.caller;
-      const outcome = await db
-        .transaction()
-        .execute((transaction) => deleteUser(transaction, organizationId, request.params.id));
-      requireDone(outcome);
-      return reply.code(204).send(null);
-    },
+    writing(database, ({ caller, params }, write) =>
+      write.transaction(async (transaction) => {
+        requireDone(await deleteUser(transaction, caller.organizationId, params.id));
+        return gone();
+      }),
+    ),
   );
 }
 

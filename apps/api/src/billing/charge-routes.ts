@@ -12,6 +12,7 @@ import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { adminCodes, bodyCodes, changesOf, displayName, idInPath, idOf, oneOf } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, made, writing } from '../http/writing.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
 import { CHARGE_DECIMALS, chargeBody, PLAN_LIMITS, termsOf } from './charge-body.ts';
 import { mayEndNow, takePlace } from './replace-charge.ts';
@@ -30,8 +31,6 @@ const chargeChanges = changesOf({
 const security = [{ session: [] }];
 
 export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void {
-  const db = database.kysely;
-
   app.post(
     '/api/v1/plans/:id/charges',
     {
@@ -62,13 +61,13 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { organizationId: organization_id } = request.caller;
       const { id: planId } = request.params;
       const { body } = request;
       const meter_id = body.type === 'USAGE' ? body.meter_id : null;
       const terms = termsOf(body);
-      const charge = await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         const plan = await lockPlanAlone(transaction, organization_id, planId);
         if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
         checkType(plan, terms.type);
@@ -97,10 +96,9 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
               'only: cancel that one, or price the meter in another plan.',
           );
         }
-        return inserted;
+        return made(answerCharge(inserted));
       });
-      return reply.code(201).send(answerCharge(charge));
-    },
+    }),
   );
 
   app.patch(
@@ -123,11 +121,11 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id: planId, charge_id: id } = request.params;
       const { display_name, status } = request.body;
-      return await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         const charge = await lockCharge(transaction, organizationId, { planId, id });
         if (charge === undefined) throw new Refusal('not_found', NO_SUCH_THING);
         if (charge.status === 'INACTIVE' && status === 'ACTIVE') {
@@ -135,9 +133,9 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
         }
         const ends = status === 'INACTIVE' && (await mayEndNow(transaction, organizationId, charge));
         const changes = { display_name, ends };
-        return answerCharge(await updateCharge(transaction, organizationId, id, changes));
+        return done(answerCharge(await updateCharge(transaction, organizationId, id, changes)));
       });
-    },
+    }),
   );
 }
 

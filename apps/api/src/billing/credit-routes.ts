@@ -16,6 +16,7 @@ import { decimal } from '../http/decimals.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, made, writing } from '../http/writing.ts';
 import { creditAnswer } from './credit-shape.ts';
 
 /** No currency has more digits after the point than 4. */
@@ -62,8 +63,6 @@ const creditBody = z
 const security = [{ session: [] }];
 
 export function creditRoutes(app: App, { database, guards }: CatalogDeps): void {
-  const db = database.kysely;
-
   app.post(
     '/api/v1/customers/:id/credits',
     {
@@ -84,10 +83,9 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
         },
       },
     },
-    async (request, reply) => {
-      const grant = await db.transaction().execute((transaction) => grantCredit(transaction, request));
-      return reply.code(201).send(grant);
-    },
+    writing(database, (request, write) =>
+      write.transaction(async (transaction) => made(await grantCredit(transaction, request))),
+    ),
   );
 
   app.post(
@@ -105,7 +103,9 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
         response: { 200: creditAnswer, ...problemResponses(...adminCodes, 'not_found') },
       },
     },
-    (request) => db.transaction().execute((transaction) => endCredit(transaction, request)),
+    writing(database, (request, write) =>
+      write.transaction(async (transaction) => done(await endCredit(transaction, request))),
+    ),
   );
 }
 

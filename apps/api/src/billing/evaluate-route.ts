@@ -13,6 +13,7 @@ import { decimal } from '../http/decimals.ts';
 import { sessionCodes, bodyCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, writing } from '../http/writing.ts';
 import { CHARGE_DECIMALS, termsOf, triedCharge } from './charge-body.ts';
 import { NO_SUCH_METER } from './charge-routes.ts';
 
@@ -82,7 +83,7 @@ export function evaluateRoute(app: App, { database, guards }: CatalogDeps): void
         response: { 200: evaluateAnswer, ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found') },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { currency, charge, quantity, event_count, days_in_force, days_in_period } = request.body;
       if (charge.type === 'USAGE' && charge.meter_id !== undefined) {
         const meter = await findMeter(database.kysely, request.caller.organizationId, charge.meter_id);
@@ -92,10 +93,12 @@ export function evaluateRoute(app: App, { database, guards }: CatalogDeps): void
         days_in_force === undefined || days_in_period === undefined
           ? null
           : { inForce: days_in_force, inPeriod: days_in_period };
-      const digits = minorDigits(currency);
-      const { exact, detail } = rate(termsOf(charge), { quantity, eventCount: BigInt(event_count) }, days);
-      const { exactAmount, amount } = settle(exact, 0n, digits);
-      return { exact_amount: exactAmount, amount: formatAmount(amount, digits), detail };
-    },
+      return await write.computed(async () => {
+        const digits = minorDigits(currency);
+        const { exact, detail } = rate(termsOf(charge), { quantity, eventCount: BigInt(event_count) }, days);
+        const { exactAmount, amount } = settle(exact, 0n, digits);
+        return done({ exact_amount: exactAmount, amount: formatAmount(amount, digits), detail });
+      });
+    }),
   );
 }

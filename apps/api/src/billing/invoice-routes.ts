@@ -22,6 +22,7 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, writing } from '../http/writing.ts';
 import { between, betweenQuery } from './between.ts';
 import { INVOICE_STATUSES, invoiceAnswer, invoiceWithLines, recomputation } from './invoice-shape.ts';
 
@@ -157,16 +158,18 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
-      const [recomputed] = await recomputeInvoices(database, organizationId, [id], request.body?.from);
-      if (recomputed !== undefined) return recomputed;
-      if ((await findInvoiceRow(db, organizationId, id)) === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      throw new Refusal(
-        'invoice_not_finalized',
-        'The invoice is a draft, which is computed whenever it is read: finalize it first.',
-      );
-    },
+      return await write.computed(async () => {
+        const [recomputed] = await recomputeInvoices(database, organizationId, [id], request.body?.from);
+        if (recomputed !== undefined) return done(recomputed);
+        if ((await findInvoiceRow(db, organizationId, id)) === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        throw new Refusal(
+          'invoice_not_finalized',
+          'The invoice is a draft, which is computed whenever it is read: finalize it first.',
+        );
+      });
+    }),
   );
 }

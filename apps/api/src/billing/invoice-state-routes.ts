@@ -1,6 +1,6 @@
 // What becomes of an invoice: it is closed, paid, waived or given up.
 
-import { finalizeInvoices } from '@weir/db/billing/finalize';
+import { closeForDrafts, finalizeClosed } from '@weir/db/billing/finalize';
 import {
   markUncollectible,
   payInvoice,
@@ -9,9 +9,10 @@ import {
   type InvoiceOfActor,
 } from '@weir/db/billing/invoice-states';
 import { findInvoiceRow } from '@weir/db/billing/invoices';
-import { readInvoice, type InvoiceWithLines } from '@weir/db/billing/read-invoices';
+import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/read-invoices';
 import type { InvoiceStatus } from '@weir/db/billing/tables';
 import type { Database } from '@weir/db/database';
+import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import type { FastifyRequest } from 'fastify';
@@ -19,6 +20,7 @@ import { z } from 'zod';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, writing, type Write, type Written } from '../http/writing.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
@@ -70,7 +72,7 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
         },
       },
     },
-    async (request) => finalize(database, whichOf(request)),
+    writing(database, (request, write) => finalize(database, write, whichOf(request))),
   );
 
   app.post(
@@ -88,11 +90,11 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
         response: { 200: invoiceWithLines, ...problems },
       },
     },
-    async (request) => {
+    writing(database, (request, write) => {
       const which = whichOf(request);
       const { paid_at: paidAt = null, reference = null } = request.body ?? {};
-      return changed(database, which, await payInvoice(database, which, { paidAt, reference }));
-    },
+      return change(write, which, (transaction) => payInvoice(transaction, which, { paidAt, reference }));
+    }),
   );
 
   app.post(
@@ -111,11 +113,11 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
         response: { 200: invoiceWithLines, ...problems },
       },
     },
-    async (request) => {
+    writing(database, (request, write) => {
       const which = whichOf(request);
       const { note: said = null, rebill = false } = request.body ?? {};
-      return changed(database, which, await voidInvoice(database, which, { note: said, rebill }));
-    },
+      return change(write, which, (transaction) => voidInvoice(transaction, which, { note: said, rebill }));
+    }),
   );
 
   app.post(
@@ -133,10 +135,10 @@ export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps):
         response: { 200: invoiceWithLines, ...problems },
       },
     },
-    async (request) => {
+    writing(database, (request, write) => {
       const which = whichOf(request);
-      return changed(database, which, await markUncollectible(database, which, request.body?.note ?? null));
-    },
+      return change(write, which, (transaction) => markUncollectible(transaction, which, request.body?.note ?? null));
+    }),
   );
 }
 
@@ -145,8 +147,8 @@ function whichOf(request: FastifyRequest<{ Params: { id: string } }>): InvoiceOf
   return { organizationId, id: request.params.id, actor: `user:${userId}` };
 }
 
-async function getInvoice(database: Database, { organizationId, id }: InvoiceOfActor): Promise<InvoiceWithLines> {
-  const invoice = await readInvoice(database, organizationId, id);
+async function getInvoice(db: Queries, { organizationId, id }: InvoiceOfActor): Promise<InvoiceWithLines> {
+  const invoice = await readInvoiceWithin(db, organizationId, id);
   if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
   return invoice;
 }
@@ -159,40 +161,51 @@ const BY_STATUS: Record<InvoiceStatus, string> = {
   UNCOLLECTIBLE: 'The invoice is given up already: it can be paid or voided.',
 };
 
-/** The invoice after a change, or why there was none. */
-async function changed(database: Database, which: InvoiceOfActor, change: ChangeOutcome): Promise<InvoiceWithLines> {
-  switch (change.outcome) {
-    case 'done':
-      return getInvoice(database, which);
-    case 'not_found':
-      throw new Refusal('not_found', NO_SUCH_THING);
-    case 'paid_in_future':
-      throw invalidFields([{ path: 'paid_at', message: 'must not be in the future' }]);
-    case 'not_open':
-      throw new Refusal(
-        'invoice_not_open',
-        BY_STATUS[change.status],
-        change.status === 'PAID' ? { reference: change.reference } : {},
-      );
-  }
+/** Makes a change, and answers with the invoice as it is then; refuses what cannot be. */
+function change(
+  write: Write,
+  which: InvoiceOfActor,
+  make: (transaction: Queries) => Promise<ChangeOutcome>,
+): Promise<Written<InvoiceWithLines>> {
+  return write.transaction(async (transaction) => {
+    const change = await make(transaction);
+    switch (change.outcome) {
+      case 'done':
+        return done(await getInvoice(transaction, which));
+      case 'not_found':
+        throw new Refusal('not_found', NO_SUCH_THING);
+      case 'paid_in_future':
+        throw invalidFields([{ path: 'paid_at', message: 'must not be in the future' }]);
+      case 'not_open':
+        throw new Refusal(
+          'invoice_not_open',
+          BY_STATUS[change.status],
+          change.status === 'PAID' ? { reference: change.reference } : {},
+        );
+    }
+  });
 }
 
 const NO_DRAFT = 'The invoice is finalized already, and its amounts do not change any more.';
 
-async function finalize(database: Database, which: InvoiceOfActor): Promise<InvoiceWithLines> {
+async function finalize(database: Database, write: Write, which: InvoiceOfActor): Promise<Written<InvoiceWithLines>> {
   const { organizationId, id, actor } = which;
+  const options = { actor, now: true };
   const before = await findInvoiceRow(database.kysely, organizationId, id);
   if (before === undefined) throw new Refusal('not_found', NO_SUCH_THING);
   if (before.status !== 'DRAFT') throw new Refusal('invoice_not_draft', NO_DRAFT);
-  const { finalized, earlierDraft } = await finalizeInvoices(database, organizationId, [id], { actor, now: true });
-  if (earlierDraft.includes(id)) {
-    throw new Refusal('earlier_draft', 'An earlier invoice of the subscription is a draft: finalize that one first.');
-  }
-  // Somebody else was first, or it came to no line and is no more.
-  if (!finalized.includes(id)) {
-    const after = await getInvoice(database, which);
+  await closeForDrafts(database, organizationId, [id], options);
+  return await write.transaction(async (transaction) => {
+    const { finalized, deleted, earlierDraft } = await finalizeClosed(transaction, organizationId, [id], options);
+    if (earlierDraft.includes(id)) {
+      throw new Refusal('earlier_draft', 'An earlier invoice of the subscription is a draft: finalize that one first.');
+    }
+    // It came to no line, and is no more: that stays so.
+    if (deleted.includes(id)) return new Refusal('not_found', NO_SUCH_THING);
+    const after = await getInvoice(transaction, which);
+    if (finalized.includes(id)) return done(after);
+    // Somebody else was first.
     if (after.status !== 'DRAFT') throw new Refusal('invoice_not_draft', NO_DRAFT);
     throw new Error('a draft was asked to be finalized, and nothing became of it');
-  }
-  return await getInvoice(database, which);
+  });
 }

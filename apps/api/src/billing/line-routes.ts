@@ -19,6 +19,7 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
+import { gone, made, writing } from '../http/writing.ts';
 import { receipt, writeReceipts } from '../usage/receipt.ts';
 import { writingUsage } from '../usage/usage-answer.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
@@ -60,23 +61,25 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
       const invoice = await findInvoiceRow(db, organizationId, id);
       if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       const amount = amountOfText(request.body.amount, minorDigits(invoice.currency));
       const { description } = request.body;
-      const added = await insertAdjustmentLine(database, organizationId, id, { description, amount });
-      switch (added.outcome) {
-        case 'done':
-          return reply.code(201).send(added.line);
-        case 'not_found':
-          throw new Refusal('not_found', NO_SUCH_THING);
-        case 'not_draft':
-          throw new Refusal('invoice_not_draft', FINALIZED);
-      }
-    },
+      return await write.transaction(async (transaction) => {
+        const added = await insertAdjustmentLine(transaction, organizationId, id, { description, amount });
+        switch (added.outcome) {
+          case 'done':
+            return made(added.line);
+          case 'not_found':
+            throw new Refusal('not_found', NO_SUCH_THING);
+          case 'not_draft':
+            throw new Refusal('invoice_not_draft', FINALIZED);
+        }
+      });
+    }),
   );
 
   app.delete(
@@ -93,18 +96,20 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'invoice_not_draft') },
       },
     },
-    async (request, reply) => {
-      const { id, line_id: lineId } = request.params;
-      const { outcome } = await deleteAdjustmentLine(database, request.caller.organizationId, id, lineId);
-      switch (outcome) {
-        case 'done':
-          return reply.code(204).send(null);
-        case 'not_found':
-          throw new Refusal('not_found', NO_SUCH_THING);
-        case 'not_draft':
-          throw new Refusal('invoice_not_draft', FINALIZED);
-      }
-    },
+    writing(database, ({ caller, params }, write) =>
+      write.transaction(async (transaction) => {
+        const { id, line_id: lineId } = params;
+        const { outcome } = await deleteAdjustmentLine(transaction, caller.organizationId, id, lineId);
+        switch (outcome) {
+          case 'done':
+            return gone();
+          case 'not_found':
+            throw new Refusal('not_found', NO_SUCH_THING);
+          case 'not_draft':
+            throw new Refusal('invoice_not_draft', FINALIZED);
+        }
+      }),
+    ),
   );
 
   app.get(

@@ -7,6 +7,7 @@ import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { adminCodes, bodyCodes, changesOf, timeZone } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, writing } from '../http/writing.ts';
 
 /** As long as late events of a period are usual, and no longer: until then an invoice is a draft. */
 const GRACE_HOURS_MAX = 72;
@@ -82,6 +83,8 @@ export function settingsRoutes(app: App, { database, guards }: CatalogDeps): voi
         response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
       },
     },
-    async (request) => await updateBillingSettings(db, request.caller.organizationId, request.body),
+    writing(database, ({ caller, body }, write) =>
+      write.single(async (db) => done(await updateBillingSettings(db, caller.organizationId, body))),
+    ),
   );
 }

@@ -21,6 +21,7 @@ import { violatedConstraint } from '@weir/db/database';
 import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { made, type Write, type Written } from '../http/writing.ts';
 import { METER_TAKEN } from './subscription-refusals.ts';
 import { termsOf, type SubscriptionBody } from './subscription-body.ts';
 
@@ -31,9 +32,13 @@ export interface Subscriber {
 }
 
 /** Makes a subscription and opens the first of its past periods, mostly all of them. Throws a Refusal, with nothing written, where it cannot be. */
-export async function subscribe(db: Queries, subscriber: Subscriber, body: SubscriptionBody): Promise<Subscription> {
+export async function subscribe(
+  db: Queries,
+  write: Write,
+  { subscriber, body }: { subscriber: Subscriber; body: SubscriptionBody },
+): Promise<Written<Subscription>> {
   try {
-    return await db.transaction().execute((transaction) => subscribeWithin(transaction, subscriber, body));
+    return await write.transaction(async (transaction) => made(await subscribeWithin(transaction, subscriber, body)));
   } catch (error) {
     // Another request with this external_id was at it at the same time.
     if (violatedConstraint(error) === 'subscriptions_organization_id_external_id_key')

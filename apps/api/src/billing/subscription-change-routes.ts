@@ -20,6 +20,7 @@ import type { Caller } from '../access/authenticate.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, writing, type Write, type Written } from '../http/writing.ts';
 import { cancelBody, changeBody, subscriptionAnswer, subscriptionChanges } from './subscription-body.ts';
 import { BEHIND, ENDED, METER_TAKEN } from './subscription-refusals.ts';
 import type { BillingDeps } from './subscription-routes.ts';
@@ -32,8 +33,6 @@ type Change = (transaction: Queries, row: SubscriptionRow, actor: string) => Pro
 type LockedPlan = Awaited<ReturnType<typeof lockPlanToBill>>;
 
 export function subscriptionChangeRoutes(app: App, { database, guards }: BillingDeps): void {
-  const db = database.kysely;
-
   app.patch(
     '/api/v1/subscriptions/:id',
     {
@@ -51,9 +50,9 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { cancel_at_period_end, pending_plan_id } = request.body;
-      return await change(db, request.caller, request.params.id, async (transaction, row, actor) => {
+      return await change(write, request.caller, request.params.id, async (transaction, row, actor) => {
         const events: NewFeedEvent[] = [];
         if (cancel_at_period_end === false) events.push(...(await keepAfterPeriodEnd(transaction, row, { actor })));
         if (pending_plan_id === null) {
@@ -62,7 +61,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
         }
         return events;
       });
-    },
+    }),
   );
 
   app.post(
@@ -85,16 +84,16 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { cancel_at_period_end: isLater, reason } = request.body ?? cancelBody.parse({});
       const cancel = isLater ? cancelAtPeriodEnd : cancelNow;
       return await change(
-        db,
+        write,
         request.caller,
         request.params.id,
         async (transaction, row, actor) => await cancel(transaction, row, { actor, reason }),
       );
-    },
+    }),
   );
 
   app.post(
@@ -126,26 +125,27 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: Billing
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { plan_id: planId } = request.body;
       const { caller, params } = request;
-      return await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         // The plan before the subscription: whoever adds a charge to it holds the plan while it reserves the meter.
         const plan = await lockPlanToBill(transaction, caller.organizationId, planId);
-        return await changeWithin(transaction, caller, params.id, async (_, row, actor) => {
+        const subscription = await changeWithin(transaction, caller, params.id, async (_, row, actor) => {
           checkPlan(plan, row);
           const events = await changeAtPeriodEnd(transaction, row, { actor, planId });
           if (events === undefined) throw new Refusal('meter_already_billed', METER_TAKEN);
           return events;
         });
+        return done(subscription);
       });
-    },
+    }),
   );
 }
 
-/** Makes a change in one transaction, and returns the subscription as it is then. */
-async function change(db: Queries, caller: Caller, id: string, make: Change): Promise<Subscription> {
-  return await db.transaction().execute(async (transaction) => await changeWithin(transaction, caller, id, make));
+/** Makes a change in one transaction, and answers with the subscription as it is then. */
+function change(write: Write, caller: Caller, id: string, make: Change): Promise<Written<Subscription>> {
+  return write.transaction(async (transaction) => done(await changeWithin(transaction, caller, id, make)));
 }
 
 async function changeWithin(

@@ -10,6 +10,7 @@ import type { Guards } from '../access/authenticate.ts';
 import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { writing } from '../http/writing.ts';
 import { entitlementAnswer, readEntitlements } from './entitlement-answer.ts';
 import { subscribe } from './subscribe.ts';
 import {
@@ -68,12 +69,13 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { organizationId, userId } = request.caller;
-      const subscription = await subscribe(db, { organizationId, actor: `user:${userId}` }, request.body);
+      const subscriber = { organizationId, actor: `user:${userId}` };
+      const written = await subscribe(db, write, { subscriber, body: request.body });
       wakeRun(organizationId);
-      return reply.code(201).send(subscription);
-    },
+      return written;
+    }),
   );
 
   app.get(

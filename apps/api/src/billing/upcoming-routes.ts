@@ -1,14 +1,15 @@
 // What a subscription comes to before an invoice says so: its usage of the open period, the next invoice as of now, and after
 // its end what came late.
 
-import { settleSubscription } from '@weir/db/billing/adjustments';
-import { readInvoice } from '@weir/db/billing/read-invoices';
+import { closeForSettling, settleClosed } from '@weir/db/billing/adjustments';
+import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/read-invoices';
 import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/upcoming';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { adminCodes, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, made, writing } from '../http/writing.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoicePreview, invoiceWithLines } from './invoice-shape.ts';
 
@@ -57,20 +58,22 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
         response: { 200: invoicePreview, ...problemResponses(...adminCodes, 'not_found', 'subscription_ended') },
       },
     },
-    async (request) => {
-      const preview = await previewInvoice(database, request.caller.organizationId, request.params.id);
-      switch (preview.outcome) {
-        case 'done':
-          return preview.invoice;
-        case 'not_found':
-          throw new Refusal('not_found', NO_SUCH_THING);
-        case 'subscription_ended':
-          throw new Refusal(
-            'subscription_ended',
-            'The subscription has ended, and has no next invoice: its last one is in its list of invoices.',
-          );
-      }
-    },
+    writing(database, ({ caller, params }, write) =>
+      write.computed(async () => {
+        const preview = await previewInvoice(database, caller.organizationId, params.id);
+        switch (preview.outcome) {
+          case 'done':
+            return done(preview.invoice);
+          case 'not_found':
+            throw new Refusal('not_found', NO_SUCH_THING);
+          case 'subscription_ended':
+            throw new Refusal(
+              'subscription_ended',
+              'The subscription has ended, and has no next invoice: its last one is in its list of invoices.',
+            );
+        }
+      }),
+    ),
   );
 
   app.post(
@@ -92,32 +95,35 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
         },
       },
     },
-    async (request, reply) => {
-      const { organizationId, userId } = request.caller;
-      const settled = await settleSubscription(database, organizationId, request.params.id, {
-        actor: `user:${userId}`,
-      });
-      switch (settled.outcome) {
-        case 'settled': {
-          const invoice = await readInvoice(database, organizationId, settled.invoiceId);
-          if (invoice === undefined) throw new Error('an invoice is gone that was just finalized');
-          return reply.code(201).send({ invoice });
+    writing(database, async ({ caller, params }, write) => {
+      const { organizationId, userId } = caller;
+      const { id } = params;
+      const problem = await closeForSettling(database, organizationId, id);
+      return await write.transaction<{ invoice: InvoiceWithLines | null }>(async (transaction) => {
+        const by = { actor: `user:${userId}` };
+        const settled = problem ?? (await settleClosed(transaction, organizationId, id, by));
+        switch (settled.outcome) {
+          case 'settled': {
+            const invoice = await readInvoiceWithin(transaction, organizationId, settled.invoiceId);
+            if (invoice === undefined) throw new Error('an invoice is gone that was just finalized');
+            return made({ invoice });
+          }
+          case 'nothing':
+            return done({ invoice: null });
+          case 'not_found':
+            throw new Refusal('not_found', NO_SUCH_THING);
+          case 'subscription_not_ended':
+            throw new Refusal(
+              'subscription_not_ended',
+              'The subscription has not ended: what comes late is on its next invoice.',
+            );
+          case 'earlier_draft':
+            throw new Refusal(
+              'earlier_draft',
+              'The final invoice is a draft, and takes what comes late: finalize it first.',
+            );
         }
-        case 'nothing':
-          return reply.code(200).send({ invoice: null });
-        case 'not_found':
-          throw new Refusal('not_found', NO_SUCH_THING);
-        case 'subscription_not_ended':
-          throw new Refusal(
-            'subscription_not_ended',
-            'The subscription has not ended: what comes late is on its next invoice.',
-          );
-        case 'earlier_draft':
-          throw new Refusal(
-            'earlier_draft',
-            'The final invoice is a draft, and takes what comes late: finalize it first.',
-          );
-      }
-    },
+      });
+    }),
   );
 }

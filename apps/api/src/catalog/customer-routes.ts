@@ -19,6 +19,7 @@ import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
+import { done, gone, made, writing } from '../http/writing.ts';
 import {
   adminCodes,
   answerPage,
@@ -108,16 +109,15 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       checkMetadata(request.json);
       const id = newId();
       const { external_id = id, ...fields } = request.body;
       const organization_id = request.caller.organizationId;
-      const customer = await insertCustomer(db, { ...fields, organization_id, id, external_id }).catch(
-        (error: unknown) => tellWhoHas(db, organization_id, external_id, error),
-      );
-      return reply.code(201).send(customer);
-    },
+      return await write
+        .single(async (db) => made(await insertCustomer(db, { ...fields, organization_id, id, external_id })))
+        .catch((error: unknown) => tellWhoHas(db, organization_id, external_id, error));
+    }),
   );
 
   app.get(
@@ -188,19 +188,18 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       checkMetadata(request.json);
       const { caller, params, body } = request;
-      const customer = await db
-        .transaction()
-        .execute(async (transaction) => {
+      return await write
+        .transaction(async (transaction) => {
           await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
-          return await updateCustomer(transaction, caller.organizationId, params.id, body);
+          const customer = await updateCustomer(transaction, caller.organizationId, params.id, body);
+          if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+          return done(customer);
         })
         .catch((error: unknown) => tellWhoHas(db, caller.organizationId, body.external_id, error));
-      if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return customer;
-    },
+    }),
   );
 
   app.delete(
@@ -219,14 +218,13 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'customer_in_use') },
       },
     },
-    async (request, reply) => {
-      const { organizationId } = request.caller;
-      const deleted = await db
-        .transaction()
-        .execute((transaction) => deleteCustomer(transaction, organizationId, request.params.id));
-      if (!deleted) throw new Refusal('not_found', NO_SUCH_THING);
-      return reply.code(204).send(null);
-    },
+    writing(database, ({ caller, params }, write) =>
+      write.transaction(async (transaction) => {
+        const deleted = await deleteCustomer(transaction, caller.organizationId, params.id);
+        if (!deleted) throw new Refusal('not_found', NO_SUCH_THING);
+        return gone();
+      }),
+    ),
   );
 }
 

@@ -20,6 +20,7 @@ import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { randomBase62 } from '../access/secrets.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, gone, made, writing } from '../http/writing.ts';
 import {
   adminCodes,
   answerPage,
@@ -121,12 +122,12 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { organizationId: organization_id } = request.caller;
       const { body } = request;
       const { name, lookup_key, type } = body;
       const id = newId();
-      const feature = await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         await insertFeature(transaction, { organization_id, id, name, lookup_key, type });
         if (body.type === 'meter') {
           await insertMeter(transaction, {
@@ -140,10 +141,9 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
             metadata_keys: body.metadata_keys,
           });
         }
-        return await getFeature(transaction, organization_id, id);
+        return made(await getFeature(transaction, organization_id, id));
       });
-      return reply.code(201).send(feature);
-    },
+    }),
   );
 
   app.get(
@@ -215,19 +215,19 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
       const { unit, ...changes } = request.body;
-      return await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
         if (unit !== undefined && !(await updateUnitOfFeature(transaction, organizationId, id, unit))) {
           throw invalidFields([{ path: 'unit', message: 'is only for features of type meter, and this is none' }]);
         }
         if (Object.keys(changes).length > 0) await updateFeature(transaction, organizationId, id, changes);
-        return await getFeature(transaction, organizationId, id);
+        return done(await getFeature(transaction, organizationId, id));
       });
-    },
+    }),
   );
 
   app.delete(
@@ -247,18 +247,18 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
-      await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         // The feature is locked before its meter, as where both are changed: else two requests could wait for each other.
         // The meter is archived before the feature is gone, since the feature says whose it is.
         if (!(await lockFeature(transaction, organizationId, id))) throw new Refusal('not_found', NO_SUCH_THING);
         await archiveMeterOfFeature(transaction, organizationId, id);
         await deleteFeature(transaction, organizationId, id);
+        return gone();
       });
-      return reply.code(204).send(null);
-    },
+    }),
   );
 }
 

@@ -6,6 +6,7 @@ import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
+import { done, writing } from '../http/writing.ts';
 import {
   adminCodes,
   answerPage,
@@ -122,21 +123,21 @@ export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
       const { metadata_keys: keys, ...changes } = request.body;
-      return await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         const meter =
           Object.keys(changes).length > 0
             ? await updateMeter(transaction, organizationId, id, changes)
             : await findMeter(transaction, organizationId, id);
         if (meter === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-        if (keys === undefined) return meter;
+        if (keys === undefined) return done(meter);
         request.pay(KEYS_COST);
         await changeMetadataKeys(transaction, organizationId, id, keys);
-        return { ...meter, metadata_keys: keys };
+        return done({ ...meter, metadata_keys: keys });
       });
-    },
+    }),
   );
 }

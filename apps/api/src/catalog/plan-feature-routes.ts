@@ -8,6 +8,7 @@ import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
+import { done, gone, made, writing } from '../http/writing.ts';
 import { adminCodes, bodyCodes, changesOf, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -58,8 +59,6 @@ export const planFeatureAnswer = z
 const security = [{ session: [] }];
 
 export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): void {
-  const db = database.kysely;
-
   app.post(
     '/api/v1/plans/:id/features',
     {
@@ -78,12 +77,12 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
         },
       },
     },
-    async (request, reply) => {
+    writing(database, async (request, write) => {
       const { organizationId: organization_id } = request.caller;
       const { id: plan_id } = request.params;
       const { feature_id } = request.body;
       const usage_limit = exactLimit(request.body.usage_limit, request.json);
-      const planFeature = await db.transaction().execute(async (transaction) => {
+      return await write.transaction(async (transaction) => {
         if (!(await lockPlan(transaction, organization_id, plan_id))) throw new Refusal('not_found', NO_SUCH_THING);
         if (!(await lockFeature(transaction, organization_id, feature_id))) {
           throw new Refusal(
@@ -91,10 +90,9 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
             'Your organization has no feature with this feature_id: see GET /api/v1/features.',
           );
         }
-        return await insertPlanFeature(transaction, { ...request.body, organization_id, plan_id, usage_limit });
+        return made(await insertPlanFeature(transaction, { ...request.body, organization_id, plan_id, usage_limit }));
       });
-      return reply.code(201).send(planFeature);
-    },
+    }),
   );
 
   app.patch(
@@ -116,17 +114,19 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
         },
       },
     },
-    async (request) => {
+    writing(database, async (request, write) => {
       const { id: planId, feature_id: featureId } = request.params;
       const { usage_limit, ...others } = request.body;
       const changes = {
         ...others,
         ...(usage_limit !== undefined && { usage_limit: exactLimit(usage_limit, request.json) }),
       };
-      const changed = await updatePlanFeature(db, request.caller.organizationId, { planId, featureId }, changes);
-      if (changed === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return changed;
-    },
+      return await write.single(async (db) => {
+        const changed = await updatePlanFeature(db, request.caller.organizationId, { planId, featureId }, changes);
+        if (changed === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        return done(changed);
+      });
+    }),
   );
 
   app.delete(
@@ -142,13 +142,14 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },
     },
-    async (request, reply) => {
-      const { id, feature_id } = request.params;
-      if (!(await deletePlanFeature(db, request.caller.organizationId, id, feature_id))) {
-        throw new Refusal('not_found', NO_SUCH_THING);
-      }
-      return reply.code(204).send(null);
-    },
+    writing(database, ({ caller, params }, write) =>
+      write.single(async (db) => {
+        if (!(await deletePlanFeature(db, caller.organizationId, params.id, params.feature_id))) {
+          throw new Refusal('not_found', NO_SUCH_THING);
+        }
+        return gone();
+      }),
+    ),
   );
 }
 

@@ -21,6 +21,7 @@ import { slug, text } from '@weir/shared/text';
 import { z } from 'zod';
 import { answerCharge, chargeAnswer } from '../billing/charge-answer.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, gone, made, writing } from '../http/writing.ts';
 import {
   adminCodes,
   answerPage,
@@ -118,10 +119,10 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
         },
       },
     },
-    async (request, reply) => {
+    writing(database, (request, write) => {
       const plan = { ...request.body, organization_id: request.caller.organizationId, id: newId() };
-      return reply.code(201).send(await insertPlan(db, plan));
-    },
+      return write.single(async (db) => made(await insertPlan(db, plan)));
+    }),
   );
 
   app.get(
@@ -195,15 +196,14 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
         },
       },
     },
-    async (request) => {
-      const { caller, params, body } = request;
-      const plan = await db.transaction().execute(async (transaction) => {
+    writing(database, ({ caller, params, body }, write) =>
+      write.transaction(async (transaction) => {
         await checkFixed(transaction, caller.organizationId, params.id, body);
-        return await updatePlan(transaction, caller.organizationId, params.id, body);
-      });
-      if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return plan;
-    },
+        const plan = await updatePlan(transaction, caller.organizationId, params.id, body);
+        if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        return done(plan);
+      }),
+    ),
   );
 
   app.delete(
@@ -222,12 +222,12 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'plan_in_use') },
       },
     },
-    async (request, reply) => {
-      if (!(await deletePlan(db, request.caller.organizationId, request.params.id))) {
-        throw new Refusal('not_found', NO_SUCH_THING);
-      }
-      return reply.code(204).send(null);
-    },
+    writing(database, ({ caller, params }, write) =>
+      write.single(async (db) => {
+        if (!(await deletePlan(db, caller.organizationId, params.id))) throw new Refusal('not_found', NO_SUCH_THING);
+        return gone();
+      }),
+    ),
   );
 }
 

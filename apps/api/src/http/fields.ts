@@ -119,3 +119,7 @@ export const time = z.iso.datetime();
 
 /** An answer without a body. */
 export const nothing = z.null().meta({ description: 'Done; there is nothing more to say.' });
+
+/** Said of a secret in an answer. */
+export const NULL_IN_REPEATS =
+  'Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then.';

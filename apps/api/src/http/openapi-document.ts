@@ -3,6 +3,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import { exampleOf, type DocumentSchema } from './openapi-examples.ts';
+import { tellOfRepeats } from './openapi-repeats.ts';
 import { problemExamples } from './problem-examples.ts';
 
 interface Content {
@@ -40,6 +41,7 @@ const INPUT = 'Input';
 export function finishDocument<Given extends object>(given: Given): Given {
   const document = withUsedSchemas(given as unknown as Document);
   const { schemas } = document.components;
+  tellOfRepeats(document.paths);
   const told = new Set<string>();
   for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     const { operationId: owner = '', parameters = [], requestBody, responses } = operation;

@@ -1,11 +1,9 @@
 // The front door: the guard of the route has said who is asking (access/authenticate.ts). A request is read (read-event.ts) and
 // handed in (ingest.ts), which takes it into the queue or says why not.
 
-import { isUtf8 } from 'node:buffer';
 import type { Sender } from '@weir/queue/admit';
 import { Refusal } from '@weir/shared/errors';
 import { BATCH_ITEMS_MAX, trackBody } from '@weir/shared/event';
-import { text } from '@weir/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
@@ -18,6 +16,7 @@ import {
   statusOf,
   validatorCompiler,
 } from '../http/problem.ts';
+import { headerKey, KEY_HEADER, keyHeaderSchema, textOfKeyHeader } from '../http/key-header.ts';
 import type { RateLimits } from '../http/rate-limits.ts';
 import { readBatch } from './batch-body.ts';
 import type { Ingest } from './ingest.ts';
@@ -53,13 +52,9 @@ const batchItem = z
   .meta({ id: 'BatchItemResult' });
 const batchAnswer = z.object({ data: z.array(batchItem) });
 type BatchItem = z.output<typeof batchItem>;
-/** As in the body, so that a key that may stand in one may stand in the other. */
-const headerKey = text(1, 255);
 
-// For the document: withHeaderKey reads the header, since its bytes are UTF-8 and it may stand twice.
-const trackHeaders = z.object({
-  'idempotency-key': headerKey.optional().meta({ description: 'The same as the field idempotency_key.' }),
-});
+// For the document: withHeaderKey reads the header.
+const trackHeaders = keyHeaderSchema('The same as the field idempotency_key, to the letter.');
 
 const security = [{ apiKey: [] }];
 const refusals = problemResponses(
@@ -218,16 +213,9 @@ function senderOf({ caller }: FastifyRequest): Sender {
 
 /** The header Idempotency-Key means the same as the field; both may be sent when they agree. */
 function withHeaderKey(body: EventSource['body'], request: FastifyRequest): EventSource['body'] {
-  if (request.headers['idempotency-key'] === undefined) return body;
-  const values = request.raw.headersDistinct['idempotency-key'] ?? [];
-  // Node reads header bytes as Latin-1; a key in UTF-8 must be the same key in the header and in the body.
-  const bytes = values.map((value) => Buffer.from(value, 'latin1'));
-  // Read all the same, two keys that are not UTF-8 could become one, and the second event would be lost as a duplicate.
-  if (!bytes.every(isUtf8)) throw invalidFields([{ path: 'Idempotency-Key', message: 'must be UTF-8' }]);
-  const keys = bytes.map((each) => each.toString('utf8'));
-  const [key = ''] = keys;
-  const agree = keys.every((each) => each === key) && (body.idempotency_key ?? key) === key;
-  if (!agree) {
+  const key = textOfKeyHeader(request);
+  if (key === undefined) return body;
+  if ((body.idempotency_key ?? key) !== key) {
     throw invalidFields([
       {
         path: 'idempotency_key',
@@ -236,6 +224,6 @@ function withHeaderKey(body: EventSource['body'], request: FastifyRequest): Even
     ]);
   }
   const result = headerKey.safeParse(key);
-  if (!result.success) throw invalidRequest(result.error, 'Idempotency-Key');
+  if (!result.success) throw invalidRequest(result.error, KEY_HEADER);
   return { ...body, idempotency_key: key };
 }

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
+import { writing } from '../http/writing.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -168,7 +169,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         },
       },
     },
-    async (request, reply) => {
+    writing(deps.database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
       const span = request.json?.members.get('metadata');
@@ -188,9 +189,11 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         ...(corrected !== undefined && { metadata: corrected }),
         replayed: true,
       };
-      await deps.ingest.submit({ id, event: stagedText(event), sender: null, claim: null });
-      return reply.code(202).send({ id, status: 'queued' as const });
-    },
+      return await write.single(async () => {
+        await deps.ingest.submit({ id, event: stagedText(event), sender: null, claim: null });
+        return { status: 202, body: { id, status: 'queued' as const } };
+      });
+    }),
   );
 }
 

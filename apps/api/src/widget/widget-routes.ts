@@ -12,16 +12,20 @@ import { z } from 'zod';
 import type { Caller } from '../access/authenticate.ts';
 import { readEntitlements, type Entitlement, type EntitlementDeps } from '../billing/entitlement-answer.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
-import { bodyCodes, idInPath, readCodes, time } from '../http/fields.ts';
+import { bodyCodes, idInPath, NULL_IN_REPEATS, readCodes, time } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { made, writing } from '../http/writing.ts';
 import { meterUsage, usage } from '../usage/usage-answer.ts';
 import { chartQuery, getMeter, windowOf, windowQuery } from '../usage/usage-query.ts';
 import { sendMeterUsage, type UsageDeps } from '../usage/usage-routes.ts';
 
 const tokenAnswer = z
   .object({
-    token: z.string().meta({ description: 'The secret. Give it to the browser of this one customer.' }),
+    token: z
+      .string()
+      .nullable()
+      .meta({ description: `The secret. Give it to the browser of this one customer. ${NULL_IN_REPEATS}` }),
     expires_at: time.meta({ description: 'One hour after it was made.' }),
   })
   .meta({ id: 'WidgetToken' });
@@ -97,17 +101,17 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes) },
       },
     },
-    async ({ caller, body }, reply) => {
-      if (caller.apiKeyId === undefined) throw new Error('the guard lets API keys through and nothing else');
+    writing(database, ({ caller, body }, write) => {
+      const { organizationId: organization_id, apiKeyId: api_key_id } = caller;
+      if (api_key_id === undefined) throw new Error('the guard lets API keys through and nothing else');
       const token = newWidgetToken();
-      const { expires_at } = await insertWidgetToken(database.kysely, {
-        token_hash: hashSecret(token),
-        organization_id: caller.organizationId,
-        api_key_id: caller.apiKeyId,
-        customer_external_id: body.customer_external_id,
+      const { customer_external_id } = body;
+      return write.single(async (db) => {
+        const shown = { token_hash: hashSecret(token), organization_id, api_key_id, customer_external_id };
+        const { expires_at } = await insertWidgetToken(db, shown);
+        return made({ token, expires_at }, ['token']);
       });
-      return reply.code(201).send({ token, expires_at });
-    },
+    }),
   );
 
   app.get(

@@ -7,6 +7,7 @@ import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { adminCodes, bodyCodes, changesOf, idOf } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import { done, writing } from '../http/writing.ts';
 
 /** More than anybody looks at. */
 const METERS_MAX = 100;
@@ -63,12 +64,14 @@ export function widgetSettingsRoutes(app: App, { database, guards }: CatalogDeps
         response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
       },
     },
-    async ({ caller, body }) => {
-      const { organizationId } = caller;
-      const { meter_ids = (await getWidgetSettings(db, organizationId)).meter_ids } = body;
-      const settings = await updateWidgetSettings(db, organizationId, { meter_ids });
-      if (settings === undefined) throw new Refusal('not_found', NO_SUCH_METER);
-      return settings;
-    },
+    writing(database, ({ caller, body }, write) =>
+      write.single(async (db) => {
+        const { organizationId } = caller;
+        const { meter_ids = (await getWidgetSettings(db, organizationId)).meter_ids } = body;
+        const settings = await updateWidgetSettings(db, organizationId, { meter_ids });
+        if (settings === undefined) throw new Refusal('not_found', NO_SUCH_METER);
+        return done(settings);
+      }),
+    ),
   );
 }

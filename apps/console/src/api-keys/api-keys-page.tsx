@@ -11,7 +11,7 @@ import { Icon } from '../parts/icons.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
-import { Snippet } from '../parts/snippet.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
 import { Time } from '../parts/time.tsx';
 import { NewKeyForm } from './new-key-form.tsx';
 
@@ -83,7 +83,7 @@ function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
       ) : (
         <>
           <p className="dialog-lead">Copy it now and keep it like a password: nobody can show it again.</p>
-          <Snippet text={created.key} label="Copy the key" />
+          <SecretOnce text={created.key} label="Copy the key" />
           <div className="dialog-actions">
             <Button onClick={close}>I have copied it</Button>
           </div>

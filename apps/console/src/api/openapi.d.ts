@@ -1700,7 +1700,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "request_under_way" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -1743,8 +1743,8 @@ export interface components {
             last_used_at: string | null;
             /** Format: date-time */
             created_at: string;
-            /** @description The secret. It is shown here and never again. */
-            key: string;
+            /** @description The secret. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            key: string | null;
         };
         AuditEntry: {
             /** Format: uuid */
@@ -1818,11 +1818,8 @@ export interface components {
             expires_at: string;
             /** Format: date-time */
             created_at: string;
-            /**
-             * Format: uri
-             * @description Shown here and never again. Whoever has it can use it, once.
-             */
-            link: string;
+            /** @description Shown here and never again. Whoever has it can use it, once. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            link: string | null;
             /** @description Whether the mail server has taken a mail with the link. */
             mailed: boolean;
         };
@@ -2997,8 +2994,8 @@ export interface components {
             event_count: number;
         };
         WidgetToken: {
-            /** @description The secret. Give it to the browser of this one customer. */
-            token: string;
+            /** @description The secret. Give it to the browser of this one customer. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            token: string | null;
             /**
              * Format: date-time
              * @description One hour after it was made.
@@ -3068,11 +3065,8 @@ export interface components {
             meter_ids: string[] | null;
         };
         PasswordReset: {
-            /**
-             * Format: uri
-             * @description Shown here and never again. Whoever has it can use it, once.
-             */
-            link: string;
+            /** @description Shown here and never again. Whoever has it can use it, once. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            link: string | null;
             /** @description Whether the mail server has taken a mail with the link. */
             mailed: boolean;
             /** Format: date-time */
@@ -3463,7 +3457,10 @@ export interface operations {
     deleteOtherSessions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3472,6 +3469,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3490,7 +3491,10 @@ export interface operations {
     deleteSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -3501,6 +3505,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3519,7 +3527,10 @@ export interface operations {
     changePassword: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3543,6 +3554,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3561,7 +3576,10 @@ export interface operations {
     createPasswordReset: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -3572,6 +3590,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3759,7 +3781,10 @@ export interface operations {
     createInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3786,6 +3811,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3817,7 +3846,10 @@ export interface operations {
     deleteInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -3828,6 +3860,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3998,7 +4034,10 @@ export interface operations {
     updateOrganization: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4018,6 +4057,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4100,7 +4143,10 @@ export interface operations {
     deleteUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4111,6 +4157,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4129,7 +4179,10 @@ export interface operations {
     updateUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4155,6 +4208,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4315,7 +4372,10 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4340,6 +4400,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4375,7 +4439,10 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4386,6 +4453,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4472,7 +4543,10 @@ export interface operations {
     createFeature: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4523,6 +4597,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4610,7 +4688,10 @@ export interface operations {
     deleteFeature: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4621,6 +4702,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4639,7 +4724,10 @@ export interface operations {
     updateFeature: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4665,6 +4753,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4816,7 +4908,10 @@ export interface operations {
     updateMeter: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -4858,6 +4953,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4956,7 +5055,10 @@ export interface operations {
     createPlan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5005,6 +5107,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5114,7 +5220,10 @@ export interface operations {
     deletePlan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5125,6 +5234,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5143,7 +5256,10 @@ export interface operations {
     updatePlan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5187,6 +5303,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5221,7 +5341,10 @@ export interface operations {
     addPlanFeature: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5271,6 +5394,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5302,7 +5429,10 @@ export interface operations {
     removePlanFeature: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
                 feature_id: string;
@@ -5314,6 +5444,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5332,7 +5466,10 @@ export interface operations {
     updatePlanFeature: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
                 feature_id: string;
@@ -5367,6 +5504,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5467,7 +5608,10 @@ export interface operations {
     createCustomer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5514,6 +5658,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5603,7 +5751,10 @@ export interface operations {
     deleteCustomer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5614,6 +5765,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5632,7 +5787,10 @@ export interface operations {
     updateCustomer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5681,6 +5839,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5720,7 +5882,10 @@ export interface operations {
     createCharge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5934,6 +6099,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5973,7 +6142,10 @@ export interface operations {
     updateCharge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
                 charge_id: string;
@@ -6002,6 +6174,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6041,7 +6217,10 @@ export interface operations {
     evaluateCharge: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6205,6 +6384,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6282,7 +6465,10 @@ export interface operations {
     updateBillingSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6318,6 +6504,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6423,7 +6613,10 @@ export interface operations {
     createSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6478,6 +6671,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6601,7 +6798,10 @@ export interface operations {
     updateSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6630,6 +6830,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6733,7 +6937,10 @@ export interface operations {
     cancelSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6762,6 +6969,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6809,7 +7020,10 @@ export interface operations {
     changeSubscriptionPlan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6838,6 +7052,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6954,7 +7172,10 @@ export interface operations {
     createCredit: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7004,6 +7225,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7038,7 +7263,10 @@ export interface operations {
     voidCredit: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7049,6 +7277,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7490,7 +7722,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same as the field idempotency_key. */
+                /** @description The same as the field idempotency_key, to the letter. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -7950,7 +8182,10 @@ export interface operations {
     recomputeInvoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7976,6 +8211,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8120,7 +8359,10 @@ export interface operations {
     finalizeInvoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8131,6 +8373,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8241,7 +8487,10 @@ export interface operations {
     payInvoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8273,6 +8522,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8383,7 +8636,10 @@ export interface operations {
     voidInvoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8412,6 +8668,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8522,7 +8782,10 @@ export interface operations {
     markInvoiceUncollectible: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8545,6 +8808,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8655,7 +8922,10 @@ export interface operations {
     addInvoiceLine: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -8683,6 +8953,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8725,7 +8999,10 @@ export interface operations {
     deleteInvoiceLine: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
                 line_id: string;
@@ -8737,6 +9014,10 @@ export interface operations {
             /** @description Done; there is nothing more to say. */
             204: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9039,7 +9320,10 @@ export interface operations {
     previewInvoice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9050,6 +9334,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9152,7 +9440,10 @@ export interface operations {
     settleSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9163,6 +9454,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9179,6 +9474,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9455,7 +9754,10 @@ export interface operations {
     replayEvent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -9486,6 +9788,10 @@ export interface operations {
             /** @description Accepted */
             202: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9932,7 +10238,10 @@ export interface operations {
     createWidgetToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9952,6 +10261,10 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10211,7 +10524,10 @@ export interface operations {
     updateWidgetSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10234,6 +10550,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -8,6 +8,7 @@ import { NewKeyForm } from '../api-keys/new-key-form.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
 import { Snippet } from '../parts/snippet.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
@@ -53,7 +54,7 @@ export function FirstSteps() {
               <KeyStep hasKey={key !== undefined} created={created} onCreated={setCreated} />
             </Step>
             <Step title="Send an event" isDone={event !== undefined}>
-              {meter !== undefined && <SendStep meter={meter} secret={created?.key} last4={key?.last4} />}
+              {meter !== undefined && <SendStep meter={meter} secret={created?.key ?? undefined} last4={key?.last4} />}
               {event !== undefined && (
                 <p role="status">
                   <Status of={event.status} /> It came <Time at={event.received_at} as="ago" />, from{' '}
@@ -105,7 +106,7 @@ function KeyStep({ hasKey, created, onCreated }: KeyStepProps) {
     return (
       <>
         <p>Keep it like a password: it is shown here until you leave this page, and never again.</p>
-        <Snippet text={created.key} label="Copy the key" />
+        <SecretOnce text={created.key} label="Copy the key" />
       </>
     );
   }

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core';
-import { CopyButton } from '../parts/copy-button.tsx';
 import { Section } from '../parts/page.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
 import { Time } from '../parts/time.tsx';
 
 export interface ShownLink {
   title: string;
-  link: string;
+  link: string | null;
   expires_at: string;
   mailed?: boolean | undefined;
 }
@@ -27,9 +27,8 @@ export function LinkOnce({ link, onClose }: { link: ShownLink; onClose: () => vo
         </Button>
       }
     >
-      <div className="snippet" role="status">
-        <pre>{link.link}</pre>
-        <CopyButton value={link.link} label="Copy the link" />
+      <div role="status">
+        <SecretOnce text={link.link} label="Copy the link" />
       </div>
     </Section>
   );

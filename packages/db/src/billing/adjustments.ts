@@ -31,8 +31,22 @@ export async function settleSubscription(
   database: Database,
   organizationId: string,
   subscriptionId: string,
-  { actor }: { actor: string },
+  by: { actor: string },
 ): Promise<Settlement> {
+  return (
+    (await closeForSettling(database, organizationId, subscriptionId)) ??
+    (await database.kysely
+      .transaction()
+      .execute((transaction) => settleClosed(transaction, organizationId, subscriptionId, by)))
+  );
+}
+
+/** The first half of it: closes the organization, or returns why there is nothing to settle. */
+export async function closeForSettling(
+  database: Database,
+  organizationId: string,
+  subscriptionId: string,
+): Promise<Settlement | undefined> {
   const problem = await findProblem(database.kysely, organizationId, subscriptionId);
   if (problem !== undefined) return problem;
   const draft = await inSnapshot(database, (snapshot) =>
@@ -40,18 +54,26 @@ export async function settleSubscription(
   );
   if (draft === undefined) return { outcome: 'nothing' };
   await closeUntil(database, organizationId, await findReach(database.kysely, organizationId, subscriptionId));
-  return await database.kysely.transaction().execute(async (transaction) => {
-    const subscription = await lockSubscription(transaction, organizationId, subscriptionId);
-    const changed = await findProblem(transaction, organizationId, subscriptionId);
-    if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
-    const closing = await readClosing(transaction, organizationId);
-    const computed = await computeAdjustment(transaction, organizationId, subscriptionId, closing.number);
-    if (computed === undefined) return { outcome: 'nothing' };
-    const row = await insertAdjustment(transaction, subscription, computed.id, computed.lines);
-    const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
-    await writeFinalized(transaction, organizationId, [{ row, computed }], closing.number, actor, [created]);
-    return { outcome: 'settled', invoiceId: computed.id };
-  });
+  return undefined;
+}
+
+/** The second half, in a transaction that began after the first one. */
+export async function settleClosed(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionId: string,
+  { actor }: { actor: string },
+): Promise<Settlement> {
+  const subscription = await lockSubscription(transaction, organizationId, subscriptionId);
+  const changed = await findProblem(transaction, organizationId, subscriptionId);
+  if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
+  const closing = await readClosing(transaction, organizationId);
+  const computed = await computeAdjustment(transaction, organizationId, subscriptionId, closing.number);
+  if (computed === undefined) return { outcome: 'nothing' };
+  const row = await insertAdjustment(transaction, subscription, computed.id, computed.lines);
+  const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
+  await writeFinalized(transaction, organizationId, [{ row, computed }], closing.number, actor, [created]);
+  return { outcome: 'settled', invoiceId: computed.id };
 }
 
 /** What the late changes come to, at a closing or with null by now; nothing where that is no amount. */

@@ -37,30 +37,52 @@ export async function finalizeInvoices(
   database: Database,
   organizationId: string,
   invoiceIds: readonly string[],
+  options: FinalizeOptions,
+): Promise<Finalized> {
+  if (!(await closeForDrafts(database, organizationId, invoiceIds, options))) return NOTHING;
+  return await database.kysely
+    .transaction()
+    .execute((transaction) => finalizeClosed(transaction, organizationId, invoiceIds, options));
+}
+
+const NOTHING: Finalized = { finalized: [], deleted: [], earlierDraft: [] };
+
+/** The first half of it: closes the organization. Returns false, and changes nothing, where none of the drafts is due. */
+export async function closeForDrafts(
+  database: Database,
+  organizationId: string,
+  invoiceIds: readonly string[],
+  { now = false }: Pick<FinalizeOptions, 'now'>,
+): Promise<boolean> {
+  const reach = await findReach(database.kysely, organizationId, invoiceIds, now);
+  if (reach === undefined) return false;
+  await closeUntil(database, organizationId, reach);
+  return true;
+}
+
+/** The second half, in a transaction that began after the first one. */
+export async function finalizeClosed(
+  transaction: Queries,
+  organizationId: string,
+  invoiceIds: readonly string[],
   { actor, now = false }: FinalizeOptions,
 ): Promise<Finalized> {
-  const nothing: Finalized = { finalized: [], deleted: [], earlierDraft: [] };
-  const reach = await findReach(database.kysely, organizationId, invoiceIds, now);
-  if (reach === undefined) return nothing;
-  await closeUntil(database, organizationId, reach);
-  return await database.kysely.transaction().execute(async (transaction) => {
-    const locked = await lockDrafts(transaction, organizationId, invoiceIds, now);
-    // Only now: what somebody else settled while this one waited was settled at this closing or at one before it.
-    const closing = await readClosing(transaction, organizationId);
-    const covered = locked.filter((row) => isCovered(row, closing, now));
-    if (covered.length === 0) return nothing;
-    const { ready, earlierDraft } = await leaveLater(transaction, organizationId, covered.sort(byPeriod));
-    const computed = await computeInvoices(transaction, organizationId, ready, closing.number);
-    const both = ready.flatMap((row, index): LockedInvoice[] => {
-      const each = computed[index];
-      return each === undefined ? [] : [{ row, computed: each }];
-    });
-    const deleted = both.filter(({ computed }) => computed.lines.length === 0).map(({ row }) => row.id);
-    const kept = both.filter(({ computed }) => computed.lines.length > 0);
-    await deleteInvoices(transaction, organizationId, deleted);
-    await writeFinalized(transaction, organizationId, kept, closing.number, actor);
-    return { finalized: kept.map(({ row }) => row.id), deleted, earlierDraft: earlierDraft.map(({ id }) => id) };
+  const locked = await lockDrafts(transaction, organizationId, invoiceIds, now);
+  // Only now: what somebody else settled while this one waited was settled at this closing or at one before it.
+  const closing = await readClosing(transaction, organizationId);
+  const covered = locked.filter((row) => isCovered(row, closing, now));
+  if (covered.length === 0) return NOTHING;
+  const { ready, earlierDraft } = await leaveLater(transaction, organizationId, covered.sort(byPeriod));
+  const computed = await computeInvoices(transaction, organizationId, ready, closing.number);
+  const both = ready.flatMap((row, index): LockedInvoice[] => {
+    const each = computed[index];
+    return each === undefined ? [] : [{ row, computed: each }];
   });
+  const deleted = both.filter(({ computed }) => computed.lines.length === 0).map(({ row }) => row.id);
+  const kept = both.filter(({ computed }) => computed.lines.length > 0);
+  await deleteInvoices(transaction, organizationId, deleted);
+  await writeFinalized(transaction, organizationId, kept, closing.number, actor);
+  return { finalized: kept.map(({ row }) => row.id), deleted, earlierDraft: earlierDraft.map(({ id }) => id) };
 }
 
 /**

@@ -8,7 +8,6 @@ import { RATING_VERSION } from '@weir/rating/rate';
 import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type Selectable } from 'kysely';
-import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
 import type { ComputedLine } from './compute-lines.ts';
@@ -170,60 +169,56 @@ export type AdjustmentOutcome = { outcome: 'done'; line: InvoiceLine } | { outco
 
 /** Adds an ADJUSTMENT line to a draft. The amount is in the minor unit of the invoice's currency. */
 export async function insertAdjustmentLine(
-  database: Database,
+  transaction: Queries,
   organizationId: string,
   invoiceId: string,
   { description, amount }: AdjustmentFields,
 ): Promise<AdjustmentOutcome> {
-  return await database.kysely.transaction().execute(async (transaction) => {
-    const invoice = await lockInvoiceRow(transaction, organizationId, invoiceId);
-    if (invoice === undefined) return { outcome: 'not_found' };
-    if (invoice.status !== 'DRAFT') return { outcome: 'not_draft' };
-    const text = formatAmount(amount, minorDigits(invoice.currency));
-    const line = await transaction
-      .insertInto('invoice_lines')
-      .values((eb) => ({
-        organization_id: organizationId,
-        id: newId(),
-        invoice_id: invoiceId,
-        position: eb
-          .selectFrom('invoice_lines')
-          .select(sql<number>`coalesce(max(position), -1) + 1`.as('position'))
-          .where('organization_id', '=', organizationId)
-          .where('invoice_id', '=', invoiceId),
-        kind: 'ADJUSTMENT' as const,
-        description,
-        exact_amount: formatExact(parseExact(text)),
-        billed_before: formatAmount(0n, minorDigits(invoice.currency)),
-        amount: text,
-        rating_version: RATING_VERSION,
-      }))
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    return {
-      outcome: 'done',
-      line: lineOf({ ...line, terms: null, meter_id: null }, invoice.currency),
-    };
-  });
+  const invoice = await lockInvoiceRow(transaction, organizationId, invoiceId);
+  if (invoice === undefined) return { outcome: 'not_found' };
+  if (invoice.status !== 'DRAFT') return { outcome: 'not_draft' };
+  const text = formatAmount(amount, minorDigits(invoice.currency));
+  const line = await transaction
+    .insertInto('invoice_lines')
+    .values((eb) => ({
+      organization_id: organizationId,
+      id: newId(),
+      invoice_id: invoiceId,
+      position: eb
+        .selectFrom('invoice_lines')
+        .select(sql<number>`coalesce(max(position), -1) + 1`.as('position'))
+        .where('organization_id', '=', organizationId)
+        .where('invoice_id', '=', invoiceId),
+      kind: 'ADJUSTMENT' as const,
+      description,
+      exact_amount: formatExact(parseExact(text)),
+      billed_before: formatAmount(0n, minorDigits(invoice.currency)),
+      amount: text,
+      rating_version: RATING_VERSION,
+    }))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return {
+    outcome: 'done',
+    line: lineOf({ ...line, terms: null, meter_id: null }, invoice.currency),
+  };
 }
 
 /** Takes an ADJUSTMENT line off a draft. `not_found` also where the line is one that the draft is computed to have. */
 export async function deleteAdjustmentLine(
-  database: Database,
+  transaction: Queries,
   organizationId: string,
   invoiceId: string,
   lineId: string,
 ): Promise<{ outcome: 'done' | 'not_found' | 'not_draft' }> {
-  return await database.kysely.transaction().execute(async (transaction) => {
-    const invoice = await lockInvoiceRow(transaction, organizationId, invoiceId);
-    if (invoice === undefined) return { outcome: 'not_found' };
-    if (invoice.status !== 'DRAFT') return { outcome: 'not_draft' };
-    const { numDeletedRows } = await transaction
-      .deleteFrom('invoice_lines')
-      .where('organization_id', '=', organizationId)
-      .where('invoice_id', '=', invoiceId)
-      .where('id', '=', lineId)
-      .executeTakeFirst();
-    return { outcome: numDeletedRows > 0n ? 'done' : 'not_found' };
-  });
+  const invoice = await lockInvoiceRow(transaction, organizationId, invoiceId);
+  if (invoice === undefined) return { outcome: 'not_found' };
+  if (invoice.status !== 'DRAFT') return { outcome: 'not_draft' };
+  const { numDeletedRows } = await transaction
+    .deleteFrom('invoice_lines')
+    .where('organization_id', '=', organizationId)
+    .where('invoice_id', '=', invoiceId)
+    .where('id', '=', lineId)
+    .executeTakeFirst();
+  return { outcome: numDeletedRows > 0n ? 'done' : 'not_found' };
 }

@@ -1,4 +1,5 @@
-// What becomes of a finalized invoice: it is paid, waived, or given up. Its amounts stay as they are.
+// What becomes of a finalized invoice: it is paid, waived, or given up. Its amounts stay as they are. Each of these is a step in a
+// transaction of the caller, who rolls it back where nothing was done.
 //
 // Locks are taken in the order of all billing: the subscription, the invoice, grants, the feed.
 
@@ -6,7 +7,6 @@ import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { sql } from 'kysely';
-import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { returnDraws } from './draws.ts';
 import { rebillDues } from './dues.ts';
@@ -39,29 +39,27 @@ export interface Payment {
 }
 
 /** Marks an invoice paid, OPEN or UNCOLLECTIBLE as it may be. `paid_in_future` where Postgres's clock is before `paidAt`. */
-export async function payInvoice(database: Database, which: InvoiceOfActor, payment: Payment): Promise<ChangeOutcome> {
-  return await changeInvoice(
-    database,
-    which,
-    ['OPEN', 'UNCOLLECTIBLE'],
-    'invoice.paid',
-    async (transaction, row, timeZone) => {
-      const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
+export async function payInvoice(
+  transaction: Queries,
+  which: InvoiceOfActor,
+  payment: Payment,
+): Promise<ChangeOutcome> {
+  return await changeInvoice(transaction, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.paid', async (row, timeZone) => {
+    const { rows } = await sql<{ paid_at: string; is_ahead: boolean }>`
       SELECT at AS paid_at, at > now AS is_ahead
       FROM (SELECT coalesce(${payment.paidAt === null ? null : instantInZone(payment.paidAt, timeZone)}::timestamptz, billing_now()) AS at, billing_now() AS now) AS times`.execute(
-        transaction,
-      );
-      if (rows[0]?.is_ahead !== false) return 'paid_in_future';
-      const digits = minorDigits(row.currency);
-      const due = amountDueOf(row, amountOf(row.total, digits));
-      return {
-        status: 'PAID',
-        amount_paid: formatAmount(amountOf(row.amount_paid, digits) + due, digits),
-        paid_at: rows[0].paid_at,
-        reference: payment.reference,
-      };
-    },
-  );
+      transaction,
+    );
+    if (rows[0]?.is_ahead !== false) return 'paid_in_future';
+    const digits = minorDigits(row.currency);
+    const due = amountDueOf(row, amountOf(row.total, digits));
+    return {
+      status: 'PAID',
+      amount_paid: formatAmount(amountOf(row.amount_paid, digits) + due, digits),
+      paid_at: rows[0].paid_at,
+      reference: payment.reference,
+    };
+  });
 }
 
 /**
@@ -69,11 +67,11 @@ export async function payInvoice(database: Database, which: InvoiceOfActor, paym
  * invoice of the subscription bills its dues again, as they are by then.
  */
 export async function voidInvoice(
-  database: Database,
+  transaction: Queries,
   which: InvoiceOfActor,
   { note, rebill }: { note: string | null; rebill: boolean },
 ): Promise<ChangeOutcome> {
-  return await changeInvoice(database, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.voided', async (transaction, row) => {
+  return await changeInvoice(transaction, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.voided', async (row) => {
     const unfounded = rebill ? undefined : await readUnfounded(transaction, which.organizationId, row);
     await returnDraws(transaction, which.organizationId, row.id, unfounded);
     if (rebill) await rebillDues(transaction, which.organizationId, row.id);
@@ -83,11 +81,11 @@ export async function voidInvoice(
 
 /** Gives an OPEN invoice up: it is past due no more, and may still be paid. */
 export async function markUncollectible(
-  database: Database,
+  transaction: Queries,
   which: InvoiceOfActor,
   note: string | null,
 ): Promise<ChangeOutcome> {
-  return await changeInvoice(database, which, ['OPEN'], 'invoice.uncollectible', async () => ({
+  return await changeInvoice(transaction, which, ['OPEN'], 'invoice.uncollectible', async () => ({
     status: 'UNCOLLECTIBLE',
     ...(note !== null && { note }),
   }));
@@ -97,35 +95,33 @@ type Changes = Partial<Pick<InvoiceRow, 'status' | 'amount_paid' | 'paid_at' | '
 type StateEvent = 'invoice.paid' | 'invoice.voided' | 'invoice.uncollectible';
 
 async function changeInvoice(
-  database: Database,
+  transaction: Queries,
   { organizationId, id, actor }: InvoiceOfActor,
   from: readonly InvoiceStatus[],
   type: StateEvent,
-  change: (transaction: Queries, row: InvoiceRow, timeZone: string) => Promise<Changes | 'paid_in_future'>,
+  change: (row: InvoiceRow, timeZone: string) => Promise<Changes | 'paid_in_future'>,
 ): Promise<ChangeOutcome> {
-  return await database.kysely.transaction().execute(async (transaction) => {
-    const found = await findInvoiceRow(transaction, organizationId, id);
-    if (found === undefined) return { outcome: 'not_found' };
-    const subscription = await lockSubscription(transaction, organizationId, found.subscription_id);
-    const row = await lockInvoiceRow(transaction, organizationId, id);
-    if (subscription === undefined || row === undefined) return { outcome: 'not_found' };
-    if (!from.includes(row.status)) return { outcome: 'not_open', status: row.status, reference: row.reference };
-    const changes = await change(transaction, row, subscription.time_zone);
-    if (changes === 'paid_in_future') return { outcome: changes };
-    const changed = await transaction
-      .updateTable('invoices')
-      .set({ ...changes, is_past_due: false })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    const activated = await leavePastDue(transaction, organizationId, [subscription.id]);
-    const events: NewFeedEvent[] = [{ type, actor, data: invoiceData(changed) }];
-    if (activated.length > 0) {
-      const data = subscriptionData({ ...subscription, status: 'ACTIVE' });
-      events.push({ type: 'subscription.activated', actor, data });
-    }
-    await appendFeed(transaction, organizationId, events);
-    return { outcome: 'done' };
-  });
+  const found = await findInvoiceRow(transaction, organizationId, id);
+  if (found === undefined) return { outcome: 'not_found' };
+  const subscription = await lockSubscription(transaction, organizationId, found.subscription_id);
+  const row = await lockInvoiceRow(transaction, organizationId, id);
+  if (subscription === undefined || row === undefined) return { outcome: 'not_found' };
+  if (!from.includes(row.status)) return { outcome: 'not_open', status: row.status, reference: row.reference };
+  const changes = await change(row, subscription.time_zone);
+  if (changes === 'paid_in_future') return { outcome: changes };
+  const changed = await transaction
+    .updateTable('invoices')
+    .set({ ...changes, is_past_due: false })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const activated = await leavePastDue(transaction, organizationId, [subscription.id]);
+  const events: NewFeedEvent[] = [{ type, actor, data: invoiceData(changed) }];
+  if (activated.length > 0) {
+    const data = subscriptionData({ ...subscription, status: 'ACTIVE' });
+    events.push({ type: 'subscription.activated', actor, data });
+  }
+  await appendFeed(transaction, organizationId, events);
+  return { outcome: 'done' };
 }

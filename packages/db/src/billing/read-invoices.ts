@@ -40,20 +40,27 @@ export async function readInvoice(
   organizationId: string,
   id: string,
 ): Promise<InvoiceWithLines | undefined> {
-  return await inSnapshot(database, async (snapshot) => {
-    const row = await findInvoiceRow(snapshot, organizationId, id);
-    if (row === undefined) return undefined;
-    const { drafts, at } = await computeDrafts(snapshot, organizationId, [row]);
-    const draft = drafts.get(id);
-    if (draft !== undefined) {
-      return {
-        ...invoiceOf(row, { totals: draft, at }),
-        lines: draft.lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)),
-      };
-    }
-    const lines = await listLineRows(snapshot, organizationId, [id]);
-    return { ...invoiceOf(row), lines: lines.map((line) => lineOf(line, row.currency)) };
-  });
+  return await inSnapshot(database, (snapshot) => readInvoiceWithin(snapshot, organizationId, id));
+}
+
+/** The same within a transaction, with what it has changed. A draft is exact in one that is a snapshot. */
+export async function readInvoiceWithin(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+): Promise<InvoiceWithLines | undefined> {
+  const row = await findInvoiceRow(transaction, organizationId, id);
+  if (row === undefined) return undefined;
+  const { drafts, at } = await computeDrafts(transaction, organizationId, [row]);
+  const draft = drafts.get(id);
+  if (draft !== undefined) {
+    return {
+      ...invoiceOf(row, { totals: draft, at }),
+      lines: draft.lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)),
+    };
+  }
+  const lines = await listLineRows(transaction, organizationId, [id]);
+  return { ...invoiceOf(row), lines: lines.map((line) => lineOf(line, row.currency)) };
 }
 
 /** What those of the invoices come to that are drafts, by their ids, and the time of the snapshot. */

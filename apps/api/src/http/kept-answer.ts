@@ -1,0 +1,42 @@
+// What of an answer is kept for a repeat: all of it but secrets, and but lists where it is very large.
+
+import { ANSWER_BYTES_MAX, type KeptAnswer } from '@weir/db/request-keys';
+
+/** How a request that changed something is answered. */
+export interface Answer<Body> {
+  status: 200 | 201 | 202 | 204;
+  body: Body;
+  /** Members of the body that are shown once. */
+  secrets?: readonly string[];
+}
+
+/** Of an answer that is too large, lists that have more bytes are left out. */
+const LIST_BYTES_MAX = 4_096;
+
+export function keptOf({ status, body, secrets = [] }: Answer<unknown>): KeptAnswer {
+  if (body === null) return { status, answer: null, withheld: [] };
+  const shown = { ...(body as object), ...Object.fromEntries(secrets.map((name) => [name, null])) };
+  const text = JSON.stringify(shown);
+  if (Buffer.byteLength(text) <= ANSWER_BYTES_MAX) return { status, answer: text, withheld: [...secrets] };
+  const withheld = [...secrets];
+  const shorter = JSON.stringify(withoutLists(shown, '', withheld));
+  return Buffer.byteLength(shorter) <= ANSWER_BYTES_MAX
+    ? { status, answer: shorter, withheld }
+    : { status, answer: '{}', withheld: Object.keys(shown) };
+}
+
+/** The value with empty lists where there are long ones, whose names are added to `withheld`. */
+function withoutLists(value: unknown, path: string, withheld: string[]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    if (JSON.stringify(value).length <= LIST_BYTES_MAX) return value;
+    withheld.push(path);
+    return [];
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      withoutLists(each, path === '' ? name : `${path}.${name}`, withheld),
+    ]),
+  );
+}

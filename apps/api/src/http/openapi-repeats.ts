@@ -1,0 +1,66 @@
+// What the document says of Idempotency-Key: of every operation that takes it, and of those that refuse it.
+
+import { isRepeatable, refusesKey } from './repeats.ts';
+
+interface Response {
+  description: string;
+  headers?: Record<string, object>;
+  content?: Record<string, object>;
+}
+
+interface Operation {
+  parameters?: object[];
+  responses: Record<string, Response>;
+}
+
+const KEY = {
+  in: 'header',
+  name: 'idempotency-key',
+  required: false,
+  description:
+    'Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is ' +
+    'done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+const HEADERS = {
+  'Idempotent-Replay': {
+    description: 'The request came before with this Idempotency-Key: this is its first answer.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'Idempotent-Withheld': {
+    description:
+      'Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty.',
+    schema: { type: 'string' },
+  },
+};
+
+/** Adds all of it to the paths of a document. */
+export function tellOfRepeats(paths: Record<string, Record<string, Operation>>): void {
+  for (const [path, methods] of Object.entries(paths)) {
+    const url = path.replace(/\{(\w+)\}/g, ':$1');
+    for (const [name, operation] of Object.entries(methods)) {
+      const method = name.toUpperCase();
+      if (isRepeatable(method, url)) tell(operation);
+      else if (refusesKey(method, url)) addProblem(operation, '422', 'invalid_request');
+    }
+  }
+}
+
+function tell(operation: Operation): void {
+  operation.parameters = [...(operation.parameters ?? []), KEY];
+  addProblem(operation, '409', 'request_under_way');
+  addProblem(operation, '422', 'invalid_request');
+  addProblem(operation, '422', 'idempotency_key_reused');
+  for (const [status, response] of Object.entries(operation.responses))
+    if (status.startsWith('2')) response.headers = { ...response.headers, ...HEADERS };
+}
+
+/** The description of a problem's status is the list of its codes. */
+function addProblem({ responses }: Operation, status: string, code: string): void {
+  const response = responses[status];
+  if (response === undefined) {
+    const schema = { $ref: '#/components/schemas/Problem' };
+    responses[status] = { description: code, content: { 'application/problem+json': { schema } } };
+  } else if (!response.description.split(', ').includes(code)) response.description += `, ${code}`;
+}

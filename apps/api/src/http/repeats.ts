@@ -1,0 +1,98 @@
+// Which requests take an Idempotency-Key: all that change something, but those that sign somebody in or out. A route that is neither
+// made with `writing` nor named here stops the start. The header is obeyed or refused: it is never ignored.
+
+import type { Database } from '@weir/db/database';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { createHash } from 'node:crypto';
+import { credentialOf } from '../access/authenticate.ts';
+import { KEY_HEADER, keyInHeader } from './key-header.ts';
+import { invalidFields } from './problem.ts';
+import type { App } from './typed-app.ts';
+import { findFirst, isWriting, sendWritten } from './writing.ts';
+
+/** The key of an event is the event's, for ever. */
+const KEYS_OF_EVENTS: ReadonlySet<string> = new Set(['POST /api/v1/sdk/track', 'POST /api/v1/sdk/track/batch']);
+
+const OF_A_LINK = 'is of no use here, since a link works once: leave it out';
+const OF_A_SESSION = 'is of no use here, since it is not known yet whose it is: leave it out';
+
+/** Unsafe by their method, and refused with a key: why. */
+const WITHOUT_KEY: ReadonlyMap<string, string> = new Map([
+  ['POST /api/v1/auth/signup', OF_A_SESSION],
+  ['POST /api/v1/auth/login', OF_A_SESSION],
+  ['POST /api/v1/auth/logout', 'is of no use here, since a session ends once: leave it out'],
+  ['POST /api/v1/auth/password-reset/request', OF_A_SESSION],
+  ['POST /api/v1/auth/password-reset', OF_A_LINK],
+  ['POST /api/v1/auth/invitation', OF_A_LINK],
+  ['POST /api/v1/auth/invitation/accept', OF_A_LINK],
+]);
+
+const OF_A_READ = 'is for requests that change something, and this one only reads: leave it out';
+
+const READS = new Set(['GET', 'HEAD']);
+
+/** Whether an operation takes the header, and repeats its first answer: of the document, with the path as Fastify has it. */
+export function isRepeatable(method: string, url: string): boolean {
+  const name = `${method} ${url}`;
+  return isUnsafe(method) && url.startsWith('/api/') && !KEYS_OF_EVENTS.has(name) && !WITHOUT_KEY.has(name);
+}
+
+/** Whether an operation refuses the header. */
+export function refusesKey(method: string, url: string): boolean {
+  return whyNot(method, url) !== undefined;
+}
+
+function whyNot(method: string, url: string): string | undefined {
+  if (!url.startsWith('/api/')) return undefined;
+  return READS.has(method) ? OF_A_READ : WITHOUT_KEY.get(`${method} ${url}`);
+}
+
+const isUnsafe = (method: string): boolean => !READS.has(method) && method !== 'OPTIONS';
+
+/** Sets this up for every route that is added after it. Throws for one that changes something and is not made with `writing`. */
+export function useRepeats(app: App, database: Database): void {
+  app.decorateRequest('key', undefined);
+  app.decorateRequest('isRepeat', false);
+  const repeat = answerRepeat(database);
+  app.addHook('onRoute', (route) => {
+    for (const method of [route.method].flat()) {
+      const why = whyNot(method, route.url);
+      if (why !== undefined) route.onRequest = [route.onRequest ?? [], refuseKey(why)].flat();
+      else if (isRepeatable(method, route.url)) {
+        if (!isWriting(route.handler))
+          throw new Error(
+            `${method} ${route.url} is not safe to repeat: make its handler with writing of http/writing.ts`,
+          );
+        route.preHandler = [route.preHandler ?? [], repeat].flat();
+      }
+    }
+  });
+}
+
+function refuseKey(message: string): onRequestHookHandler {
+  return (request, _reply, done) => {
+    if (request.headers['idempotency-key'] === undefined) done();
+    else done(invalidFields([{ path: KEY_HEADER, message }]));
+  };
+}
+
+/** Before anything is begun, and before the audit log hears of it: what was done is not done again. */
+function answerRepeat(database: Database) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const sent = keyInHeader(request);
+    if (sent === undefined) return undefined;
+    const { organizationId } = request.caller;
+    request.key = {
+      organizationId,
+      keyHash: hashOf(organizationId, credentialOf(request.caller), sent),
+      requestHash: hashOf(request.method, request.url, request.json?.text ?? ''),
+    };
+    const first = await findFirst(database, request.key);
+    if (first === undefined) return undefined;
+    request.isRepeat = true;
+    return sendWritten(reply, first);
+  };
+}
+
+/** None of the parts but the last holds a NUL. */
+const hashOf = (...parts: string[]): Buffer => createHash('sha256').update(parts.join('\0')).digest();

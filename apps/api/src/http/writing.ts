@@ -1,0 +1,210 @@
+// How a request that changes something is answered, so that it is safe to repeat. With an Idempotency-Key the answer is written down
+// in the transaction of the change; whoever sends the request again gets that answer, and nothing is done a second time. A route that
+// changes something and is not made with `writing` stops the start (repeats.ts).
+
+import type { Database } from '@weir/db/database';
+import type { Queries } from '@weir/db/page';
+import {
+  findRequestKey,
+  holdRequestKey,
+  insertRequestKey,
+  updateKeptAnswer,
+  type FoundKey,
+  type KeptAnswer,
+  type RequestKey,
+} from '@weir/db/request-keys';
+import { Refusal } from '@weir/shared/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendJson } from './send-json.ts';
+import { keptOf, type Answer } from './kept-answer.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** That of the header Idempotency-Key. */
+    key: RequestKey | undefined;
+    /** Whether it was answered with what another request had come to. */
+    isRepeat: boolean;
+  }
+}
+
+export const done = <Body>(body: Body): Answer<Body> => ({ status: 200, body });
+export const gone = (): Answer<null> => ({ status: 204, body: null });
+/** `secrets` are members of the body that are shown once, and null when the answer is repeated. */
+export const made = <Body>(body: Body, secrets: readonly (keyof Body & string)[] = []): Answer<Body> => ({
+  status: 201,
+  body,
+  secrets,
+});
+
+/** What a change came to. There is no other way to one than `Write`. */
+export interface Written<Body> {
+  readonly body: Body;
+  /** Whether another request made the change: then nothing is left to do. */
+  readonly isRepeat: boolean;
+}
+
+/** What `Written` is made of. */
+class Outcome<Body> implements Written<Body> {
+  readonly body: Body;
+  readonly answer: Answer<Body>;
+  /** The answer to a request before this one. */
+  readonly first: KeptAnswer | undefined;
+
+  constructor(answer: Answer<Body>, first?: KeptAnswer) {
+    this.answer = answer;
+    this.body = answer.body;
+    this.first = first;
+  }
+
+  get isRepeat(): boolean {
+    return this.first !== undefined;
+  }
+}
+
+/** A change that may be answered with a refusal, and be kept all the same: one that is returned. One that is thrown leaves nothing. */
+type Work<Body> = (transaction: Queries) => Promise<Answer<Body> | Refusal>;
+
+/** Makes the change of one request. */
+export class Write {
+  readonly #db: Queries;
+  readonly #key: RequestKey | undefined;
+  /** What the change came to that may be there by now, with its key. */
+  #ours: Outcome<unknown> | undefined;
+
+  constructor(database: Database, { key }: FastifyRequest) {
+    this.#db = database.kysely;
+    this.#key = key;
+  }
+
+  /** A change that takes several statements: all of them, or none. */
+  async transaction<Body>(work: Work<Body>): Promise<Written<Body>> {
+    const outcome = await this.#db.transaction().execute((transaction) => this.#within(transaction, work));
+    if (outcome instanceof Refusal) throw outcome;
+    return outcome;
+  }
+
+  /** A change that is one statement, or none of Postgres: without a key it needs no transaction. */
+  async single<Body>(work: Work<Body>): Promise<Written<Body>> {
+    if (this.#key !== undefined) return await this.transaction(work);
+    const answer = await work(this.#db);
+    if (answer instanceof Refusal) throw answer;
+    return new Outcome(answer);
+  }
+
+  /** What is computed, and changes nothing. Two requests with one key may compute it at the same time: the first answer counts. */
+  async computed<Body>(compute: () => Promise<Answer<Body>>): Promise<Written<Body>> {
+    const answer = await compute();
+    const key = this.#key;
+    if (key === undefined || (await insertRequestKey(this.#db, key, keptOf(answer)))) return new Outcome(answer);
+    return firstOf<Body>(await findRequestKey(this.#db, key)) ?? new Outcome(answer);
+  }
+
+  /** Says more in an answer than was known when the change was made. Where that fails, a repeat does not say it. */
+  async amend<Body>(written: Written<Body>, more: Partial<Body>, log: FastifyRequest['log']): Promise<Written<Body>> {
+    if (!(written instanceof Outcome)) throw new Error('what was written comes from elsewhere');
+    const { answer } = written as Outcome<Body>;
+    const amended = { ...answer, body: { ...answer.body, ...more } };
+    if (this.#key !== undefined) {
+      await updateKeptAnswer(this.#db, this.#key, keptOf(amended)).catch((error: unknown) =>
+        log.warn({ err: error }, 'what came of a request after its change could not be written beside its key'),
+      );
+    }
+    return new Outcome(amended);
+  }
+
+  /**
+   * The first answer, where a request failed although it had come to be: the answer of Postgres was lost, or a repeat of it found
+   * things changed by it. Throws the error else.
+   */
+  async findAfter<Body>(failure: unknown, request: FastifyRequest): Promise<Written<Body>> {
+    const key = this.#key;
+    if (key === undefined || (failure instanceof Refusal && failure.code === 'request_under_way')) throw failure;
+    const found = await findRequestKey(this.#db, key).catch(() => undefined);
+    if (found?.outcome !== 'same') throw failure;
+    request.log.info({ err: failure }, 'a request failed that had come to be: it gets its first answer');
+    return (this.#ours as Outcome<Body> | undefined) ?? new Outcome<Body>(answerOf(found.kept), found.kept);
+  }
+
+  async #within<Body>(transaction: Queries, work: Work<Body>): Promise<Outcome<Body> | Refusal> {
+    const key = this.#key;
+    if (key === undefined) {
+      const answer = await work(transaction);
+      return answer instanceof Refusal ? answer : new Outcome(answer);
+    }
+    const first = firstOf<Body>(await holdRequestKey(transaction, key));
+    if (first !== undefined) return first;
+    const answer = await work(transaction);
+    if (answer instanceof Refusal) return answer;
+    if (!(await insertRequestKey(transaction, key, keptOf(answer)))) throw new Error('a key that is held was written');
+    const ours = new Outcome(answer);
+    this.#ours = ours;
+    return ours;
+  }
+}
+
+/** The first answer to a request, undefined where there is none. Throws a Refusal where its key cannot be used now, or for it. */
+function firstOf<Body>(found: FoundKey | { outcome: 'under_way' }): Outcome<Body> | undefined {
+  switch (found.outcome) {
+    case 'new':
+      return undefined;
+    case 'same':
+      return new Outcome<Body>(answerOf(found.kept), found.kept);
+    case 'other':
+      throw new Refusal(
+        'idempotency_key_reused',
+        'This Idempotency-Key belongs to a request with another method, path or body: use a new key for a new request.',
+      );
+    case 'under_way':
+      throw new Refusal(
+        'request_under_way',
+        'The request with this Idempotency-Key is under way: ask again in a moment.',
+        {
+          retryAfterSeconds: 1,
+        },
+      );
+  }
+}
+
+function answerOf<Body>({ status, answer }: KeptAnswer): Answer<Body> {
+  return { status: status as Answer<Body>['status'], body: (answer === null ? null : JSON.parse(answer)) as Body };
+}
+
+/** The first answer to a request that has one. Nothing else was done for it; throws as {@link firstOf}. */
+export async function findFirst(database: Database, key: RequestKey): Promise<Written<unknown> | undefined> {
+  return firstOf(await findRequestKey(database.kysely, key));
+}
+
+/** Those that were made by `writing`. */
+const handlers = new WeakSet<object>();
+
+export const isWriting = (handler: object): boolean => handlers.has(handler);
+
+/**
+ * The handler of a route that changes something. What it returns comes from `write`, by which it makes its change once; what it does
+ * before is done again by a repeat that comes at the same time, and what it does after may be lost.
+ */
+export function writing<Request extends FastifyRequest, Body>(
+  database: Database,
+  handler: (request: Request, write: Write) => Promise<Written<Body>>,
+): (request: Request, reply: FastifyReply) => Promise<Body> {
+  const handle = async (request: Request, reply: FastifyReply): Promise<Body> => {
+    const write = new Write(database, request);
+    const written = await handler(request, write).catch((error: unknown) => write.findAfter<Body>(error, request));
+    request.isRepeat = written.isRepeat;
+    // The types of a route are about the body, and not about how it is sent.
+    return sendWritten(reply, written) as unknown as Body;
+  };
+  handlers.add(handle);
+  return handle;
+}
+
+/** Sends what a change came to, or had come to before. */
+export function sendWritten(reply: FastifyReply, written: Written<unknown>): FastifyReply {
+  if (!(written instanceof Outcome)) throw new Error('what was written comes from elsewhere');
+  const { answer, first } = written;
+  void reply.code(answer.status);
+  if (first === undefined) return reply.send(answer.body);
+  void reply.header('idempotent-replay', 'true');
+  if (first.withheld.length > 0) void reply.header('idempotent-withheld', first.withheld.join(', '));
+  return first.answer === null ? reply.send(null) : sendJson(reply, first.answer);
+}

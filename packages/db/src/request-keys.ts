@@ -1,0 +1,185 @@
+// The Idempotency-Keys of requests, each with the first answer. A key is held by a lock of the transaction that makes the change, and
+// written in it: no crash leaves a change without its key, or a key without its change.
+
+import { sql } from 'kysely';
+import type { Queries } from './page.ts';
+
+/** For so long a request that is sent again gets its first answer. Less only by the share of its organization: see below. */
+const KEPT_DAYS = 30;
+
+/** Which key, by hashes alone: what a client chose is not kept. */
+export interface RequestKey {
+  organizationId: string;
+  /** SHA-256 of whose key it is, and the key. */
+  keyHash: Buffer;
+  /** SHA-256 of what is asked for with it. */
+  requestHash: Buffer;
+}
+
+/** The first answer to a request, as far as it is kept. */
+export interface KeptAnswer {
+  status: number;
+  /** JSON; null where it has no body. */
+  answer: string | null;
+  /** Members of the answer that are not kept. */
+  withheld: string[];
+}
+
+/** What is known of a key. `other`: it belongs to another request. */
+export type FoundKey = { outcome: 'new' | 'other' } | { outcome: 'same'; kept: KeptAnswer };
+
+/** The first of the two numbers of the lock; the second is of the key. */
+const LOCK = 20_015;
+
+/**
+ * Takes a key in hand until the end of the transaction, and tells what is known of it. `under_way`: another transaction has it in
+ * hand. That is told at once, and nobody waits.
+ */
+export async function holdRequestKey(
+  transaction: Queries,
+  key: RequestKey,
+): Promise<FoundKey | { outcome: 'under_way' }> {
+  // Two keys of one number are taken for one in one case of four billion, while both are under way: then one of them is sent again.
+  const { rows } = await sql<{ held: boolean }>`
+    SELECT pg_try_advisory_xact_lock(${LOCK}, ${key.keyHash.readInt32BE(0)}) AS held`.execute(transaction);
+  // In another statement, which sees what was committed before the lock was free.
+  return rows[0]?.held === true ? await findRequestKey(transaction, key) : { outcome: 'under_way' };
+}
+
+/** What is known of a key, whoever has it in hand. */
+export async function findRequestKey(
+  db: Queries,
+  { organizationId, keyHash, requestHash }: RequestKey,
+): Promise<FoundKey> {
+  const found = await db
+    .selectFrom('request_keys')
+    .select(['request_hash', 'status', 'answer', 'withheld'])
+    .where('organization_id', '=', organizationId)
+    .where('key_hash', '=', keyHash)
+    .where('created_at', '>', oldest)
+    .executeTakeFirst();
+  if (found === undefined) return { outcome: 'new' };
+  const { request_hash, ...kept } = found;
+  return request_hash.equals(requestHash) ? { outcome: 'same', kept } : { outcome: 'other' };
+}
+
+/**
+ * Writes a key with its answer, last of all in the transaction of the change. Returns false, and changes nothing, where there is an
+ * answer already: that cannot be while the key is in hand.
+ */
+export async function insertRequestKey(
+  db: Queries,
+  { organizationId: organization_id, keyHash: key_hash, requestHash: request_hash }: RequestKey,
+  kept: KeptAnswer,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('request_keys')
+    .values({ organization_id, key_hash, request_hash, ...kept })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['organization_id', 'key_hash'])
+        // One that is too old to count, and was not deleted yet.
+        .doUpdateSet(({ ref }) => ({
+          request_hash: ref('excluded.request_hash'),
+          status: ref('excluded.status'),
+          answer: ref('excluded.answer'),
+          withheld: ref('excluded.withheld'),
+          created_at: ref('excluded.created_at'),
+        }))
+        .where('request_keys.created_at', '<=', oldest),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows > 0n;
+}
+
+/** Changes the answer that is kept, where more became known after the change. */
+export async function updateKeptAnswer(
+  db: Queries,
+  { organizationId, keyHash }: RequestKey,
+  kept: KeptAnswer,
+): Promise<void> {
+  await db
+    .updateTable('request_keys')
+    .set(kept)
+    .where('organization_id', '=', organizationId)
+    .where('key_hash', '=', keyHash)
+    .execute();
+}
+
+const oldest = sql<string>`now() - make_interval(days => ${sql.lit(KEPT_DAYS)})`;
+
+/** Rows that one statement deletes: it takes well under a second. */
+const DELETED_MAX = 5_000;
+
+/** Other maintenance waits meanwhile; what is left is deleted the next time. */
+const STATEMENTS_MAX = 20;
+
+/**
+ * What the keys of one organization that are older than a day may take, in bytes of their answers and {@link ROW_BYTES} for each. Of
+ * more the oldest are let go first. That is well over a million keys, and no organization can fill the disk of all.
+ */
+const SHARE_BYTES_MAX = 1_073_741_824;
+
+/** What a key takes beside its answer, with its places in both indexes. */
+const ROW_BYTES = 300;
+
+/** No answer that has more bytes is kept in full. */
+export const ANSWER_BYTES_MAX = 65_536;
+
+/** Deletes keys that are too old, or too many of one organization. Returns how many there were; what is left is for the next time. */
+export async function deleteOldRequestKeys(db: Queries, shareBytesMax = SHARE_BYTES_MAX): Promise<number> {
+  return (await deleteTooOld(db)) + (await deleteOverShare(db, shareBytesMax));
+}
+
+async function deleteTooOld(db: Queries): Promise<number> {
+  return await inSlices(async () => {
+    // Organization by organization, as the index has them.
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM request_keys USING (
+        SELECT found.organization_id, found.key_hash FROM organizations CROSS JOIN LATERAL (
+          SELECT organization_id, key_hash FROM request_keys
+          WHERE organization_id = organizations.id AND created_at <= ${oldest}
+          ORDER BY created_at LIMIT ${DELETED_MAX}
+        ) AS found LIMIT ${DELETED_MAX}
+      ) AS old
+      WHERE request_keys.organization_id = old.organization_id AND request_keys.key_hash = old.key_hash`.execute(db);
+    return Number(numAffectedRows);
+  });
+}
+
+async function deleteOverShare(db: Queries, bytesMax: number): Promise<number> {
+  // With fewer rows none has more than its share, however large its answers are.
+  const rowsMin = Math.floor(bytesMax / (ANSWER_BYTES_MAX + ROW_BYTES));
+  const { rows: large } = await sql<{ id: string }>`
+    SELECT id FROM organizations WHERE EXISTS (
+      SELECT FROM request_keys WHERE organization_id = organizations.id OFFSET ${rowsMin} LIMIT 1)`.execute(db);
+  let deleted = 0;
+  for (const { id } of large) {
+    // Newest first, and no further than to the one that is too much: those before it are let go with it.
+    const { rows } = await sql<{ created_at: string }>`
+      SELECT created_at FROM (
+        SELECT created_at, sum(bytes + ${ROW_BYTES}) OVER (ORDER BY created_at DESC ROWS UNBOUNDED PRECEDING) AS held
+        FROM request_keys WHERE organization_id = ${id} AND created_at <= now() - interval '1 day'
+      ) AS newest WHERE held > ${bytesMax} LIMIT 1`.execute(db);
+    const until = rows[0]?.created_at;
+    if (until === undefined) continue;
+    deleted += await inSlices(async () => {
+      const { numAffectedRows = 0n } = await sql`
+        DELETE FROM request_keys WHERE organization_id = ${id} AND key_hash = ANY (ARRAY(
+          SELECT key_hash FROM request_keys WHERE organization_id = ${id} AND created_at <= ${until}::timestamptz
+          ORDER BY created_at LIMIT ${DELETED_MAX}))`.execute(db);
+      return Number(numAffectedRows);
+    });
+  }
+  return deleted;
+}
+
+async function inSlices(deleteSlice: () => Promise<number>): Promise<number> {
+  let deleted = 0;
+  for (let statements = 0; statements < STATEMENTS_MAX; statements += 1) {
+    const slice = await deleteSlice();
+    deleted += slice;
+    if (slice < DELETED_MAX) break;
+  }
+  return deleted;
+}
