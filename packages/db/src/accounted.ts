@@ -57,7 +57,8 @@ export async function lookAtEvents<T>(
     await sql`SELECT pg_advisory_lock(${DRAIN_LOCK})`.execute(session);
     const result = await use(lookOf(session, filter));
     await sql`COMMIT`.execute(session);
-    await sql`DISCARD ALL`.execute(session);
+    await sql`DISCARD TEMP`.execute(session);
+    await sql`SELECT pg_advisory_unlock_all()`.execute(session);
     return result;
   });
 }

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresQueryResult } 
 import { errorCodeOf } from '@weir/shared/errors';
 import pg from 'pg';
 import { isOfConnection, NotingClient } from './noting-client.ts';
+import { setUpSession } from './session-settings.ts';
 import type { Tables } from './schema.ts';
 
 /** Access to Postgres: `kysely` for what an admin asks, `pool` for the statements of the track path. */
@@ -46,15 +47,6 @@ function isoOfPostgres(text: string): string {
 }
 
 /**
- * What a statement means must not depend on how somebody has set up the role or the database. These are the settings that
- * would change it: with array_nulls off, an array that holds NULL is refused or holds the word; with another isolation, what
- * is read after waiting for a lock is from before it. What only makes statements slower or fail is left as it was set.
- */
-export const SESSION_SETTINGS =
-  '-c timezone=UTC -c datestyle=ISO -c array_nulls=on -c standard_conforming_strings=on ' +
-  '-c default_transaction_isolation=read\\ committed';
-
-/**
  * Opens a pool. Nothing is connected yet, so this also works while Postgres is away. What a role or a database has set for
  * itself does not get in the way: each connection sets what Weir relies on.
  */
@@ -64,7 +56,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   // A client that went silent within a transaction would hold its rows until TCP gives up, which takes hours. Postgres ends
   // it as soon as a statement does not come in the time that one may take.
   const idleMs = Math.min(statementTimeoutMs, IDLE_IN_TRANSACTION_MS_MAX);
-  const limits = `-c statement_timeout=${statementTimeoutMs} -c idle_in_transaction_session_timeout=${idleMs}`;
+  const limits = { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: idleMs };
   const pool = new pg.Pool({
     Client: NotingClient,
     connectionString,
@@ -76,12 +68,12 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     query_timeout: statementTimeoutMs === 0 ? undefined : statementTimeoutMs + Math.min(statementTimeoutMs, 2_000),
     keepAliveInitialDelayMillis: 10_000,
     types: parsers,
-    // No statement here runs for so long that compiling it first pays. The last one wins, so ours come last.
-    options: `${given} ${SESSION_SETTINGS} -c jit=off ${limits}`,
+    ...(given !== '' && { options: given }),
     application_name: 'weir',
+    // No statement here runs for so long that compiling it first pays.
     // The pool waits for it and gives nobody a connection on which it failed, though its types do not say so.
     // oxlint-disable-next-line typescript/no-misused-promises
-    onConnect: keepCommits,
+    onConnect: (client) => setUpSession(client, { jit: 'off', ...limits }),
   });
   // Also of a connection that somebody holds between two queries: the pool tells of idle ones only, and an error that
   // nobody listens to ends the process.
@@ -115,15 +107,6 @@ export function withoutOptions(url: string): { connectionString: string; given: 
   searchParams.delete('options');
   if (isChecked && !isOfLibpq) searchParams.set('sslmode', 'verify-full');
   return { connectionString: address.href, given };
-}
-
-/**
- * With `synchronous_commit` off, Postgres says that events are recorded before they are on disk, and Redis forgets them then.
- * Whatever is stronger is left as the operator has set it. Awaited before the connection is used, which fails if this does.
- */
-export async function keepCommits(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
-  await client.query(`SELECT set_config('synchronous_commit', 'on', false)
-    WHERE current_setting('synchronous_commit') = 'off'`);
 }
 
 /**

@@ -5,6 +5,8 @@ import { SettingsError } from '@weir/shared/settings';
 import pg from 'pg';
 import type { Database } from './database.ts';
 import { findMissing, requireUtf8 } from './migrations.ts';
+import { NotingClient } from './noting-client.ts';
+import { requireOwnSession } from './own-session.ts';
 
 /** What tells one database from every other, and from its own past. */
 export interface DatabaseIdentity {
@@ -21,15 +23,25 @@ export interface DatabaseIdentity {
 
 /**
  * Throws a SettingsError, in one line for the operator, for a database on which this version of Weir cannot run: one that is
- * not migrated to it, or to a newer one, and one that is not UTF-8. Throws what Postgres says when it does not answer.
+ * not migrated to it, or to a newer one, one that is not UTF-8, and one behind a pooler that shares sessions. Throws what Postgres says when it does not answer.
  */
 export async function requireSchema(database: Database): Promise<void> {
+  await requireSessions(database.pool);
   await requireUtf8(database.pool);
   const missing = await findMissing(database.pool);
   if (missing.length > 0) {
     throw new SettingsError(
       `The database is not migrated to this version (${missing.join(', ')} missing): run npm run migrate.`,
     );
+  }
+}
+
+async function requireSessions(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await requireOwnSession(client, () => new NotingClient(pool.options));
+  } finally {
+    client.release();
   }
 }
 

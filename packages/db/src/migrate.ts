@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { SESSION_SETTINGS, keepCommits, withoutOptions } from './database.ts';
+import { withoutOptions } from './database.ts';
 import { NotingClient } from './noting-client.ts';
 import { MIGRATIONS, findMissing, requireUtf8 } from './migrations.ts';
+import { requireOwnSession } from './own-session.ts';
 import { makePartitions } from './partitions.ts';
+import { setUpSession } from './session-settings.ts';
 
 // Any fixed number will do, as long as nothing else in this database locks it.
 const MIGRATION_LOCK = 7_339_221_551;
@@ -16,16 +18,18 @@ const MIGRATION_LOCK = 7_339_221_551;
  */
 export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
   const { connectionString, given } = withoutOptions(databaseUrl);
-  const client = new NotingClient({
+  const config = {
     connectionString,
     connectionTimeoutMillis: 10_000,
     application_name: 'weir-migrate',
-    // A migration takes as long as it takes.
-    options: `${given} ${SESSION_SETTINGS} -c statement_timeout=0`,
-  });
+    ...(given !== '' && { options: given }),
+  };
+  const client = new NotingClient(config);
   try {
     await client.connect();
-    await keepCommits(client);
+    // A migration takes as long as it takes.
+    await setUpSession(client, { statement_timeout: 0 });
+    await requireOwnSession(client, () => new NotingClient(config));
     await requireUtf8(client);
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const applied = await applyMissing(client);

@@ -1,0 +1,35 @@
+import type pg from 'pg';
+
+/**
+ * What a statement means must not depend on how somebody has set up the role or the database. These are the settings that
+ * would change it: with array_nulls off, an array that holds NULL is refused or holds the word; with another isolation, what
+ * is read after waiting for a lock is from before it. What only makes statements slower or fail is left as it was set.
+ */
+const SETTINGS = {
+  timezone: 'UTC',
+  datestyle: 'ISO',
+  array_nulls: 'on',
+  standard_conforming_strings: 'on',
+  default_transaction_isolation: 'read committed',
+};
+
+/**
+ * With `synchronous_commit` off, Postgres says that events are recorded before they are on disk, and Redis forgets them then.
+ * Whatever is stronger is left as the operator has set it.
+ */
+const KEEPS_COMMITS = `set_config('synchronous_commit',
+  CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`;
+
+/**
+ * Sets what Weir relies on for a new connection, and what is given besides. Awaited before the connection is used, which fails if
+ * this does. A statement and no options of the start: a pooler takes no options, or drops them without a word.
+ */
+export async function setUpSession(
+  client: Pick<pg.ClientBase, 'query'>,
+  given: Record<string, string | number>,
+): Promise<void> {
+  const all = Object.entries({ ...SETTINGS, ...given }).map(
+    ([name, value]) => `set_config('${name}', '${value}', false)`,
+  );
+  await client.query(`SELECT ${[...all, KEEPS_COMMITS].join(', ')}`);
+}
