@@ -52,6 +52,9 @@ COPY --from=build /weir/apps/reconcile/dist apps/reconcile/dist
 COPY --from=build /weir/apps/admin/dist apps/admin/dist
 COPY docs/guides docs/guides
 COPY deploy/reconcile-nightly.sh deploy/
+# The commit that this is built from, for weir_build_info: docker compose build --build-arg REVISION=$(git rev-parse HEAD)
+ARG REVISION=
+RUN test -z "$REVISION" || npm pkg set "gitHead=$REVISION"
 USER node
 EXPOSE 3000 3001
 # As services/src/node-options.ts has them, which says why.

@@ -36,6 +36,17 @@ test('every counter has its series from the start, at 0, so that its first count
   expect(values('weir_events_total')).toEqual(['recorded', 'duplicates', 'rejected']);
 });
 
+test('each process says which version of Weir it is, on which Node, and from which commit', async () => {
+  const worker = await weir.startWorker();
+  const texts = await Promise.all([metricsOf(), metricsOf(worker.url)]);
+  await worker.close();
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const line = `weir_build_info{version="${version}",node="${process.version}",revision="unknown"} 1`;
+  for (const text of texts) expect(text.split('\n')).toContain(line);
+});
+
 test('every metric is described in docs/operations.md, and no other', async () => {
   const worker = await weir.startWorker();
   const texts = await Promise.all([metricsOf(), metricsOf(worker.url)]);

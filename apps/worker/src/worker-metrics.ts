@@ -1,3 +1,4 @@
+import { readBuild } from '@weir/shared/build';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Persisted } from './persist.ts';
 
@@ -21,6 +22,12 @@ export interface WorkerMetrics {
 export function buildWorkerMetrics(): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'weir_build_info',
+    help: 'Always 1: which version of Weir runs here, on which Node, and from which commit it was built.',
+    labelNames: ['version', 'node', 'revision'],
+    registers: [registry],
+  }).set({ ...readBuild() }, 1);
   const metrics: WorkerMetrics = {
     registry,
     events: new Counter({

@@ -1,3 +1,4 @@
+import { readBuild } from '@weir/shared/build';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Admission } from '@weir/queue/admit';
 import type { RefusedBecause } from '../ingest/redis-watch.ts';
@@ -31,6 +32,12 @@ export interface MetricSources {
 export function buildMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'weir_build_info',
+    help: 'Always 1: which version of Weir runs here, on which Node, and from which commit it was built.',
+    labelNames: ['version', 'node', 'revision'],
+    registers: [registry],
+  }).set({ ...readBuild() }, 1);
   const gauges: Gauges = [
     ['weir_buffer_events', 'Events that wait in memory for a flush to Redis.', () => sources.bufferDepth()],
     ['weir_queue_batches', 'Batches in Redis that are not recorded yet.', () => sources.queue().batches],

@@ -6,8 +6,8 @@ import type { QueueConnection } from '@weir/queue/connection';
 import { readWaiting } from '@weir/queue/read-waiting';
 import { isRedisAway } from '@weir/queue/redis-away';
 import { findWorkerSeen } from '@weir/queue/worker-seen';
+import { readBuild } from '@weir/shared/build';
 import { buildProbe } from '@weir/shared/probe';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { readCodes, time } from './fields.ts';
@@ -54,10 +54,7 @@ const system = z
   })
   .meta({ id: 'System' });
 
-/** Of the package, which lies above both `src` and `dist`. */
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+const { version } = readBuild();
 
 export function systemRoute(app: App, deps: SystemDeps): void {
   const { guards, database, queue } = deps;
