@@ -27,11 +27,20 @@ let examples: string[];
 beforeAll(async () => {
   weir = await startWeir();
   const admin = await signUp(weir);
-  const { token } = await admin.createMeter('SUM');
+  const feature = await weir.request('POST', '/api/v1/features', {
+    session: admin.session,
+    body: { name: 'Tokens', lookup_key: 'tokens', type: 'meter', aggregation_type: 'SUM' },
+  });
   project = await mkdtemp(join(tmpdir(), 'weir-sdk-'));
   const apiKey = await admin.createKey('usage.write', 'usage.read');
   const outbox = join(project, 'outbox');
-  env = { ...plain, WEIR_URL: weir.baseUrl, WEIR_API_KEY: apiKey, METER_TOKEN: token, OUTBOX: outbox };
+  env = {
+    ...plain,
+    WEIR_URL: weir.baseUrl,
+    WEIR_API_KEY: apiKey,
+    METER_TOKEN: feature.body.meter_token,
+    OUTBOX: outbox,
+  };
 
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   const pack = ['pack', '--workspace', '@weir/sdk', '--pack-destination', project];
@@ -96,13 +105,35 @@ const types = `
   // @ts-expect-error A meter has to be named.
   void weir.usage({ group_by: 'day' });`;
 
+/** What TypeScript says of files of the project, in the strictest of its usual modes. */
+async function typeCheck(...files: string[]): Promise<string> {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noImplicitOverride'];
+  const target = ['--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom'];
+  // For `process`, which the examples read their settings from.
+  const node = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node'];
+  const args = [tsc, '--noEmit', ...strict, ...target, ...node, ...files];
+  return await run(process.execPath, args, { cwd: project }).then(
+    () => '',
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+test('the examples of both READMEs are right by the types of the package, in strict mode', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const ofReadme = [...readme.matchAll(/^```(?:js|ts)\n(.*?)^```/gms)].map(([, code]) => code ?? '');
+  expect(ofReadme.length).toBeGreaterThan(0);
+  const files = [...ofReadme, ...examples].map((code, index) => [`example-${index}.ts`, code] as const);
+  for (const [file, code] of files) await writeFile(join(project, file), code);
+  expect(await typeCheck(...files.map(([file]) => file))).toBe('');
+  await writeFile(join(project, 'wrong.ts'), ofReadme[0]?.replace('quantity: 1250', 'quantity: true') ?? '');
+  expect(await typeCheck('wrong.ts')).toContain("Type 'boolean' is not assignable to type 'string | number'");
+});
+
 test('its types are found by projects of both kinds, and are those of what it does', async () => {
   await writeFile(join(project, 'program.ts'), types);
   await writeFile(join(project, 'program.cts'), types);
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom'];
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const files = ['program.ts', 'program.cts'];
-  await expect(run(process.execPath, [tsc, ...options, ...files], { cwd: project })).resolves.toBeDefined();
+  expect(await typeCheck('program.ts', 'program.cts')).toBe('');
 });
 
 test('a process may use it by require and by import at once, and tells its errors by one class', async () => {

@@ -6,17 +6,33 @@ import sys
 import tempfile
 import threading
 import unittest
-from typing import List
+from typing import List, Optional
 
 from fake_service import FakeService
 
 from weir import Client, Event, QueueOptions, WeirError
 from weir._event import Encoded, key_and_encode
 from weir._outbox import Outbox
+from weir._warnings import Warnings
 
 
 def made(key: str, note: str = "") -> Encoded:
     return key_and_encode(Event("m", "äöü", "0.10", idempotency_key=key, metadata={"note": note}))
+
+
+def add(outbox: Outbox, event: Encoded) -> None:
+    outbox.write(outbox.put(event))
+
+
+class Told(Warnings):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: List[str] = []
+
+    def warn(self, kind: str, level: int, message: str, error: Optional[BaseException] = None) -> None:
+        self.messages.append(message)
 
 
 def keys(events: List[Encoded]) -> List[str]:
@@ -27,10 +43,10 @@ class TestOutbox(unittest.TestCase):
     def setUp(self) -> None:
         self.base = tempfile.mkdtemp(prefix="weir-outbox-")
         self.addCleanup(shutil.rmtree, self.base, ignore_errors=True)
-        self.warnings: List[str] = []
+        self.warnings = Told()
 
     def open(self, bytes_max: int = 10**9) -> Outbox:
-        outbox = Outbox(self.base, bytes_max, self.warnings.append)
+        outbox = Outbox(self.base, bytes_max, self.warnings)
         self.addCleanup(outbox.close)
         return outbox
 
@@ -46,7 +62,7 @@ class TestOutbox(unittest.TestCase):
     def test_an_event_is_on_disk_is_taken_in_order_and_leaves_no_file(self) -> None:
         outbox = self.open()
         for each in (made("a"), made("b", "ü" * 200_000), made("c")):
-            outbox.add(each)
+            add(outbox, each)
         [file] = self.files()
         with open(file, "rb") as stream:
             self.assertEqual(stream.read().count(b"\n"), 3)
@@ -61,8 +77,8 @@ class TestOutbox(unittest.TestCase):
 
     def test_what_is_not_settled_stays_for_the_next_one(self) -> None:
         first = self.open()
-        first.add(made("a"))
-        first.add(made("b"))
+        add(first, made("a"))
+        add(first, made("b"))
         first.give_back(first.take(1, 10**9))
         first.close()
         second = self.open()
@@ -81,10 +97,10 @@ class TestOutbox(unittest.TestCase):
         self.assertEqual(keys(events), ["a", "b", "c"])
         outbox.settle(events)
         self.assertEqual((outbox.take(1, 1), outbox.is_empty, outbox.size), ([], True, 0))
-        self.assertEqual(len(self.warnings), 1)
+        self.assertEqual(len(self.warnings.messages), 1)
 
     def test_the_folder_of_a_process_that_lives_is_left_alone(self) -> None:
-        self.open().add(made("a"))
+        add(self.open(), made("a"))
         self.leave(made("b").line + b"\n", folder=f"{os.getppid()}-0-0123456789ab")
         self.leave(b"x", "notes.txt", "mine")
         self.assertEqual(self.open().take(10, 10**9), [])
@@ -92,11 +108,11 @@ class TestOutbox(unittest.TestCase):
 
     def test_what_is_written_while_another_takes_its_file_is_written_again(self) -> None:
         outbox = self.open()
-        outbox.add(made("a"))
+        add(outbox, made("a"))
         [file] = self.files()
         with tempfile.TemporaryDirectory() as elsewhere:
             os.rename(file, os.path.join(elsewhere, "taken"))
-            outbox.add(made("b"))
+            add(outbox, made("b"))
             [now] = self.files()
             with open(now, "rb") as stream:
                 self.assertEqual(stream.read(), made("b").line + b"\n")
@@ -106,7 +122,7 @@ class TestOutbox(unittest.TestCase):
         outbox = self.open(1_200_000)
         count = 0
         while outbox.has_room(100_000):
-            outbox.add(made(f"k{count}", "x" * 100_000))
+            add(outbox, made(f"k{count}", "x" * 100_000))
             count += 1
         self.assertEqual(count, 11)
         outbox.settle(outbox.take(6, 10**9))
@@ -116,11 +132,11 @@ class TestOutbox(unittest.TestCase):
     def test_many_threads_share_writes_and_none_is_lost(self) -> None:
         outbox = self.open()
 
-        def add(thread: int) -> None:
+        def add_some(thread: int) -> None:
             for n in range(20):
-                outbox.add(made(f"{thread}-{n}"))
+                add(outbox, made(f"{thread}-{n}"))
 
-        threads = [threading.Thread(target=add, args=(thread,)) for thread in range(8)]
+        threads = [threading.Thread(target=add_some, args=(thread,)) for thread in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -134,7 +150,7 @@ class TestOutbox(unittest.TestCase):
             pass
         self.addCleanup(os.unlink, self.base)
         with self.assertRaises(WeirError) as raised:
-            outbox.add(made("a"))
+            add(outbox, made("a"))
         self.assertEqual((raised.exception.code, raised.exception.idempotency_keys), ("outbox_failed", ("a",)))
         self.assertTrue(outbox.is_empty)
 

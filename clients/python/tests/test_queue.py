@@ -204,6 +204,50 @@ class TestTrack(WithService):
         self.assertEqual(outcomes[3], Tracked("x", True))
 
 
+class TestWidgetToken(WithService):
+    token = {"token": "wgt_x", "expires_at": "2026-11-20T10:30:00Z"}
+
+    def request_keys(self) -> List[Any]:
+        return [headers.get("idempotency-key") for headers in self.service.headers]
+
+    def answer(self, *replies: Any) -> None:
+        left = list(replies)
+
+        def interfere(_: Any) -> Any:
+            reply = left.pop(0)
+            if reply is None:
+                raise ConnectionResetError
+            return reply
+
+        self.service.interfere = interfere
+
+    def test_is_one_write_however_often_it_is_sent(self) -> None:
+        self.answer((503, {}), None, (409, {"code": "request_under_way"}), (201, self.token), (201, self.token))
+        client = self.client()
+        self.assertEqual(client.widget_token("acme"), self.token)
+        client.widget_token("acme")
+        *same, other = self.request_keys()
+        self.assertEqual((len(set(same)), len(same[0] or "")), (1, 36))
+        self.assertNotIn(other, same)
+
+    def test_another_one_is_made_where_the_answer_with_the_first_got_lost(self) -> None:
+        withheld = (201, {**self.token, "token": None})
+        self.answer(None, withheld, (201, self.token))
+        self.assertEqual(self.client().widget_token("acme"), self.token)
+        first, second, third = self.request_keys()
+        self.assertEqual((first == second, second == third), (True, False))
+        self.answer(withheld, withheld, withheld)
+        with self.assertRaises(WeirError) as raised:
+            self.client().widget_token("acme")
+        self.assertEqual((raised.exception.code, raised.exception.transient), ("secret_lost", True))
+
+    def test_an_event_has_its_key_in_itself(self) -> None:
+        client = self.client()
+        client.track(event(1))
+        client.track_batch([event(2)])
+        self.assertEqual(self.request_keys(), [None, None])
+
+
 class TestQueue(WithService):
     def test_a_full_batch_goes_at_once_and_the_rest_after_the_interval(self) -> None:
         client = self.client(batch_events_max=10, interval=0.1, concurrency=1)
@@ -284,6 +328,30 @@ class TestQueue(WithService):
         client.queue(event(2))
         self.assertTrue(client.flush(10))
         self.assertEqual((refused[1:], len(self.service.requests)), (["unauthenticated"] * 2, 1))
+
+    def test_a_flood_of_refused_events_is_one_error_and_one_more_with_their_number_at_the_end(self) -> None:
+        refusal = {"status": 422, "code": "invalid_request", "detail": "ahead"}
+        self.service.interfere = lambda events: (207, {"data": [refusal] * len(events)})
+        client = self.client()
+        with self.assertLogs("weir") as logs:
+            for n in range(3000):
+                client.queue(event(n))
+            self.assertTrue(client.flush(20))
+            self.assertEqual(len(logs.output), 1)
+            self.assertIn("for good, and no on_refused keeps it: ", logs.output[0])
+            client.close()
+        self.assertEqual(len(logs.output), 2)
+        self.assertTrue(logs.output[1].endswith("(and 2998 more like it since the last warning)"))
+
+    def test_a_listener_that_raises_for_each_of_many_is_told_of_once(self) -> None:
+        self.service.interfere = lambda events: (207, {"data": [{"status": 422, "code": "no"}] * len(events)})
+        client = self.client(on_refused=lambda error, _: 1 / 0)
+        with self.assertLogs("weir") as logs:
+            for n in range(100):
+                client.queue(event(n))
+            self.assertTrue(client.close().is_done)
+        self.assertEqual(len(logs.output), 2)
+        self.assertIn("ZeroDivisionError", logs.output[0])
 
     def test_close_gives_back_what_has_no_answer_and_takes_nothing_more(self) -> None:
         release = threading.Event()

@@ -104,9 +104,9 @@ class TestReadme(unittest.TestCase):
                 subprocess.run([sys.executable, "-c", code], env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
                 for code in examples
             ]
-        self.assertEqual(outputs[:3], ["", "False\nkept\ninvalid_request\n", ""])
-        self.assertRegex(outputs[3], r"^[\d.]+ True\nTrue\n$")
-        self.assertEqual(len(outputs), 4)
+        self.assertEqual(outputs[:4], ["", "False\nkept\ninvalid_request\n", "3 True\n", ""])
+        self.assertRegex(outputs[4], r"^[\d.]+ True\nTrue\n$")
+        self.assertEqual(len(outputs), 5)
 
 
 if __name__ == "__main__":

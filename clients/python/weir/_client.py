@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+import uuid
 import weakref
 from dataclasses import replace
 from datetime import date, datetime, timezone
@@ -15,7 +16,7 @@ from urllib.parse import quote, urlencode
 from ._answer import BatchOutcome, Tracked, read_or_raise, settle
 from ._deliver import deliver
 from ._errors import WeirError
-from ._event import Event, key_and_encode
+from ._event import Encoded, Event, key_and_encode
 from ._outbox_folder import forget_folders
 from ._queue import CloseResult, EventQueue, QueueOptions
 from ._reads import (
@@ -36,6 +37,9 @@ from ._transport import Transport
 When = Union[datetime, date, str]
 
 Self = TypeVar("Self", bound="Client")
+
+#: As often as this the answer with a secret may get lost.
+_SECRET_TRIES = 3
 
 
 class Client:
@@ -106,19 +110,23 @@ class Client:
         """Hands an event to the background, which sends it in a batch, again and again until Weir has it.
 
         Returns its idempotency key as soon as it is held: in memory, or with an outbox on disk. When nothing more can be held it
-        waits for room, for ``timeout`` seconds if given. Raises a WeirError: ``queue_full``, ``queue_closed`` or
+        blocks its thread and waits for room, for ``timeout`` seconds if given. Raises a WeirError: ``queue_full``, ``queue_closed`` or
         ``outbox_failed``; a ValueError when the quantity is no number.
 
         An event without a timestamp gets the present one, since it may be sent much later. So give a key of your own together
         with a time of your own: the same key with another time is refused.
         """
-        if event.timestamp is None:
-            event = replace(event, timestamp=datetime.now(timezone.utc))
-        encoded = key_and_encode(event)
-        if self._queue is None:
-            with _opening:
-                self._queue = self._queue or self._open_queue()
-        self._queue.add(encoded, timeout)
+        encoded = _encode_now(event)
+        self._opened_queue().add(encoded, timeout)
+        return encoded.key
+
+    async def queue_async(self, event: Event, *, timeout: Optional[float] = None) -> str:
+        """The same for asyncio: what ``queue`` waits for, room and the disk, is awaited, and the loop goes on.
+
+        A call that is cancelled while it waits for room has queued nothing; while it waits for the disk, it may have.
+        """
+        encoded = _encode_now(event)
+        await self._opened_queue().add_async(encoded, timeout)
         return encoded.key
 
     @property
@@ -296,7 +304,13 @@ class Client:
     def widget_token(self, customer_external_id: str, **options: Any) -> WidgetToken:
         """Makes a token that shows one customer its usage, for ``/embed#token=`` or for reads of your own. It ends after an hour."""
         body = json.dumps({"customer_external_id": customer_external_id}).encode("utf-8")
-        return cast(WidgetToken, self._read("POST", "/widget/token", body, **options))
+        # Where the answer to an attempt got lost: a secret is shown once, so nobody has that token, and another one is made.
+        for _ in range(_SECRET_TRIES):
+            made = self._read("POST", "/widget/token", body, request_key=str(uuid.uuid4()), **options)
+            if isinstance(made.get("token"), str):
+                return cast(WidgetToken, made)
+        detail = "The service has made tokens whose answers got lost, and shows none twice: ask again."
+        raise WeirError(status=0, code="secret_lost", detail=detail)
 
     def _get(self, path: str, query: Mapping[str, Any], **options: Any) -> Dict[str, Any]:
         given = [(name, _query_value(value)) for name, value in query.items() if value is not None]
@@ -308,14 +322,21 @@ class Client:
         path: str,
         body: Optional[bytes],
         *,
+        request_key: Optional[str] = None,
         timeout: Optional[float] = None,
         retries: Optional[int] = None,
     ) -> Dict[str, Any]:
         return with_retries(
-            lambda: read_or_raise(self._transport.send(method, path, body, timeout=timeout)),
+            lambda: read_or_raise(self._transport.send(method, path, body, request_key=request_key, timeout=timeout)),
             self._retries if retries is None else retries,
             self._on_retry,
         )
+
+    def _opened_queue(self) -> EventQueue:
+        if self._queue is None:
+            with _opening:
+                self._queue = self._queue or self._open_queue()
+        return self._queue
 
     def _open_queue(self) -> EventQueue:
         transport = self._queue_transport
@@ -336,6 +357,10 @@ class Client:
             self._queue.after_fork()
 
 
+def _encode_now(event: Event) -> Encoded:
+    return key_and_encode(event if event.timestamp is not None else replace(event, timestamp=datetime.now(timezone.utc)))
+
+
 def _query_value(value: Any) -> str:
     if isinstance(value, datetime) and value.tzinfo is None:
         raise ValueError("a datetime must have a time zone: datetime.now(timezone.utc), for example")
@@ -344,6 +369,18 @@ def _query_value(value: Any) -> str:
 
 _clients: "weakref.WeakSet[Client]" = weakref.WeakSet()
 _opening = threading.Lock()
+
+
+def _before_fork() -> None:
+    for client in list(_clients):
+        if client._queue is not None:
+            client._queue.before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    for client in list(_clients):
+        if client._queue is not None:
+            client._queue.after_fork_in_parent()
 
 
 def _after_fork_in_child() -> None:
@@ -356,4 +393,8 @@ def _after_fork_in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )

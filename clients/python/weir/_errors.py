@@ -11,7 +11,8 @@ class WeirError(Exception):
 
     #: The HTTP status, or 0 when no answer came.
     status: int
-    #: A stable word: the service's own ``code``, else ``network_error``, ``timeout``, ``bad_response`` or ``http_<status>``;
+    #: A stable word: the service's own ``code``, else ``network_error``, ``timeout``, ``bad_response``,
+    #: ``secret_lost`` or ``http_<status>``;
     #: of the queue ``queue_full``, ``queue_closed`` or ``outbox_failed``.
     code: str
     #: A sentence that a person can act on.
@@ -51,7 +52,7 @@ class WeirError(Exception):
         self.code = code
         self.detail = detail
         self.request_id = request_id
-        self.transient = is_transient(status) if transient is None else transient
+        self.transient = is_transient(status, code) if transient is None else transient
         self.is_from_weir = is_from_weir
         self.retry_after = retry_after
         self.outcome = outcome
@@ -59,6 +60,9 @@ class WeirError(Exception):
         self.idempotency_keys = tuple(idempotency_keys)
 
 
-def is_transient(status: int) -> bool:
-    """Whether the same request may succeed later: no answer to read, too slow, too many, or a fault of the service."""
-    return status in (0, 408, 429) or status >= 500
+def is_transient(status: int, code: str) -> bool:
+    """Whether the same request may succeed later.
+
+    No answer to read, too slow, too many, a fault of the service, or the same request is under way already.
+    """
+    return status in (0, 408, 429) or status >= 500 or code == "request_under_way"

@@ -7,15 +7,18 @@ Which folder, and what of earlier processes: ``_outbox_folder``.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import threading
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from ._errors import WeirError
 from ._event import Encoded, decode
-from ._outbox_folder import leave_folder, make_own_folder, sync_folder, take_over
+from ._outbox_folder import leave_folder, make_folder, make_own_folder, sync_folder, take_over
+from ._outbox_owner import touch
 from ._store import take_first
+from ._warnings import Warnings
 
 #: Some thousand events: what may be sent again after a crash, and how soon room comes back.
 _SEGMENT_BYTES = 512 * 1024
@@ -25,7 +28,7 @@ _sync = getattr(os, "fdatasync", os.fsync)
 
 
 class _Segment:
-    __slots__ = ("is_full", "is_read", "path", "size", "unread", "unsettled")
+    __slots__ = ("carry", "is_full", "is_read", "path", "position", "size", "unread", "unsettled")
 
     def __init__(self, path: str, size: int, unread: float) -> None:
         self.path = path
@@ -35,6 +38,9 @@ class _Segment:
         self.unread = unread
         #: Events that were read and are not settled.
         self.unsettled: float = 0
+        #: How far it is read, and what was read of a line that had not come to its end.
+        self.position = 0
+        self.carry = b""
         #: Nothing is appended to it any more.
         self.is_full = size > 0
         self.is_read = False
@@ -52,18 +58,14 @@ class _Pending:
 class Outbox:
     is_durable = True
 
-    def __init__(self, folder: str, bytes_max: int, warn: Callable[[str], None]) -> None:
+    def __init__(self, folder: str, bytes_max: int, warnings: Warnings) -> None:
         """Takes over what earlier processes left. Raises an OSError when the folder cannot be used."""
         self._base = os.path.abspath(folder)
         self._bytes_max = bytes_max
-        self._warn = warn
+        self._warnings = warnings
         self.after_fork()
         os.makedirs(self._base, mode=0o700, exist_ok=True)
-        for path in take_over(self._base, self._next_path):
-            segment = _Segment(path, os.path.getsize(path), math.inf)
-            segment.is_full = True
-            self._unread.append(segment)
-            self._size += segment.size
+        take_over(self._base, self._next_path, self._add_taken)
 
     def after_fork(self) -> None:
         # The first is held while a file is written, the second while one is read, the third for what both know.
@@ -74,10 +76,8 @@ class Outbox:
         self._number = 0
         self._pending: List[_Pending] = []
         self._active: Optional[Tuple[_Segment, int]] = None
-        #: Segments that are not read to their end, and how far the first of them is.
+        #: Segments that are not read to their end, in the order in which they are read.
         self._unread: List[_Segment] = []
-        self._position = 0
-        self._carry = b""
         self._ready: List[Encoded] = []
         self._taken = 0
         self._size = 0
@@ -95,28 +95,41 @@ class Outbox:
     @property
     def is_empty(self) -> bool:
         with self._lock:
-            is_read = all(each.size == (self._position if index == 0 else 0) for index, each in enumerate(self._unread))
+            is_read = all(each.size == each.position for each in self._unread)
             return is_read and not self._ready and not self._pending and self._taken == 0
 
     def has_room(self, size: int) -> bool:
         # Also for one that is larger than all of it, or what is settled of the file that is written to would keep it out for ever.
         return self.is_empty or self.size + size <= self._bytes_max
 
-    def add(self, event: Encoded) -> None:
-        mine = _Pending(event)
+    def put(self, event: Encoded) -> _Pending:
+        held = _Pending(event)
         with self._lock:
-            self._pending.append(mine)
+            self._pending.append(held)
+        return held
+
+    def write(self, held: _Pending) -> None:
         with self._write_lock:
             # Whoever held the lock before may have written this one with its own.
-            if not mine.is_done:
+            if not held.is_done:
                 self._write_all()
-        if mine.error is not None:
+        if held.error is not None:
             raise WeirError(
                 status=0,
                 code="outbox_failed",
-                detail=f"The event could not be written to the outbox {self._base}: {mine.error}. Queue it again with the same key",
-                idempotency_keys=(event.key,),
-            ) from mine.error
+                detail=f"The event could not be written to the outbox {self._base}: {held.error}. Queue it again with the same key",
+                idempotency_keys=(held.event.key,),
+            ) from held.error
+
+    def look(self) -> bool:
+        """Takes over what processes that are gone have left meanwhile; returns whether there is something. Never raises an OSError."""
+        try:
+            if self._folder is not None:
+                touch(self._folder)
+            take_over(self._base, self._next_path, self._add_taken)
+        except OSError as error:
+            self._warn("folder", f"The outbox {self._base} cannot be read: {error}")
+        return math.isinf(self.waiting)
 
     def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
         with self._read_lock:
@@ -145,17 +158,32 @@ class Outbox:
             if self._active is not None:
                 self._retire(*self._active)
             # Finds the ends of segments that were read already.
-            while not self._ready and self._unread and self._unread[0].size == self._position:
+            while not self._ready and self._unread and self._unread[0].size == self._unread[0].position:
                 self._read_on()
             if self._folder is not None:
                 leave_folder(self._folder)
         return []
 
+    def _warn(self, kind: str, message: str) -> None:
+        self._warnings.warn(kind, logging.WARNING, message)
+
     def _next_path(self) -> str:
-        if self._folder is None:
-            self._folder = make_own_folder(self._base)
-        self._number += 1
-        return os.path.join(self._folder, f"{self._number:08}.ndjson")
+        with self._lock:
+            if self._folder is None:
+                self._folder = make_own_folder(self._base)
+            self._number += 1
+            return os.path.join(self._folder, f"{self._number:08}.ndjson")
+
+    def _add_taken(self, path: str) -> None:
+        segment = _Segment(path, os.path.getsize(path), math.inf)
+        segment.is_full = True
+        with self._lock:
+            # What is written to is the last that is read: what it may still get must not hold up what others have left.
+            at = len(self._unread)
+            if self._active is not None and self._active[0] in self._unread:
+                at = self._unread.index(self._active[0])
+            self._unread.insert(at, segment)
+            self._size += segment.size
 
     def _write_all(self) -> None:
         with self._lock:
@@ -190,7 +218,7 @@ class Outbox:
                 try:
                     os.truncate(segment.path, segment.size)
                 except OSError as second:
-                    self._warn(f"{segment.path} may end with events that were not queued: {second}")
+                    self._warn("file", f"{segment.path} may end with events that were not queued: {second}")
                 raise
             if not is_ours:
                 # Someone has it who took this process for gone, and sends what was in it then, with or without this text.
@@ -205,7 +233,13 @@ class Outbox:
 
     def _open_segment(self) -> Tuple[_Segment, int]:
         path = self._next_path()
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            # Someone who took this process for gone has removed the empty folder.
+            make_folder(os.path.dirname(path))
+            descriptor = os.open(path, flags, 0o600)
         sync_folder(os.path.dirname(path))
         segment = _Segment(path, 0, 0)
         with self._lock:
@@ -232,19 +266,19 @@ class Outbox:
             if not self._unread:
                 return False
             segment = self._unread[0]
-            length = min(_READ_BYTES, segment.size - self._position)
+            length = min(_READ_BYTES, segment.size - segment.position)
             if length == 0 and not segment.is_full:
                 return False
         chunk = self._read_chunk(segment, length) if length > 0 else b""
-        *lines, carry = (self._carry + chunk).split(b"\n")
+        *lines, carry = (segment.carry + chunk).split(b"\n")
         events = [event for event in (self._read_line(segment, line) for line in lines) if event is not None]
         with self._lock:
-            self._carry = carry
-            self._position += len(chunk)
+            segment.carry = carry
+            segment.position += len(chunk)
             segment.unread -= len(lines)
             segment.unsettled += len(events)
             self._ready.extend(events)
-            if not chunk or (segment.is_full and self._position == segment.size):
+            if not chunk or (segment.is_full and segment.position == segment.size):
                 self._end_segment(segment)
         return True
 
@@ -252,7 +286,7 @@ class Outbox:
         try:
             key = decode(line).idempotency_key
         except ValueError:
-            self._warn(f"A line of the outbox cannot be read, and is left out: {line[:200]!r}")
+            self._warn("line", f"A line of the outbox cannot be read, and is left out: {line[:200]!r}")
             return None
         return Encoded(key or "", line, segment)
 
@@ -260,20 +294,19 @@ class Outbox:
         """Empty when nothing more can be read: another process has taken the file over and sends what is in it, or the disk fails."""
         try:
             with open(segment.path, "rb") as file:
-                file.seek(self._position)
+                file.seek(segment.position)
                 return file.read(length)
         except FileNotFoundError:
             return b""
         except OSError as error:
-            self._warn(f"{segment.path} cannot be read, and is left for the next start: {error}")
+            self._warn("file", f"{segment.path} cannot be read, and is left for the next start: {error}")
             segment.unsettled = math.inf
             return b""
 
     def _end_segment(self, segment: _Segment) -> None:
         # What follows the last whole line was torn when its process died: no `queue` had returned for it.
-        del self._unread[0]
-        self._position = 0
-        self._carry = b""
+        # Others may have come before it meanwhile.
+        self._unread.remove(segment)
         segment.is_read = True
         segment.is_full = True
         self._remove_if_done(segment)
@@ -287,4 +320,4 @@ class Outbox:
         except FileNotFoundError:
             pass
         except OSError as error:
-            self._warn(f"A file of the outbox cannot be removed: {error}")
+            self._warn("file", f"A file of the outbox cannot be removed: {error}")

@@ -5,6 +5,7 @@ It holds what it has in a store, which is bounded: who queues faster than Weir t
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import logging
 import math
@@ -13,18 +14,19 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Callable, List, Optional, Tuple, Union
+from typing import Any, Callable, List, Optional, Tuple, Union
 
 from ._answer import BatchOutcome
 from ._deliver import SendBatch, deliver, is_settled
 from ._errors import WeirError
 from ._event import Encoded, Event, decode
 from ._outbox import Outbox
+from ._outbox_owner import LOOK_INTERVAL
 from ._retry import OnRetry, Stopped
 from ._store import MemoryStore, Store
-
-logger = logging.getLogger("weir")
+from ._warnings import Warnings, logger
 
 #: So much of a request's limit of 10 MB that other limits on the way are kept too.
 _BATCH_BYTES_MAX = 1024 * 1024
@@ -49,7 +51,8 @@ class QueueOptions:
     interval: float = 1.0
     #: Requests at a time, each in a thread of its own.
     concurrency: int = 2
-    #: Told of each event that is refused for good, in a thread of the queue. Default: an error in the log ``weir``.
+    #: Told of each event that is refused for good, in a thread of the queue. Such an event is not sent again and kept nowhere: write it
+    #: down. Default: an error in the log ``weir``, at once of the first and once a minute of how many.
     on_refused: Optional[Callable[[WeirError, Event], None]] = None
     #: Keeps events on disk in this folder until they are settled, so that they outlive the process. Processes may share it.
     outbox: Union[str, "os.PathLike[str]", None] = None
@@ -94,12 +97,13 @@ class EventQueue:
         """``abort`` ends the requests that are under way."""
         self._send_batch = send_batch
         self._abort = abort
-        self._on_retry = None if on_retry is None else _shield(on_retry)
+        self._warnings = Warnings()
+        self._on_retry = None if on_retry is None else self._shield(on_retry)
         self._options = options
         self._store: Store = (
             MemoryStore(options.events_max, options.bytes_max)
             if options.outbox is None
-            else Outbox(os.fspath(options.outbox), options.outbox_bytes_max, logger.warning)
+            else Outbox(os.fspath(options.outbox), options.outbox_bytes_max, self._warnings)
         )
         self._reset()
         atexit.register(self._close_at_exit)
@@ -107,12 +111,18 @@ class EventQueue:
             _exit_on_sigterm()
         if self._store.waiting > 0:
             self._send_now()
+        self._start_looking()
 
     def _reset(self) -> None:
         #: Notified when anything below changes.
         self._changed = threading.Condition()
         self._halt = threading.Event()
         self._threads: List[threading.Thread] = []
+        #: Coroutines that wait for room, and the loops that they run in.
+        self._waiters: List[Tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]] = []
+        self._writer: Optional[ThreadPoolExecutor] = None
+        self._looker: Optional[threading.Thread] = None
+        self._stop_looking = threading.Event()
         self._in_flight = 0
         #: When what waits is sent although it fills no batch.
         self._due: Optional[float] = None
@@ -123,9 +133,24 @@ class EventQueue:
     def after_fork(self) -> None:
         """In the child of a fork: what is queued, and the threads, are those of the parent."""
         self._store.after_fork()
+        self._warnings.after_fork()
         was_closed = self._is_closing
         self._reset()
         self._is_closing = was_closed
+        # So that what a sibling leaves is found, also by one that has queued nothing yet.
+        self._start_looking()
+
+    def before_fork(self) -> None:
+        """A process that has queued nothing, such as one that only forks its workers, forks without a thread."""
+        looker, self._looker = self._looker, None
+        if looker is not None and looker is not threading.current_thread():
+            self._stop_looking.set()
+            looker.join()
+
+    def after_fork_in_parent(self) -> None:
+        # Else with its next event.
+        if self._threads:
+            self._start_looking()
 
     @property
     def size(self) -> int:
@@ -138,23 +163,78 @@ class EventQueue:
         with self._changed:
             self._throw_if_closed(event)
             while not self._store.has_room(size):
-                self._send_now()
-                left = deadline - time.monotonic()
-                if self._options.when_full == "raise" or left <= 0:
-                    raise _queue_full(event)
-                self._changed.wait(None if math.isinf(left) else left)
+                self._changed.wait(self._seconds_for_room(event, deadline))
                 self._throw_if_closed(event)
-            if not self._store.is_durable:
-                self._store.add(event)
-        if self._store.is_durable:
-            self._store.add(event)
+            held = self._store.put(event)
+        self._write(held)
+
+    async def add_async(self, event: Encoded, timeout: Optional[float]) -> None:
+        size = len(event.line)
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        loop = asyncio.get_running_loop()
+        while True:
+            with self._changed:
+                self._throw_if_closed(event)
+                if self._store.has_room(size):
+                    held = self._store.put(event)
+                    break
+                seconds = self._seconds_for_room(event, deadline)
+                waiter = (loop, loop.create_future())
+                self._waiters.append(waiter)
+            try:
+                # Others who wait, too, may take the room before; then this one waits on.
+                await asyncio.wait_for(waiter[1], seconds)
+            except asyncio.TimeoutError:
+                continue
+            finally:
+                with self._changed:
+                    if waiter in self._waiters:
+                        self._waiters.remove(waiter)
+        if not self._store.is_durable:
+            self._write(held)
+            return
+        with self._changed:
+            # One thread: what comes while it writes is in its next write, all of it.
+            if self._writer is None:
+                self._writer = ThreadPoolExecutor(1, "weir-writer")
+            writer = self._writer
+        try:
+            writing = loop.run_in_executor(writer, self._write, held)
+        except RuntimeError:
+            # It was closed in this moment. What was put is written all the same, for the next process.
+            self._write(held)
+        else:
+            await writing
+
+    def _seconds_for_room(self, event: Encoded, deadline: float) -> Optional[float]:
+        """How long to wait for room at most; raises where there is nothing to wait for."""
+        self._send_now()
+        left = deadline - time.monotonic()
+        if self._options.when_full == "raise" or left <= 0:
+            raise _queue_full(event)
+        return None if math.isinf(left) else left
+
+    def _write(self, held: Any) -> None:
+        self._store.write(held)
         with self._changed:
             self._start_threads()
+            self._start_looking()
             is_new = self._due is None
             if self._due is None:
                 self._due = time.monotonic() + self._options.interval
             if is_new or self._store.waiting >= self._options.batch_events_max:
                 self._changed.notify_all()
+
+    def _tell_all(self) -> None:
+        """Wakes who waits for a change, threads and coroutines."""
+        self._changed.notify_all()
+        waiters, self._waiters = self._waiters, []
+        for loop, future in waiters:
+            try:
+                loop.call_soon_threadsafe(_release, future)
+            except RuntimeError:
+                # The loop was closed, and nobody waits in it.
+                pass
 
     def flush(self, timeout: Optional[float]) -> bool:
         with self._changed:
@@ -165,15 +245,21 @@ class EventQueue:
         with self._changed:
             self._is_closing = True
             self._send_now()
+            self._tell_all()
             self._changed.wait_for(lambda: self._is_idle or self._is_paused or self._halt.is_set(), max(0.0, timeout))
             self._halt.set()
-            self._changed.notify_all()
-            threads = list(self._threads)
+            self._stop_looking.set()
+            self._tell_all()
+            threads = [*self._threads, *([] if self._looker is None else [self._looker])]
+            writer = self._writer
         self._abort()
         for thread in threads:
             # One of them calls this itself when `on_refused` does.
             if thread is not threading.current_thread():
                 thread.join()
+        if writer is not None:
+            writer.shutdown()
+        self._warnings.flush()
         with self._changed:
             if self._result is None:
                 is_done = self._store.is_empty
@@ -206,10 +292,11 @@ class EventQueue:
 
     def _send_now(self) -> None:
         with self._changed:
-            if self._store.waiting > 0:
+            # Not told again of what is due already: those who wait for room would wake each other for ever.
+            if self._store.waiting > 0 and self._due != 0.0:
                 self._due = 0.0
                 self._start_threads()
-            self._changed.notify_all()
+                self._changed.notify_all()
 
     def _start_threads(self) -> None:
         # Not at exit, when Python starts no more: with the first event.
@@ -217,6 +304,22 @@ class EventQueue:
             thread = threading.Thread(target=self._work, name=f"weir-{len(self._threads)}", daemon=True)
             self._threads.append(thread)
             thread.start()
+
+    def _start_looking(self) -> None:
+        """Has a thread look for what other processes leave, where there is an outbox and none does already."""
+        with self._changed:
+            if self._looker is not None or self._is_closing or not isinstance(self._store, Outbox):
+                return
+            self._stop_looking = threading.Event()
+            self._looker = threading.Thread(
+                target=self._look, args=(self._store, self._stop_looking), name="weir-outbox", daemon=True
+            )
+            self._looker.start()
+
+    def _look(self, outbox: Outbox, stop: threading.Event) -> None:
+        while not stop.wait(LOOK_INTERVAL):
+            if outbox.look():
+                self._send_now()
 
     def _work(self) -> None:
         while True:
@@ -233,7 +336,7 @@ class EventQueue:
                     self._in_flight -= 1
                     if self._store.waiting == 0:
                         self._due = None
-                    self._changed.notify_all()
+                    self._tell_all()
 
     def _seconds_to_wait(self) -> Optional[float]:
         """0 when there is something to send; None when only a change can bring something."""
@@ -290,8 +393,10 @@ class EventQueue:
         with self._changed:
             self._store.give_back(left)
             self._store.settle(settled)
+            is_first = not self._is_paused
             if about_client is not None:
                 self._pause()
+            if about_client is not None and is_first:
                 who = "Weir" if about_client.is_from_weir else "What answers in place of Weir, such as a proxy,"
                 logger.error("%s refuses what is sent, and the client keeps it: %s", who, about_client)
 
@@ -304,24 +409,29 @@ class EventQueue:
 
     def _tell(self, error: WeirError, event: Encoded) -> None:
         if self._options.on_refused is None:
-            logger.error("Weir refused the event %s: %s", event.key, error)
+            told = f"Weir refused the event {event.key} for good, and no on_refused keeps it: {error}"
+            self._warnings.warn("refused", logging.ERROR, told)
             return
         try:
             self._options.on_refused(error, decode(event.line))
-        except Exception:
+        except Exception as failure:
             # It is the caller's, and must not stop the queue.
-            logger.exception("on_refused failed for the event %s", event.key)
+            self._warnings.warn("on_refused", logging.ERROR, f"on_refused failed for the event {event.key}", failure)
+
+    def _shield(self, on_retry: OnRetry) -> OnRetry:
+        def call(error: WeirError, delay: float) -> None:
+            try:
+                on_retry(error, delay)
+            except Exception as failure:
+                # It is the caller's, and must not stop the queue.
+                self._warnings.warn("on_retry", logging.ERROR, "on_retry failed", failure)
+
+        return call
 
 
-def _shield(on_retry: OnRetry) -> OnRetry:
-    def call(error: WeirError, delay: float) -> None:
-        try:
-            on_retry(error, delay)
-        except Exception:
-            # It is the caller's, and must not stop the queue.
-            logger.exception("on_retry failed")
-
-    return call
+def _release(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def _queue_full(event: Encoded) -> WeirError:

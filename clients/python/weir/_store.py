@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, Protocol, Sequence
+from typing import Any, List, Protocol, Sequence
 
 from ._event import Encoded
 
@@ -26,8 +26,11 @@ class Store(Protocol):
     def has_room(self, size: int) -> bool:
         """Whether an event of this size may be added now."""
 
-    def add(self, event: Encoded) -> None:
-        """Returns when the event is held as promised. Raises when it is not held."""
+    def put(self, event: Encoded) -> Any:
+        """Begins to hold the event, without waiting for anything; returns what ``write`` takes."""
+
+    def write(self, held: Any) -> None:
+        """Returns when what was put is held as promised. Raises when it is not held."""
 
     def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
         """Takes the oldest events out, to be settled or given back."""
@@ -71,10 +74,13 @@ class MemoryStore:
     def has_room(self, size: int) -> bool:
         return self._events == 0 or (self._events < self._events_max and self.size + size <= self._bytes_max)
 
-    def add(self, event: Encoded) -> None:
+    def put(self, event: Encoded) -> None:
         self._waiting.append(event)
         self._events += 1
         self.size += len(event.line)
+
+    def write(self, held: None) -> None:
+        """It is held as promised already."""
 
     def take(self, events_max: int, bytes_max: int) -> List[Encoded]:
         return take_first(self._waiting, events_max, bytes_max)

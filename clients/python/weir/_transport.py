@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 import time
-from typing import Any, List, Optional, Sequence, Set
+from typing import Any, List, Mapping, Optional, Sequence, Set
 from urllib.parse import urlsplit
 
 from ._answer import Answer, read_answer
@@ -112,13 +112,22 @@ class Transport:
         body: Optional[bytes] = None,
         *,
         idempotency_keys: Sequence[str] = (),
+        request_key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Answer:
-        """Makes one attempt. Returns any answer; raises a WeirError of status 0 when none comes."""
+        """Makes one attempt. Returns any answer; raises a WeirError of status 0 when none comes.
+
+        ``request_key`` makes a write that is no event safe to send again; it is the same at each attempt.
+        """
+        headers = {"x-api-key": self._api_key, "accept": "application/json"}
+        if body is not None:
+            headers["content-type"] = "application/json"
+        if request_key is not None:
+            headers["idempotency-key"] = request_key
         limit = self._timeout if timeout is None else timeout
         deadline = time.monotonic() + limit
         try:
-            return self._send(method, path, body, deadline)
+            return self._send(method, path, body, headers, deadline)
         except (OSError, http.client.HTTPException) as error:
             late = isinstance(error, (TimeoutError, socket.timeout))
             raise WeirError(
@@ -143,17 +152,17 @@ class Transport:
         for connection in idle:
             connection.close()
 
-    def _send(self, method: str, path: str, body: Optional[bytes], deadline: float) -> Answer:
+    def _send(self, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str], deadline: float) -> Answer:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is not None:
             connection.sock.deadline = deadline  # type: ignore[union-attr]
             try:
-                return self._exchange(connection, method, path, body)
+                return self._exchange(connection, method, path, body, headers)
             except _STALE:
-                # Every request of this client may be sent again: those with events have keys.
+                # Every request of this client may be sent again: those that write have keys.
                 pass
-        return self._exchange(self._connect(deadline), method, path, body)
+        return self._exchange(self._connect(deadline), method, path, body, headers)
 
     def _connect(self, deadline: float) -> http.client.HTTPConnection:
         sock = socket.create_connection((self._host, self._port), timeout=time_left(deadline))
@@ -171,7 +180,14 @@ class Transport:
         connection.sock = _TimedSocket(sock, deadline)
         return connection
 
-    def _exchange(self, connection: http.client.HTTPConnection, method: str, path: str, body: Optional[bytes]) -> Answer:
+    def _exchange(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: Optional[bytes],
+        headers: Mapping[str, str],
+    ) -> Answer:
         with self._lock:
             if self._is_aborted:
                 connection.close()
@@ -179,10 +195,7 @@ class Transport:
             self._busy.add(connection)
         is_whole = False
         try:
-            headers = {"x-api-key": self._api_key, "accept": "application/json"}
-            if body is not None:
-                headers["content-type"] = "application/json"
-            connection.request(method, f"{self._path}/api/v1{path}", body=body, headers=headers)
+            connection.request(method, f"{self._path}/api/v1{path}", body=body, headers=dict(headers))
             response = connection.getresponse()
             answer = read_answer(response.status, response.read(), {k.lower(): v for k, v in response.getheaders()})
             is_whole = not response.will_close

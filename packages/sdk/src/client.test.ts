@@ -239,6 +239,51 @@ describe('trackBatch', () => {
   });
 });
 
+describe('widgetToken', () => {
+  const token = { token: 'wgt_x', expires_at: '2026-11-20T10:30:00.000Z' };
+  const keys = () => received.map(({ headers }) => headers['idempotency-key']);
+
+  test('is one write however often it is sent, and the next call is another', async () => {
+    const underWay = json(409, { code: 'request_under_way' }, { 'retry-after': '0' });
+    replies = [(response) => response.socket?.destroy(), underWay, json(201, token), json(201, token)];
+    const weir = client();
+    await expect(weir.widgetToken('acme')).resolves.toEqual(token);
+    await weir.widgetToken('acme');
+    const [first, second, third, other] = keys();
+    expect([second, third]).toEqual([first, first]);
+    expect(first).toMatch(/^[0-9a-f-]{36}$/);
+    expect(other).not.toBe(first);
+  });
+
+  test('makes another one where the answer with the first got lost, since a secret is shown once', async () => {
+    const withheld = json(201, { ...token, token: null }, { 'idempotent-replay': 'true' });
+    replies = [(response) => response.socket?.destroy(), withheld, json(201, token)];
+    await expect(client().widgetToken('acme')).resolves.toEqual(token);
+    const [first, second, third] = keys();
+    expect([second === first, third === first]).toEqual([true, false]);
+
+    replies = [withheld, withheld, withheld];
+    await expect(failure(client().widgetToken('acme'))).resolves.toMatchObject({
+      code: 'secret_lost',
+      transient: true,
+    });
+  });
+
+  test('no event and no read has such a header: an event has its key in itself', async () => {
+    received = [];
+    replies = [
+      json(201, { id: 'e1' }),
+      json(201, { data: [{ status: 201, id: 'e1' }] }),
+      json(200, { total_usage: '1' }),
+    ];
+    const weir = client();
+    await weir.track(event);
+    await weir.trackBatch([event]);
+    await weir.usage({ meter_token: 'tokens' });
+    expect(keys()).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 describe('the options', () => {
   // What a program without types passes on from its environment.
   const open = (options: Record<string, unknown>) => () => client(options);

@@ -55,10 +55,13 @@ export type {
 } from './reads.ts';
 
 export interface WeirClientOptions {
-  /** Where the service listens, without `/api/v1`: `https://usage.example.com`. */
-  baseUrl: string;
-  /** A key with the scope `usage.write` to send events, and `usage.read` to read. */
-  apiKey: string;
+  /**
+   * Where the service listens, without `/api/v1`: `https://usage.example.com`. Undefined is what an environment gives that lacks it:
+   * then there is no client, and an error that says so.
+   */
+  baseUrl: string | undefined;
+  /** A key with the scope `usage.write` to send events, and `usage.read` to read. Undefined as above. */
+  apiKey: string | undefined;
   /** The limit of one attempt, in milliseconds; default 5000. */
   timeoutMs?: number;
   /** Retries after the first attempt; default 4, which is less than 4 s of waiting unless the service asks for more. */
@@ -79,6 +82,9 @@ export interface CallOptions {
   /** In place of the client's own. */
   retries?: number | undefined;
 }
+
+/** As often as this the answer with a secret may get lost. */
+const SECRET_TRIES = 3;
 
 export class WeirClient {
   readonly #transport: Transport;
@@ -218,14 +224,26 @@ export class WeirClient {
     return await this.#get('/customers', { ...query }, options);
   }
 
-  /** Makes a token that shows one customer its usage, for `/embed#token=` or for reads of your own. It ends after an hour. */
+  /**
+   * Makes a token that shows one customer its usage, for `/embed#token=` or for reads of your own. It ends after an hour. Where the
+   * answer to an attempt got lost, it makes another one.
+   */
   async widgetToken(customerExternalId: string, options: CallOptions = {}): Promise<WidgetToken> {
     const body = JSON.stringify({ customer_external_id: customerExternalId });
-    return await this.#call(
-      { method: 'POST', path: '/widget/token', body },
-      options,
-      (answer) => readOrThrow(answer) as WidgetToken,
-    );
+    const make = async (): Promise<Partial<WidgetToken>> => await this.#write('/widget/token', body, options);
+    // The answer to an attempt got lost, and a secret is shown once: nobody has that token, so another one is made.
+    for (let tries = 0; tries < SECRET_TRIES; tries += 1) {
+      const { token, expires_at } = await make();
+      if (typeof token === 'string' && typeof expires_at === 'string') return { token, expires_at };
+    }
+    const detail = 'The service has made tokens whose answers got lost, and shows none twice: ask again.';
+    throw new WeirError({ status: 0, code: 'secret_lost', detail });
+  }
+
+  /** Sends a write that is no event, with one key for all of its attempts. */
+  async #write<T>(path: string, body: string, options: CallOptions): Promise<T> {
+    const message: Message = { method: 'POST', path, body, requestKey: crypto.randomUUID() };
+    return await this.#call(message, options, (answer) => readOrThrow(answer) as T);
   }
 
   async #get<T>(path: string, query: Parameters<typeof queryString>[0], options: CallOptions): Promise<T> {

@@ -31,8 +31,8 @@ export class WeirError extends Error {
   /** The HTTP status, or 0 when no answer came. */
   readonly status: number;
   /**
-   * A stable word: the service's own `code`, else `network_error`, `timeout`, `bad_response` or `http_<status>`; of the queue
-   * `queue_full`, `queue_closed` or `outbox_failed`.
+   * A stable word: the service's own `code`, else `network_error`, `timeout`, `bad_response`, `secret_lost` or `http_<status>`; of
+   * the queue `queue_full`, `queue_closed` or `outbox_failed`.
    */
   readonly code: string;
   /** A sentence a person can act on. */
@@ -60,7 +60,7 @@ export class WeirError extends Error {
     this.code = fields.code;
     this.detail = fields.detail;
     this.requestId = fields.requestId;
-    this.transient = fields.transient ?? isTransient(fields.status);
+    this.transient = fields.transient ?? isTransient(fields.status, fields.code);
     this.isFromWeir = fields.isFromWeir ?? false;
     this.retryAfterMs = fields.retryAfterMs;
     this.outcome = fields.outcome;
@@ -79,7 +79,10 @@ export class WeirError extends Error {
   }
 }
 
-/** Returns whether the same request may succeed later: no answer to read, too slow, too many, or a fault of the service. */
-function isTransient(status: number): boolean {
-  return status === 0 || status === 408 || status === 429 || status >= 500;
+/**
+ * Returns whether the same request may succeed later: no answer to read, too slow, too many, a fault of the service, or the same
+ * request is under way already.
+ */
+function isTransient(status: number, code: string): boolean {
+  return status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_under_way';
 }

@@ -1,9 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WeirClient } from './client.ts';
 
 let server: Server;
 let keys: string[];
@@ -70,6 +74,29 @@ test('who waits for room keeps the process alive', async () => {
   expect(await ended).toEqual([0, null]);
   expect(keys).toEqual(['a', 'b', 'c']);
 });
+
+test('what a killed process had on disk is sent by another one that runs, and needs no new start for that', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-outbox-'));
+  const { port } = server.address() as AddressInfo;
+  const queue = { outbox: { folder } };
+  const running = new WeirClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k', queue });
+  try {
+    const code = `await weir.queue(event('of the killed')); console.log('queued'); setInterval(() => {}, 1000);`;
+    const { child, ended } = runProgram(code, `outbox: { folder: ${JSON.stringify(folder)} }`);
+    await once(child.stdout!, 'data');
+    child.kill('SIGKILL');
+    await ended;
+    expect(keys).toEqual([]);
+    // As long as it takes until the next look.
+    while (keys.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await running.close()).toEqual({ isDone: true, unsent: [] });
+    expect(keys).toEqual(['of the killed']);
+    expect(readdirSync(folder)).toEqual([]);
+  } finally {
+    await running.close();
+    rmSync(folder, { recursive: true });
+  }
+}, 30_000);
 
 test('SIGTERM sends what is queued where that is asked for, and ends the process as it always does', async () => {
   const code = `await weir.queue(event('at SIGTERM')); setInterval(() => {}, 1000); console.log('queued');`;

@@ -21,10 +21,10 @@ afterEach(async () => {
   rmSync(base, { recursive: true });
 });
 
+const listeners = { onProblem: (_kind: string, text: string) => void problems.push(text), onFound: () => {} };
+
 function open(bytesMax?: number): Outbox {
-  const outbox = new Outbox({ folder: base, ...(bytesMax !== undefined && { bytesMax }) }, 1000, (text) =>
-    problems.push(text),
-  );
+  const outbox = new Outbox({ folder: base, ...(bytesMax !== undefined && { bytesMax }) }, 1000, listeners);
   opened.push(outbox);
   return outbox;
 }
@@ -164,7 +164,7 @@ test('a small one has room again as soon as all is settled', async () => {
 
 test('an event that cannot be written is not queued, and its caller hears why', async () => {
   writeFileSync(join(base, 'file'), '');
-  const outbox = new Outbox({ folder: join(base, 'file') }, 10, (text) => problems.push(text));
+  const outbox = new Outbox({ folder: join(base, 'file') }, 10, listeners);
   await expect(outbox.add(made('a'))).rejects.toMatchObject({ code: 'outbox_failed', idempotencyKeys: ['a'] });
   expect(problems).toHaveLength(1);
   expect(outbox.isEmpty).toBe(true);

@@ -3,12 +3,13 @@
 // are counted once by their keys. Which folder, and what of earlier processes: outbox-folder.ts.
 
 import { open, stat, truncate, type FileHandle } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, resolve, join } from 'node:path';
 import { WeirError } from './error.ts';
 import { decodeEvent } from './event.ts';
 import type { EventStore, HeldEvent } from './held-event.ts';
 import { takeFirst } from './memory-store.ts';
-import { leaveFolder, makeOwnFolder, removeFile, syncFolder, takeOver } from './outbox-folder.ts';
+import { leaveFolder, makeFolder, makeOwnFolder, removeFile, syncFolder, takeOver } from './outbox-folder.ts';
+import { LOOK_MS, touch } from './outbox-owner.ts';
 
 export interface OutboxOptions {
   /** Made when it is missing. Processes may share it. */
@@ -25,6 +26,9 @@ interface Segment {
   unread: number;
   /** Events that were read and are not settled. */
   unsettled: number;
+  /** How far it is read, and what was read of a line that had not come to its end. */
+  position: number;
+  carry: Buffer;
   /** Nothing is appended to it any more. */
   isFull: boolean;
   isRead: boolean;
@@ -39,6 +43,13 @@ interface ActiveSegment {
 
 export interface OutboxEvent extends HeldEvent {
   segment: Segment;
+}
+
+export interface OutboxListeners {
+  /** Told what cannot be read or removed; problems of one kind are alike. */
+  onProblem: (kind: string, message: string) => void;
+  /** Called when there is something to take that another process has left. */
+  onFound: () => void;
 }
 
 interface Pending {
@@ -60,9 +71,11 @@ export class Outbox implements EventStore<OutboxEvent> {
   readonly #bytesMax: number;
   /** Events that may wait for their write, in memory. */
   readonly #pendingMax: number;
-  readonly #onProblem: (message: string) => void;
+  readonly #listeners: OutboxListeners;
+  readonly #lookMs: number;
   readonly #opened: Promise<void>;
   #isOpen = false;
+  #isClosed = false;
   #folder: Promise<string> | undefined;
   #number = 0;
 
@@ -71,10 +84,8 @@ export class Outbox implements EventStore<OutboxEvent> {
   #writing: Promise<void> | undefined;
   #active: ActiveSegment | undefined;
 
-  /** Segments that are not read to their end, and how far the first of them is. */
+  /** Segments that are not read to their end, in the order in which they are read. */
   #unread: Segment[] = [];
-  #position = 0;
-  #carry: Buffer = Buffer.alloc(0);
   /** Events in those that this process wrote, and the number of segments of others. */
   #unreadOwn = 0;
   #unreadOthers = 0;
@@ -83,16 +94,17 @@ export class Outbox implements EventStore<OutboxEvent> {
   #taken = 0;
   #bytes = 0;
   readonly #removals = new Set<Promise<void>>();
+  #nextLook: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
 
-  /** Begins to look for what earlier processes left. `onProblem` is told what cannot be read or removed. */
-  constructor(options: OutboxOptions, pendingMax: number, onProblem: (message: string) => void) {
+  /** Begins to look for what processes that are gone have left, and goes on with that. */
+  constructor(options: OutboxOptions, pendingMax: number, listeners: OutboxListeners, lookMs = LOOK_MS) {
     this.#base = resolve(options.folder);
     this.#bytesMax = options.bytesMax ?? 256 * 1024 * 1024;
     this.#pendingMax = pendingMax;
-    this.#onProblem = onProblem;
-    this.#opened = this.#takeOver()
-      .catch((error: unknown) => onProblem(`The outbox ${this.#base} cannot be read: ${String(error)}`))
-      .finally(() => (this.#isOpen = true));
+    this.#listeners = listeners;
+    this.#lookMs = lookMs;
+    this.#opened = this.#look().finally(() => (this.#isOpen = true));
   }
 
   get waiting(): number {
@@ -105,8 +117,9 @@ export class Outbox implements EventStore<OutboxEvent> {
   }
 
   get isEmpty(): boolean {
-    const isRead = this.#unread.every(({ size }, index) => size === (index === 0 ? this.#position : 0));
-    return this.#isOpen && isRead && this.#ready.length + this.#taken + this.#pending.length === 0;
+    return (
+      this.#isOpen && this.#unread.every(isReadToEnd) && this.#ready.length + this.#taken + this.#pending.length === 0
+    );
   }
 
   hasRoom(bytes: number): boolean {
@@ -151,27 +164,57 @@ export class Outbox implements EventStore<OutboxEvent> {
   /** What is not settled stays on disk, for the next process. */
   async close(): Promise<HeldEvent[]> {
     await this.#opened;
+    this.#isClosed = true;
+    clearTimeout(this.#nextLook);
+    await this.#looking;
     await this.#writing;
     await this.#reading;
     if (this.#active !== undefined) await this.#retire(this.#active);
     // Finds the ends of segments that were read already.
-    while (this.#ready.length === 0 && this.#unread[0]?.size === this.#position) await this.#readOn();
+    while (this.#ready.length === 0 && this.#unread[0] !== undefined && isReadToEnd(this.#unread[0]))
+      await this.#readOn();
     await Promise.all(this.#removals);
     if (this.#folder !== undefined) await leaveFolder(await this.#folder);
     return [];
   }
 
-  async #takeOver(): Promise<void> {
-    for (const path of await takeOver(this.#base, () => this.#nextPath())) {
-      const { size } = await stat(path);
-      this.#unread.push({ path, size, unread: Infinity, unsettled: 0, isFull: true, isRead: false });
-      this.#unreadOthers += 1;
-      this.#bytes += size;
+  /** Takes over what is left, now and then again. Never rejects. */
+  async #look(): Promise<void> {
+    try {
+      if (this.#folder !== undefined) await touch(await this.#folder);
+      await takeOver(
+        this.#base,
+        () => this.#nextPath(),
+        (path) => this.#addTaken(path),
+      );
+    } catch (error) {
+      this.#listeners.onProblem('folder', `The outbox ${this.#base} cannot be read: ${String(error)}`);
     }
+    if (this.#isClosed) return;
+    this.#nextLook = setTimeout(() => {
+      this.#looking = this.#look().finally(() => {
+        if (this.#unreadOthers > 0) this.#listeners.onFound();
+      });
+    }, this.#lookMs).unref();
+  }
+
+  async #addTaken(path: string): Promise<void> {
+    const { size } = await stat(path);
+    const segment = newSegment(path, size, Infinity);
+    segment.isFull = true;
+    // What is written to is the last that is read: what it may still get must not hold up what others have left.
+    const at = this.#active === undefined ? -1 : this.#unread.indexOf(this.#active.segment);
+    this.#unread.splice(at === -1 ? this.#unread.length : at, 0, segment);
+    this.#unreadOthers += 1;
+    this.#bytes += size;
   }
 
   async #nextPath(): Promise<string> {
-    this.#folder ??= makeOwnFolder(this.#base);
+    this.#folder ??= makeOwnFolder(this.#base).catch((error: unknown) => {
+      // What cannot be made now may be another time.
+      this.#folder = undefined;
+      throw error;
+    });
     const folder = await this.#folder;
     this.#number += 1;
     return join(folder, `${String(this.#number).padStart(8, '0')}.ndjson`);
@@ -213,7 +256,10 @@ export class Outbox implements EventStore<OutboxEvent> {
         // After a write that failed nobody knows what the file holds: it gets no more, and ends where it was good.
         await this.#retire(active);
         await truncate(segment.path, segment.size).catch((second: unknown) =>
-          this.#onProblem(`${segment.path} may end with events that were not queued: ${String(second)}`),
+          this.#listeners.onProblem(
+            'file',
+            `${segment.path} may end with events that were not queued: ${String(second)}`,
+          ),
         );
         throw error;
       }
@@ -230,13 +276,17 @@ export class Outbox implements EventStore<OutboxEvent> {
   }
 
   async #openSegment(): Promise<ActiveSegment> {
-    // The one that is written to is the last that is read: what it may still get must not hold up what others have left.
     await this.#opened;
     const path = await this.#nextPath();
-    const handle = await open(path, 'wx', 0o600);
-    await syncFolder(join(path, '..'));
+    const handle = await open(path, 'wx', 0o600).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      // Someone who took this process for gone has removed the empty folder.
+      await makeFolder(dirname(path));
+      return await open(path, 'wx', 0o600);
+    });
+    await syncFolder(dirname(path));
     const { ino } = await handle.stat({ bigint: true });
-    const segment: Segment = { path, size: 0, unread: 0, unsettled: 0, isFull: false, isRead: false };
+    const segment = newSegment(path, 0, 0);
     this.#unread.push(segment);
     this.#active = { segment, handle, inode: ino };
     return this.#active;
@@ -252,19 +302,19 @@ export class Outbox implements EventStore<OutboxEvent> {
   async #readOn(): Promise<boolean> {
     const segment = this.#unread[0];
     if (segment === undefined) return false;
-    const length = Math.min(READ_BYTES, segment.size - this.#position);
+    const length = Math.min(READ_BYTES, segment.size - segment.position);
     if (length === 0 && !segment.isFull) return false;
     const chunk = length === 0 ? undefined : await this.#readChunk(segment, length);
     if (chunk === undefined || chunk.length === 0) {
       this.#endSegment(segment);
       return true;
     }
-    this.#position += chunk.length;
-    const bytes = Buffer.concat([this.#carry, chunk]);
+    segment.position += chunk.length;
+    const bytes = Buffer.concat([segment.carry, chunk]);
     const end = bytes.lastIndexOf(NEWLINE) + 1;
-    this.#carry = bytes.subarray(end);
+    segment.carry = bytes.subarray(end);
     for (const line of bytes.toString('utf8', 0, end).split('\n').slice(0, -1)) this.#readLine(segment, line);
-    if (segment.isFull && this.#position === segment.size) this.#endSegment(segment);
+    if (segment.isFull && segment.position === segment.size) this.#endSegment(segment);
     return true;
   }
 
@@ -276,7 +326,8 @@ export class Outbox implements EventStore<OutboxEvent> {
       segment.unsettled += 1;
       this.#ready.push({ key, json, bytes: Buffer.byteLength(json), segment });
     } catch {
-      this.#onProblem(`A line of the outbox cannot be read, and is left out: ${json.slice(0, 200)}`);
+      const told = `A line of the outbox cannot be read, and is left out: ${json.slice(0, 200)}`;
+      this.#listeners.onProblem('line', told);
     }
   }
 
@@ -285,14 +336,15 @@ export class Outbox implements EventStore<OutboxEvent> {
     try {
       const handle = await open(segment.path, 'r');
       try {
-        const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, this.#position);
+        const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, segment.position);
         return buffer.subarray(0, bytesRead);
       } finally {
         await handle.close();
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      this.#onProblem(`${segment.path} cannot be read, and is left for the next start: ${String(error)}`);
+      const told = `${segment.path} cannot be read, and is left for the next start: ${String(error)}`;
+      this.#listeners.onProblem('file', told);
       segment.unsettled = Infinity;
       return undefined;
     }
@@ -300,9 +352,8 @@ export class Outbox implements EventStore<OutboxEvent> {
 
   /** What follows the last whole line was torn when its process died: no `queue` had resolved for it. */
   #endSegment(segment: Segment): void {
-    this.#unread.shift();
-    this.#position = 0;
-    this.#carry = Buffer.alloc(0);
+    // Others may have come before it meanwhile.
+    this.#unread.splice(this.#unread.indexOf(segment), 1);
     if (segment.unread === Infinity) this.#unreadOthers -= 1;
     else this.#unreadOwn -= segment.unread;
     segment.isRead = true;
@@ -314,10 +365,20 @@ export class Outbox implements EventStore<OutboxEvent> {
     if (!segment.isFull || !segment.isRead || segment.unsettled > 0) return;
     this.#bytes -= segment.size;
     const removal = removeFile(segment.path)
-      .catch((error: unknown) => this.#onProblem(`A file of the outbox cannot be removed: ${String(error)}`))
+      .catch((error: unknown) =>
+        this.#listeners.onProblem('file', `A file of the outbox cannot be removed: ${String(error)}`),
+      )
       .finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
   }
+}
+
+function isReadToEnd({ size, position }: Segment): boolean {
+  return size === position;
+}
+
+function newSegment(path: string, size: number, unread: number): Segment {
+  return { path, size, unread, unsettled: 0, position: 0, carry: Buffer.alloc(0), isFull: false, isRead: false };
 }
 
 async function inodeOf(path: string): Promise<bigint | undefined> {

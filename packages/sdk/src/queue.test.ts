@@ -283,6 +283,19 @@ test('a wrong key refuses every event once, and nothing is sent again', async ()
   expect(requests).toHaveLength(1);
 });
 
+test('a flood of refused events is one warning, and one more with their number when the client is closed', async () => {
+  interfere = (events, response) =>
+    refuse(response, 207, { data: events.map(() => ({ status: 422, code: 'invalid_request', detail: 'ahead' })) });
+  const warned: string[] = [];
+  makeClient({ onWarning: (text) => warned.push(text) });
+  for (const n of range(3_000)) await client.queue(event(n));
+  await client.flush();
+  expect(warned).toEqual([expect.stringMatching(/^Weir refused the event k\d+ for good, and no onRefused keeps it: /)]);
+  await client.close();
+  expect(warned[1]).toMatch(/ahead \(and 2998 more like it since the last warning\)$/);
+  expect(warned).toHaveLength(2);
+});
+
 test('each event may have a listener of its own', async () => {
   makeClient();
   const outcomes: unknown[] = [];

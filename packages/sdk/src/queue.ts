@@ -9,6 +9,7 @@ import { callAtExit } from './exit.ts';
 import type { EventStore, HeldEvent } from './held-event.ts';
 import { MemoryStore } from './memory-store.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
+import { Warnings } from './warnings.ts';
 
 export interface QueueOptions {
   /** Events that are held in memory; default 10,000. */
@@ -24,11 +25,14 @@ export interface QueueOptions {
   /** Requests at a time; default 2. */
   concurrency?: number;
   /**
-   * Told of each event that is refused for good. Its event is not sent again. Default: a warning of the process. What it throws is
-   * an uncaught exception.
+   * Told of each event that is refused for good, which is not sent again and kept nowhere: write it down. Default: a warning, at once
+   * of the first and once a minute of how many. What it throws is an uncaught exception.
    */
   onRefused?: (error: WeirError, event: KeyedEvent) => void;
-  /** Told of what a person should know: that an outbox cannot be read, or cannot be sent. Default: a warning of the process. */
+  /**
+   * Told of what a person should know: that an outbox cannot be read, or cannot be sent. Many alike are told as one, and counted.
+   * Default: a warning of the process.
+   */
   onWarning?: (message: string) => void;
   /** Keeps events on disk until they are settled, so that they outlive the process. */
   outbox?: OutboxOptions;
@@ -75,6 +79,7 @@ export class EventQueue {
   readonly #stopCallAtExit: () => void;
   /** Called after each change; each takes itself out when it has seen what it waits for. */
   readonly #watchers = new Set<() => void>();
+  readonly #warnings = new Warnings((message) => this.#warn(message));
   #keepAlive: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #pause: NodeJS.Timeout | undefined;
@@ -93,11 +98,13 @@ export class EventQueue {
     this.#store =
       options.outbox === undefined
         ? new MemoryStore(eventsMax, bytesMax)
-        : new Outbox(options.outbox, eventsMax, (message) => this.#warn(message));
+        : new Outbox(options.outbox, eventsMax, {
+            onProblem: (kind, message) => this.#warnings.warn(kind, message),
+            onFound: () => this.#sendAll(),
+          });
     this.#stopCallAtExit = callAtExit(() => this.#closeAtExit(), options.closeOnSigterm ?? false);
     // An earlier process may have left some.
-    this.#isDue = this.#store.isDurable;
-    this.#pump();
+    if (this.#store.isDurable) this.#sendAll();
   }
 
   /** Bytes of JSON that are held, those under way included. */
@@ -114,8 +121,7 @@ export class EventQueue {
     if (this.#closing !== undefined) throw closed(event);
     // Others who waited, too, may have taken the room.
     while (!this.#store.hasRoom(event.bytes)) {
-      this.#isDue = true;
-      this.#pump();
+      this.#sendAll();
       if (this.#options.whenFull === 'reject') throw full(event);
       await this.#until(() => this.#closing !== undefined || this.#store.hasRoom(event.bytes), signal);
       if (this.#closing !== undefined) throw closed(event);
@@ -127,8 +133,7 @@ export class EventQueue {
 
   /** Sends what waits now. Resolves when everything that was queued is settled. */
   async flush(signal?: AbortSignal): Promise<void> {
-    this.#isDue = true;
-    this.#pump();
+    this.#sendAll();
     await this.#until(() => this.#isIdle, signal);
   }
 
@@ -148,13 +153,13 @@ export class EventQueue {
     // Not before #closing is set, which those who wait for room look at.
     await Promise.resolve();
     this.#tellWatchers();
-    this.#isDue = true;
-    this.#pump();
+    this.#sendAll();
     await this.#until(() => this.#isIdle || (this.#halt.signal.aborted && this.#inFlight === 0));
     this.#stop();
     const isDone = this.#store.isEmpty;
     const left = await this.#store.close();
     this.#stopCallAtExit();
+    this.#warnings.flush();
     return { isDone, unsent: left.map(({ json }) => decodeEvent(json)) };
   }
 
@@ -176,9 +181,14 @@ export class EventQueue {
     if (this.#timer !== undefined || this.#store.waiting === 0 || this.#halt.signal.aborted) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#isDue = true;
-      this.#pump();
+      this.#sendAll();
     }, this.#options.intervalMs ?? 1000).unref();
+  }
+
+  /** Sends what waits, although it may fill no batch. */
+  #sendAll(): void {
+    this.#isDue = true;
+    this.#pump();
   }
 
   #pump(): void {
@@ -247,8 +257,7 @@ export class EventQueue {
     if (this.#closing !== undefined) this.#stop();
     this.#pause ??= setTimeout(() => {
       this.#pause = undefined;
-      this.#isDue = true;
-      this.#pump();
+      this.#sendAll();
     }, REFUSED_PAUSE_MS).unref();
   }
 
@@ -257,7 +266,7 @@ export class EventQueue {
     if (onSettled !== undefined) shield(() => onSettled(outcome));
     if (!('error' in outcome)) return;
     if (onRefused !== undefined) shield(() => onRefused(outcome.error, decodeEvent(json)));
-    else if (onSettled === undefined) this.#warn(`Weir refused the event ${key}: ${outcome.error.message}`);
+    else if (onSettled === undefined) this.#warnings.warn('refused', refusedForGood(key, outcome.error));
   }
 
   #warn(message: string): void {
@@ -301,6 +310,10 @@ function shield(callback: () => void): void {
       throw error;
     });
   }
+}
+
+function refusedForGood(key: string, { message }: WeirError): string {
+  return `Weir refused the event ${key} for good, and no onRefused keeps it: ${message}`;
 }
 
 function isAboutKey({ status }: WeirError): boolean {

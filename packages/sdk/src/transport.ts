@@ -4,8 +4,8 @@ import { readAnswer, type Answer } from './answer.ts';
 import { WeirError } from './error.ts';
 
 export interface TransportOptions {
-  baseUrl: string;
-  apiKey: string;
+  baseUrl: string | undefined;
+  apiKey: string | undefined;
   timeoutMs: number;
   fetch: typeof fetch;
 }
@@ -15,6 +15,8 @@ export interface Message {
   /** After `/api/v1`. */
   path: string;
   body?: string;
+  /** Makes a write that is no event safe to send again; the same one at each attempt. */
+  requestKey?: string;
   /** The keys of the events in it, for the error. */
   idempotencyKeys?: readonly string[];
   signal?: AbortSignal | undefined;
@@ -37,7 +39,8 @@ export class Transport {
   }
 
   /** Makes one attempt. Returns any answer; throws a WeirError of status 0 when none comes, and the signal's reason once aborted. */
-  async send({ method, path, body, idempotencyKeys, signal, timeoutMs = this.#timeoutMs }: Message): Promise<Answer> {
+  async send(message: Message): Promise<Answer> {
+    const { method, path, body, requestKey, idempotencyKeys, signal, timeoutMs = this.#timeoutMs } = message;
     // A listener that is taken off again, since the caller's signal may outlive millions of requests.
     const limit = new AbortController();
     const stop = () => limit.abort();
@@ -50,6 +53,7 @@ export class Transport {
           'x-api-key': this.#apiKey,
           accept: 'application/json',
           ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(requestKey !== undefined && { 'idempotency-key': requestKey }),
         },
         ...(body !== undefined && { body }),
         // The key must not follow a redirect to another host.
