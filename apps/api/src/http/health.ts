@@ -29,6 +29,7 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
       schema: {
         operationId: 'getHealth',
         tags: ['Operations'],
+        security: [],
         summary: 'The process is alive',
         response: { 200: z.object({ status: z.literal('ok') }) },
       },
@@ -43,6 +44,7 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
       schema: {
         operationId: 'getReadiness',
         tags: ['Operations'],
+        security: [],
         summary: 'The door is open: tracking is taken',
         description:
           'While Postgres is away tracking goes on, so this stays 200, and the body says what is away. It is 503 while events ' +

@@ -17,6 +17,7 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
           'Errors are application/problem+json (RFC 9457) with a detail to act on and a stable code. Every answer has the ' +
           'id of its request as X-Request-Id, under which the log knows it. A body may come with Content-Encoding: gzip; what is ' +
           'read is answered in brotli or gzip to who accepts it.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: publicUrl ?? '/' }],
       components: {

@@ -1,0 +1,55 @@
+// Lints the OpenAPI document, as a part of `npm run check`, once everything is compiled. The document is that of an app which is
+// built as the API builds it and never asked anything, so no service has to run. With the name of a file it lints the document
+// in it. Which rules hold: redocly.yaml.
+
+import { formatProblems, lintFromString, loadConfig } from '@redocly/openapi-core';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const [file] = process.argv.slice(2);
+const source = file === undefined ? JSON.stringify(await buildDocument()) : await readFile(file, 'utf8');
+const config = await loadConfig({ configPath: fileURLToPath(new URL('redocly.yaml', import.meta.url)) });
+const problems = await lintFromString({ source, config, absoluteRef: 'openapi.json' });
+if (problems.length > 0) {
+  formatProblems(problems, { format: 'stylish', totals: { errors: problems.length, warnings: 0, ignored: 0 } });
+  process.exitCode = 1;
+}
+
+async function buildDocument() {
+  const { openDatabase } = await import('@weir/db/database');
+  const { queueKeys } = await import('@weir/queue/keys');
+  const { createLog } = await import('@weir/shared/log');
+  const { loadSettings } = await import('@weir/shared/settings');
+  const { buildApp } = await import('../dist/app.js');
+  const { buildMetrics } = await import('../dist/http/metrics.js');
+  const { apiSettings } = await import('../dist/settings.js');
+  // Nobody listens at either address, and nobody connects to them.
+  const services = { DATABASE_URL: 'postgres://127.0.0.1/none', REDIS_URL: 'redis://127.0.0.1' };
+  const settings = loadSettings(apiSettings, { ...services, LOG_LEVEL: 'silent' });
+  const connections = { connectionsMax: 1, statementTimeoutMs: 1_000, onConnectionError() {} };
+  const database = openDatabase(settings.DATABASE_URL, connections);
+  const app = await buildApp({
+    settings,
+    database,
+    lookups: database,
+    probe: database,
+    databaseWatch: {},
+    queue: { redis: {}, keys: queueKeys('{weir}') },
+    apiKeys: {},
+    keyUse: {},
+    ownership: {},
+    log: createLog('api', 'silent'),
+    metrics: buildMetrics({}),
+    ingest: {},
+    billingJobs: {},
+    consoleFolder: '/nowhere',
+    isDraining: () => false,
+  });
+  try {
+    await app.ready();
+    return app.swagger();
+  } finally {
+    await app.close();
+    await database.close();
+  }
+}
