@@ -224,6 +224,7 @@ CREATE TABLE customers (
   metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   time_zone text,
+  erased_at timestamp with time zone,
   CONSTRAINT customers_organization_id_external_id_key UNIQUE (organization_id, external_id),
   CONSTRAINT customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT customers_pkey PRIMARY KEY (organization_id, id)
@@ -696,6 +697,24 @@ CREATE TABLE ungrouped_events (
   CONSTRAINT ungrouped_events_pkey PRIMARY KEY (organization_id, meter_id, change_id, event_id)
 );
 
+CREATE TABLE usage_moves (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  customer_id uuid,
+  from_external_id text,
+  to_external_id text NOT NULL,
+  copies_issued_before date,
+  events bigint NOT NULL DEFAULT 0,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  moved_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  CONSTRAINT usage_moves_from_external_id_check CHECK (((from_external_id IS NULL) = ((kind = 'ERASE'::text) AND (finished_at IS NOT NULL)))),
+  CONSTRAINT usage_moves_kind_check CHECK ((kind = ANY (ARRAY['ERASE'::text, 'MOVE'::text]))),
+  CONSTRAINT usage_moves_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT usage_moves_pkey PRIMARY KEY (organization_id, id)
+);
+
 CREATE TABLE users (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -802,6 +821,12 @@ CREATE INDEX subscriptions_organization_id_plan_id_idx ON public.subscriptions U
 
 CREATE INDEX subscriptions_organization_id_run_at_id_idx ON public.subscriptions USING btree (organization_id, run_at, id) WHERE (run_at IS NOT NULL);
 
+CREATE INDEX usage_moves_created_at_idx ON public.usage_moves USING btree (created_at, organization_id, id) WHERE (finished_at IS NULL);
+
+CREATE UNIQUE INDEX usage_moves_organization_id_from_external_id_key ON public.usage_moves USING btree (organization_id, from_external_id) WHERE (finished_at IS NULL);
+
+CREATE INDEX usage_moves_organization_id_to_external_id_idx ON public.usage_moves USING btree (organization_id, to_external_id);
+
 CREATE INDEX widget_tokens_expires_at_idx ON public.widget_tokens USING btree (expires_at);
 
 CREATE INDEX widget_tokens_organization_id_api_key_id_idx ON public.widget_tokens USING btree (organization_id, api_key_id);
@@ -853,6 +878,13 @@ BEGIN
   END IF;
   RETURN QUERY SELECT * FROM closings WHERE organization_id = ANY (organization_ids);
 END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.erased_metadata(metadata json, keys text[], counts_unique_values boolean)
+ RETURNS json
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT json_object_agg(kept.name, kept.value) AS json_object_agg FROM (SELECT combined.key AS name, CASE combined.key WHEN 'user_id'::text THEN (erased_metadata.metadata -> combined.key) ELSE to_json(combined.value) END AS value FROM UNNEST(erased_metadata.keys, group_values(erased_metadata.keys, erased_metadata.metadata)) combined(key, value) WHERE (combined.value IS NOT NULL) UNION ALL SELECT 'erased_user_id'::text, to_json(encode(unique_value_hash(erased_metadata.metadata), 'hex'::text)) AS to_json WHERE (erased_metadata.counts_unique_values AND (unique_value_hash(erased_metadata.metadata) IS NOT NULL) AND (NOT ('user_id'::text = ANY (erased_metadata.keys))))) kept)
 ;
 
 CREATE OR REPLACE FUNCTION public.event_stream(meter_id uuid, customer_external_id text)
@@ -1023,5 +1055,5 @@ CREATE OR REPLACE FUNCTION public.unique_value_hash(metadata json)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN SUBSTRING(sha256(convert_to(CASE json_typeof((metadata -> 'user_id'::text)) WHEN 'number'::text THEN (trim_scale(((metadata ->> 'user_id'::text))::numeric))::text ELSE (metadata ->> 'user_id'::text) END, 'UTF8'::name)) FROM 1 FOR 16)
+RETURN COALESCE(SUBSTRING(sha256(convert_to(CASE json_typeof((metadata -> 'user_id'::text)) WHEN 'number'::text THEN (trim_scale(((metadata ->> 'user_id'::text))::numeric))::text ELSE (metadata ->> 'user_id'::text) END, 'UTF8'::name)) FROM 1 FOR 16), CASE WHEN ((metadata ->> 'erased_user_id'::text) ~ '^[0-9a-f]{32}$'::text) THEN decode((metadata ->> 'erased_user_id'::text), 'hex'::text) ELSE NULL::bytea END)
 ;

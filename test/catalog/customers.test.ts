@@ -33,7 +33,8 @@ describe('creating a customer', () => {
   test('with every field answers every field, and reading it answers the same', async () => {
     const { status, body } = await send('POST', '/customers', full);
     expect(status).toBe(201);
-    expect(body).toEqual({ ...full, id: expect.any(String), created_at: expect.stringMatching(/Z$/) });
+    const made = { id: expect.any(String), created_at: expect.stringMatching(/Z$/), erased_at: null };
+    expect(body).toEqual({ ...full, ...made });
     expect((await send('GET', `/customers/${body.id}`)).body).toEqual(body);
   });
 
@@ -42,7 +43,7 @@ describe('creating a customer', () => {
     expect(status).toBe(201);
     const empty = Object.fromEntries(Object.keys(full).map((field) => [field, null]));
     const { id, created_at } = body;
-    expect(body).toEqual({ ...empty, id, external_id: id, metadata: {}, created_at });
+    expect(body).toEqual({ ...empty, id, external_id: id, metadata: {}, created_at, erased_at: null });
   });
 
   test('takes an external_id once in an organization, and says who has it', async () => {

@@ -44,8 +44,14 @@ const RULES: { operation: string; path: string; rule: string }[] = [
     ['billing_interval', 'it is that of the plan'],
     ['trial_end_date', 'a trial does not end before the start, or a hundred years later'],
   ].map(([path = '', rule = '']) => ({ operation: 'post /api/v1/subscriptions', path, rule })),
+  {
+    operation: 'post /api/v1/erasures',
+    path: 'customer_id',
+    rule: 'a customer is named by one of its ids, and not by both',
+  },
   ...['get /api/v1/meters/{id}/usage', 'get /api/v1/usage'].flatMap((operation) => [
     { operation, path: 'filter', rule: 'it is by one of the keys that the meter names' },
+    { operation, path: 'filter[model]', rule: 'the keys of a meter may have been changed' },
     { operation, path: 'groups_limit', rule: 'groups and periods together are not too many' },
     { operation, path: 'group_by_metadata', rule: 'it is one of the keys that the meter names' },
   ]),

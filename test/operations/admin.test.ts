@@ -54,6 +54,25 @@ test('all who can sign in are listed, and one of them is made an admin', async (
   expect(me.body.user.role).toBe('admin');
 });
 
+test('a customer of an organization is erased, and usage moved, which stands in the audit log without a name', async () => {
+  const record = { external_id: 'ada-17', name: 'Ada Lovelace' };
+  await weir.request('POST', '/api/v1/customers', { session: admin.session, body: record });
+  const erased = await run(['erase-customer', admin.email, 'ada-17']);
+  expect([erased.code, erased.out]).toEqual([
+    0,
+    expect.stringMatching(/Its record is erased.*external_id erased-[0-9a-f]{32}/),
+  ]);
+  expect(await logged()).toMatchObject({ action: 'erasure.create', actor: { type: 'operator' }, changes: null });
+  const { body } = await weir.request('GET', '/api/v1/customers', { session: admin.session });
+  expect(JSON.stringify(body)).not.toMatch(/ada-17|Lovelace/);
+  const again = await run(['erase-customer', admin.email, 'ada-17']);
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining('is being moved already')]);
+  expect((await run(['move-usage', admin.email, 'wrong', 'wrong'])).code).toBe(1);
+  expect((await run(['move-usage', admin.email, 'wrong', 'right'])).code).toBe(0);
+  const { out } = await run(['list-erasures', admin.email]);
+  expect(out.split('\n').map((line) => line.split(/ {2,}/)[1])).toEqual(['KIND', 'MOVE', 'ERASE', undefined]);
+});
+
 test('without settings it finds what npm start brought up, and where its API is', async () => {
   const home = await mkdtemp(joinPath(tmpdir(), 'weir-admin-'));
   const services = { database_url: weir.databaseUrl, base_url: 'http://127.0.0.1:3210' };

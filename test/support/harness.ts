@@ -110,6 +110,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     // Tests of billing say themselves when it runs.
     BILLING_CONCURRENCY: '0',
     BILLING_INTERVAL_MS: '600000',
+    // And tests of moves when they go on.
+    MOVES_INTERVAL_MS: '600000',
   };
   const closers: (() => Promise<unknown>)[] = [];
   const pool = new pg.Pool({ connectionString: database.url, max: 2, options: '-c timezone=UTC' });

@@ -20,7 +20,9 @@ export type Ids = Record<
   | 'rejected'
   | 'user'
   | 'session'
-  | 'invitation',
+  | 'invitation'
+  | 'erasure'
+  | 'usageMove',
   string
 >;
 
@@ -43,6 +45,8 @@ export const nobodys: Ids = {
   user: '01890000-0000-7000-8000-00000000000d',
   session: '01890000-0000-7000-8000-00000000000e',
   invitation: '01890000-0000-7000-8000-00000000000f',
+  erasure: '01890000-0000-7000-8000-000000000010',
+  usageMove: '01890000-0000-7000-8000-000000000011',
 };
 
 export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
@@ -77,6 +81,9 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/usage', ({ customer }) => `/usage?meter_token=${own().token}&customer_id=${customer}`],
     ['GET /api/v1/widget/meters/{id}/usage', ({ meter }) => `/widget/meters/${meter}/usage`],
     ['PATCH /api/v1/widget/settings', () => '/widget/settings', ({ meter }) => ({ meter_ids: [own().meter, meter] })],
+    ['POST /api/v1/erasures', () => '/erasures', ({ customer }) => ({ customer_id: customer })],
+    ['GET /api/v1/erasures/{id}', ({ erasure }) => `/erasures/${erasure}`],
+    ['GET /api/v1/usage-moves/{id}', ({ usageMove }) => `/usage-moves/${usageMove}`],
     ['GET /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
     ['PATCH /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`, () => ({ is_active: false })],
     ['DELETE /api/v1/plans/{id}', ({ plan }) => `/plans/${plan}`],
@@ -242,6 +249,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/customers', () => '/customers'],
     ['GET /api/v1/customers', () => '/customers?search=Secret'],
     ['GET /api/v1/customers', () => '/customers?external_id=shared-name'],
+    ['GET /api/v1/erasures', () => '/erasures'],
+    ['GET /api/v1/usage-moves', () => '/usage-moves'],
     ['GET /api/v1/subscriptions', () => '/subscriptions'],
     ['GET /api/v1/subscriptions', ({ customer }) => `/subscriptions?customer_id=${customer}`],
     ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
@@ -307,6 +316,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'GET /api/v1/widget/settings',
     // Its customer is the organization's own, whatever its name: test/usage/widget.test.ts.
     'POST /api/v1/widget/token',
+    // Nor do its ids reach further: test/operations/erase-customer.test.ts.
+    'POST /api/v1/usage-moves',
   ];
   return { operations, lists, namesNothing };
 }

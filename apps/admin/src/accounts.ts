@@ -59,7 +59,8 @@ export async function describeAccounts(database: Database): Promise<string> {
   return inColumns([['EMAIL', 'ROLE', 'ORGANIZATION', 'SINCE', 'LAST SEEN'], ...rows]);
 }
 
-async function getAccount(db: Queries, email: string): Promise<Account> {
+/** Throws {@link NoSuchAccount}. */
+export async function getAccount(db: Queries, email: string): Promise<Account> {
   const account = await findAccountByEmail(db, email.toLowerCase());
   if (account === undefined) throw new NoSuchAccount(email);
   return account;

@@ -1,6 +1,6 @@
 // The command of whoever runs this Weir, for what its people cannot do by themselves: when the only admin has lost the password,
 // say. The only file that reads the environment and the arguments.
-// Exit status: 0 done, 1 there is no such account, 2 it could not be done.
+// Exit status: 0 done, 1 there is no such account, or it may not be done, 2 it could not be done.
 
 import { openDatabase } from '@weir/db/database';
 import { explainUnreachable } from '@weir/db/unreachable';
@@ -9,10 +9,11 @@ import { SettingsError } from '@weir/shared/settings';
 import { Command } from 'commander';
 import { describeAccounts, makeAdmin, makeResetLink, NoSuchAccount } from './accounts.ts';
 import { loadAdminSettings, publicUrlOf } from './admin-settings.ts';
+import { describeMoves, eraseCustomer, moveUsage, NotMoved } from './moves.ts';
 
 const command = new Command()
   .name('npm run admin --')
-  .description('Helps people into their accounts, whichever organization they belong to.')
+  .description('Helps people into their accounts, whichever organization they belong to, and erases their customers.')
   .addHelpText('after', '\nSettings: DATABASE_URL, and PUBLIC_URL for links; without them, what npm start brought up.')
   .configureOutput({ outputError: (text, write) => write(text.replace(/\n$/, ' (--help shows the commands)\n')) })
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
@@ -28,6 +29,20 @@ command
   .command('make-admin <email>')
   .description('give the account the role admin')
   .action((email: string) => run((database) => makeAdmin(database, email)));
+command
+  .command('erase-customer <email> <external-id>')
+  .description(
+    'erase a customer of the organization that the account belongs to: nothing names it any more but its invoices',
+  )
+  .action((email: string, externalId: string) => run((database) => eraseCustomer(database, email, externalId)));
+command
+  .command('move-usage <email> <from-external-id> <to-external-id>')
+  .description('move all usage of one external id of that organization to another')
+  .action((email: string, from: string, to: string) => run((database) => moveUsage(database, email, from, to)));
+command
+  .command('list-erasures <email>')
+  .description('list what was erased and moved of that organization, and how far it is')
+  .action((email: string) => run((database) => describeMoves(database, email)));
 
 await command.parseAsync();
 
@@ -51,7 +66,7 @@ async function run(
       await database.close();
     }
   } catch (error) {
-    process.exitCode = error instanceof NoSuchAccount ? 1 : 2;
+    process.exitCode = error instanceof NoSuchAccount || error instanceof NotMoved ? 1 : 2;
     const line = explain(error);
     console.error(line === undefined ? error : `admin: ${line}`);
   }
@@ -59,7 +74,8 @@ async function run(
 
 /** The line for the person who ran the command; undefined for a defect, which is shown as it is. */
 function explain(error: unknown): string | undefined {
-  if (error instanceof SettingsError || error instanceof NoSuchAccount) return error.message;
+  if (error instanceof SettingsError || error instanceof NoSuchAccount || error instanceof NotMoved)
+    return error.message;
   const code = errorCodeOf(error) ?? '';
   if (code === '42P01' || code === '42703') return 'the database is not migrated to this version: run npm run migrate.';
   const why = explainUnreachable(error);

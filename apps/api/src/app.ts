@@ -75,6 +75,7 @@ import { trackRoutes } from './ingest/track.ts';
 import type { ApiSettings } from './settings.ts';
 import { eventRoutes } from './usage/event-routes.ts';
 import { overviewRoute } from './usage/overview-route.ts';
+import { usageMoveRoutes } from './usage/usage-move-routes.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
@@ -241,6 +242,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   eventRoutes(app, { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS });
   overviewRoute(app, { guards, database, queue });
   usageRoutes(app, { database, guards, turns });
+  usageMoveRoutes(app, { database, guards });
   widgetRoutes(app, { database, queue, guards, turns });
   widgetSettingsRoutes(app, { database, guards });
   embedRoute(app, settings.EMBED_ANCESTORS);

@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { deleteOldAuditEntries } from '@weir/db/audit-log';
 import { deleteExpiredInvitations } from '@weir/db/invitations';
 import { backfillGroups } from '@weir/db/group-backfill';
+import { performMoves } from '@weir/db/moves/perform-moves';
 import { makePartitions } from '@weir/db/partitions';
 import { deleteOldRequestKeys } from '@weir/db/request-keys';
 import { deleteExpiredPasswordResets } from '@weir/db/password-resets';
@@ -12,6 +13,7 @@ import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import { openMaintenance as openSchedule } from '@weir/queue/maintenance-jobs';
 import type { JobWorker } from '@weir/queue/job-worker';
+import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
 import type { Ownership } from '@weir/queue/ownership';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
 import { markWorkerSeen } from '@weir/queue/worker-seen';
@@ -45,6 +47,9 @@ const GROUPS_INTERVAL_MS = 2_000;
 /** So much of it at a time; other maintenance has its turn in between. */
 const GROUPS_MS = 1_000;
 
+/** The same of moves of usage: so much at a time. */
+const MOVES_MS = 1_000;
+
 type Task =
   | 'sweep'
   | 'drain'
@@ -54,7 +59,8 @@ type Task =
   | 'requestKeys'
   | 'billing'
   | 'settling'
-  | 'groups';
+  | 'groups'
+  | 'moves';
 
 export interface MaintenanceDeps {
   address: QueueAddress;
@@ -63,6 +69,7 @@ export interface MaintenanceDeps {
   sweepIntervalMs: number;
   sweepAgeMs: number;
   billingIntervalMs: number;
+  movesIntervalMs: number;
   /** How long entries of the audit log are kept; 0: for ever. */
   auditLogDays: number;
   billingJobs: BillingJobs;
@@ -88,6 +95,7 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
       groups: GROUPS_INTERVAL_MS,
+      moves: deps.movesIntervalMs,
     },
     async perform(task) {
       // What another Weir has counted must not be drained into this one's database.
@@ -166,6 +174,18 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     case 'groups': {
       const meters = await backfillGroups(database, GROUPS_MS);
       if (meters > 0) log.info({ meters }, 'usage of before was grouped by new metadata keys');
+      return;
+    }
+    case 'moves': {
+      const isRecorded = async (organizationId: string, acceptedBefore: string): Promise<boolean> => {
+        const since = await findQueuedSinceAtMost(queue, organizationId);
+        return since === undefined || since > Date.parse(acceptedBefore);
+      };
+      const done = await performMoves(database, MOVES_MS, isRecorded, (error, { id, organization_id }) =>
+        log.warn({ err: error, move: id, organization_id }, 'usage could not be moved on; it is tried again'),
+      );
+      for (const { id, organization_id, kind } of done)
+        log.info({ move: id, organization_id, kind }, 'usage was moved');
     }
   }
 }

@@ -86,6 +86,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       sweepIntervalMs: settings.SWEEP_INTERVAL_MS,
       sweepAgeMs: settings.SWEEP_AGE_MS,
       billingIntervalMs: settings.BILLING_INTERVAL_MS,
+      movesIntervalMs: settings.MOVES_INTERVAL_MS,
       auditLogDays: settings.AUDIT_LOG_DAYS,
       billingJobs,
       log,

@@ -14,6 +14,7 @@ export const workerSettings = z.object({
   BILLING_STATEMENT_TIMEOUT_MS: wholeNumber(1_000, 600_000).default(60_000),
   DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(7_000),
   QUEUE_PREFIX: queuePrefix,
+  MOVES_INTERVAL_MS: wholeNumber(100, 600_000).default(2_000),
   SWEEP_INTERVAL_MS: wholeNumber(100, 600_000).default(3_000),
   SWEEP_AGE_MS: wholeNumber(100, 600_000).default(5_000),
   AUDIT_LOG_DAYS: wholeNumber(0, 36_500).default(400),

@@ -22,6 +22,8 @@ export interface CustomerFields {
 export interface Customer extends CustomerFields {
   id: string;
   created_at: string;
+  /** When it was erased: it takes no changes then. */
+  erased_at: string | null;
 }
 
 /** What can be changed of a customer: everything but its id. */
@@ -41,6 +43,7 @@ const columns = [
   'metadata',
   'time_zone',
   'created_at',
+  'erased_at',
 ] as const;
 
 /** What is not given is null, or empty. Violates `customers_organization_id_external_id_key` when the external_id is taken. */

@@ -180,6 +180,21 @@ interface Customers {
   created_at: Time;
   /** Null: that of the organization. */
   time_zone: string | null;
+  erased_at: Time | null;
+}
+
+interface UsageMoves {
+  organization_id: string;
+  id: string;
+  kind: 'ERASE' | 'MOVE';
+  customer_id: string | null;
+  from_external_id: string | null;
+  to_external_id: string;
+  copies_issued_before: string | null;
+  events: Generated<string>;
+  created_at: Time;
+  moved_at: Time | null;
+  finished_at: Time | null;
 }
 
 interface Events {
@@ -235,6 +250,7 @@ export interface Tables extends BillingTables {
   plans: Plans;
   plan_features: PlanFeatures;
   customers: Customers;
+  usage_moves: UsageMoves;
   events: Events;
   duplicate_events: DuplicateEvents;
   rejected_events: RejectedEvents;

@@ -102,6 +102,9 @@ const MEANINGS_OF: Record<string, Meanings> = {
   },
   // What is not chosen is shown to no customer, and other calls ask for it.
   'patch /api/v1/widget/settings': { meter_ids: fc.constant(null) },
+  // Whom other calls ask for stays.
+  'post /api/v1/erasures': { customer_id: fc.uuid(), customer_external_id: fc.uuid() },
+  'post /api/v1/usage-moves': { from_external_id: fc.uuid(), to_external_id: fc.uuid() },
   'get /api/v1/events': { reason: fc.constantFrom('the meter does not exist any more', 'x') },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {
@@ -194,7 +197,15 @@ function callsOf(operation: Operation): Arbitrary<Call> {
 
 function bodiesOf(schema: Schema, { path }: Operation, meanings: Meanings): Arbitrary<Value> {
   const bodies = valid(schema, meanings);
-  return path.includes('/sdk/track') ? bodies.map(withOneMeter) : bodies;
+  if (path.includes('/sdk/track')) return bodies.map(withOneMeter);
+  return path.endsWith('/subscriptions') || path.endsWith('/erasures') ? bodies.map(withOneCustomer) : bodies;
+}
+
+/** A customer is named by its id or by its external_id, which a test of its own says. */
+function withOneCustomer(body: Value): Value {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || !('customer_id' in body)) return body;
+  const { customer_external_id: _, ...rest } = body;
+  return rest;
 }
 
 function parameterOf(operation: Operation, name: string, schema: Schema, meanings: Meanings): Arbitrary<Value> {

@@ -158,6 +158,9 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
       };
       poolOf(kind).push(await post('plans', plan));
     } else if (kind === 'customers') poolOf(kind).push(await post('customers', {}));
+    else if (kind === 'erasures') poolOf(kind).push(await post(kind, { customer_external_id: `gone-${made}` }));
+    else if (kind === 'usage-moves')
+      poolOf(kind).push(await post(kind, { from_external_id: `wrong-${made}`, to_external_id: 'right' }));
     else if (kind === 'api-keys') poolOf(kind).push(await post('api-keys', { name: 'x', scopes: ['usage.read'] }));
     else if (kind === 'events') poolOf(kind).push(await rejectedEvent());
     else if (kind === 'subscriptions') await createSubscription();

@@ -57,6 +57,8 @@ export const AUDITED: Record<string, AuditedOperation> = {
   'POST /api/v1/customers': made('customer'),
   'PATCH /api/v1/customers/:id': done('customer.update'),
   'DELETE /api/v1/customers/:id': done('customer.delete'),
+  'POST /api/v1/erasures': made('erasure'),
+  'POST /api/v1/usage-moves': made('usage_move'),
   'POST /api/v1/customers/:id/credits': { ...made('credit'), within: { id: 'customer_id' } },
   'POST /api/v1/credits/:id/void': done('credit.void'),
   'POST /api/v1/subscriptions': made('subscription'),

@@ -15,6 +15,7 @@ import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { decimal } from '../http/decimals.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { refuseErased } from '../catalog/refuse-erased.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
 import { creditAnswer } from './credit-shape.ts';
@@ -79,7 +80,7 @@ export function creditRoutes(app: App, { database, guards }: CatalogDeps): void 
         body: creditBody,
         response: {
           201: creditAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken', 'customer_erased'),
         },
       },
     },
@@ -121,6 +122,7 @@ async function grantCredit(
   const expires_at = body.expires_at === null ? null : expiryOf(body.expires_at);
   const customer = await lockCreditedCustomer(transaction, organizationId, params.id, expires_at);
   if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  await refuseErased(transaction, organizationId, params.id);
   const digits = minorDigits(currency);
   const inserted = await insertCreditGrant(transaction, {
     ...body,

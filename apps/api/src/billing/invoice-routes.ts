@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { findInvoiceRow } from '@weir/db/billing/invoices';
 import { readInvoice, readInvoices } from '@weir/db/billing/read-invoices';
 import { recomputeInvoices } from '@weir/db/billing/recompute';
+import { findMoveOfInvoice } from '@weir/db/moves/usage-moves';
 import { findSubscription } from '@weir/db/billing/subscriptions';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
@@ -23,6 +24,7 @@ import {
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
+import { USAGE_MOVING } from '../usage/usage-query.ts';
 import { between, betweenQuery } from './between.ts';
 import { INVOICE_STATUSES, invoiceAnswer, invoiceWithLines, recomputation } from './invoice-shape.ts';
 
@@ -154,13 +156,15 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
         body: z.strictObject({ from: oneOf(['rollups', 'events']).default('rollups') }).nullish(),
         response: {
           200: recomputation,
-          ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found', 'invoice_not_finalized'),
+          ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found', 'invoice_not_finalized', 'usage_moving'),
         },
       },
     },
     writing(database, async (request, write) => {
       const { organizationId } = request.caller;
       const { id } = request.params;
+      const moving = await findMoveOfInvoice(db, organizationId, id);
+      if (moving !== undefined) throw new Refusal('usage_moving', USAGE_MOVING, { id: moving });
       return await write.computed(async () => {
         const [recomputed] = await recomputeInvoices(database, organizationId, [id], request.body?.from);
         if (recomputed !== undefined) return done(recomputed);

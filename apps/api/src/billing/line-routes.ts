@@ -22,6 +22,7 @@ import type { App } from '../http/typed-app.ts';
 import { gone, made, writing } from '../http/writing.ts';
 import { receipt, writeReceipts } from '../usage/receipt.ts';
 import { writingUsage } from '../usage/usage-answer.ts';
+import { refuseMoving } from '../usage/usage-query.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceLine, lineUsage } from './invoice-shape.ts';
 import { amountOfText, signedAmount } from './signed-amount.ts';
@@ -31,7 +32,14 @@ const LIMIT_MAX = 100;
 
 const security = [{ session: [] }];
 const lineInPath = z.strictObject({ id: idOf(), line_id: idOf() });
-const readProblems = ['unauthenticated', 'rate_limited', 'unavailable', 'not_found', 'invalid_request'] as const;
+const readProblems = [
+  'unauthenticated',
+  'rate_limited',
+  'unavailable',
+  'not_found',
+  'invalid_request',
+  'usage_moving',
+] as const;
 
 const adjustment = z.strictObject({
   description: text(1, 255),
@@ -201,6 +209,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
   async function getLine(organizationId: string, { id, line_id }: { id: string; line_id: string }): Promise<FoundLine> {
     const found = await findLine(database, organizationId, id, line_id);
     if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+    if (found.question !== undefined) await refuseMoving(database, organizationId, found.question.customerExternalId);
     return found;
   }
 }

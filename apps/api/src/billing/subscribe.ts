@@ -18,10 +18,13 @@ import {
   type Subscription,
 } from '@weir/db/billing/subscriptions';
 import { violatedConstraint } from '@weir/db/database';
+import { findMoveInTheWay } from '@weir/db/moves/usage-moves';
 import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { refuseErased } from '../catalog/refuse-erased.ts';
 import { made, type Write, type Written } from '../http/writing.ts';
+import { USAGE_MOVING } from '../usage/usage-query.ts';
 import { METER_TAKEN } from './subscription-refusals.ts';
 import { termsOf, type SubscriptionBody } from './subscription-body.ts';
 
@@ -109,5 +112,8 @@ async function getParties(transaction: Queries, organizationId: string, body: Su
   }
   if (plan === undefined)
     throw new Refusal('not_found', 'Your organization has no plan with this plan_id: see GET /api/v1/plans.');
+  await refuseErased(transaction, organizationId, customer.id);
+  const moving = await findMoveInTheWay(transaction, organizationId, customer.external_id);
+  if (moving !== undefined) throw new Refusal('usage_moving', USAGE_MOVING, { id: moving });
   return { now, customer, plan };
 }

@@ -91,7 +91,7 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
         response: {
           200: z.object({ invoice: z.null() }),
           201: z.object({ invoice: invoiceWithLines }),
-          ...problemResponses(...adminCodes, 'not_found', 'subscription_not_ended', 'earlier_draft'),
+          ...problemResponses(...adminCodes, 'not_found', 'subscription_not_ended', 'earlier_draft', 'usage_moving'),
         },
       },
     },
@@ -121,6 +121,11 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
             throw new Refusal(
               'earlier_draft',
               'The final invoice is a draft, and takes what comes late: finalize it first.',
+            );
+          case 'usage_moving':
+            throw new Refusal(
+              'usage_moving',
+              'The customer of the subscription is just being erased: try again when that is done.',
             );
         }
       });

@@ -38,7 +38,9 @@ import {
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { problemOfMetadataText } from '../ingest/metadata-text.ts';
+import { refuseMoving } from '../usage/usage-query.ts';
 import type { CatalogDeps } from './feature-routes.ts';
+import { refuseErased } from './refuse-erased.ts';
 
 const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address');
 
@@ -82,6 +84,9 @@ const customerAnswer = z
     metadata: z.record(z.string(), z.unknown()),
     time_zone: z.string().nullable(),
     created_at: time,
+    erased_at: time
+      .nullable()
+      .meta({ description: 'When it was erased (POST /erasures): it does not change any more.' }),
   })
   .meta({ id: 'Customer' });
 
@@ -105,7 +110,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         body: customerBody,
         response: {
           201: customerAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'external_id_taken'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'external_id_taken', 'usage_moving'),
         },
       },
     },
@@ -114,6 +119,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       const id = newId();
       const { external_id = id, ...fields } = request.body;
       const organization_id = request.caller.organizationId;
+      await refuseMoving(database, organization_id, external_id);
       return await write
         .single(async (db) => made(await insertCustomer(db, { ...fields, organization_id, id, external_id })))
         .catch((error: unknown) => tellWhoHas(db, organization_id, external_id, error));
@@ -184,15 +190,25 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         body: customerChanges,
         response: {
           200: customerAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'external_id_taken', 'customer_in_use'),
+          ...problemResponses(
+            ...adminCodes,
+            ...bodyCodes,
+            'not_found',
+            'external_id_taken',
+            'customer_in_use',
+            'customer_erased',
+            'usage_moving',
+          ),
         },
       },
     },
     writing(database, async (request, write) => {
       checkMetadata(request.json);
       const { caller, params, body } = request;
+      if (body.external_id !== undefined) await refuseMoving(database, caller.organizationId, body.external_id);
       return await write
         .transaction(async (transaction) => {
+          await refuseErased(transaction, caller.organizationId, params.id);
           await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
           const customer = await updateCustomer(transaction, caller.organizationId, params.id, body);
           if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);

@@ -33,6 +33,10 @@ const PROBLEMS = {
   plan_inactive: { status: 409, title: 'The plan takes no new subscriptions' },
   plan_in_use: { status: 409, title: 'The plan is in use' },
   customer_in_use: { status: 409, title: 'The customer is in use' },
+  customer_erased: { status: 409, title: 'The customer is erased' },
+  external_id_billed: { status: 409, title: 'The external_id is billed' },
+  grouped_by_customer: { status: 409, title: 'Usage is grouped by what names the customer' },
+  usage_moving: { status: 409, title: 'The usage is being moved' },
   meter_already_billed: { status: 409, title: 'Another subscription bills the meter' },
   meter_already_priced: { status: 409, title: 'The plan already has a price for the meter' },
   currency_differs: { status: 409, title: 'The currencies differ' },
@@ -73,7 +77,8 @@ const problemSchema = z
     request_id: z.string(),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     id: z.uuid().optional().meta({
-      description: 'The id of what is there already: the event that was accepted, or what has the external_id.',
+      description:
+        'The id of what is there already: the event that was accepted, what has the external_id, or the erasure or move that is under way.',
     }),
     reference: z.string().nullable().optional().meta({ description: 'What paid the invoice that is paid already.' }),
     outcome: z.enum(['not_accepted', 'unknown']).optional(),

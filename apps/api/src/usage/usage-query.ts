@@ -4,6 +4,7 @@ import type { Database } from '@weir/db/database';
 import { findCustomer } from '@weir/db/customers';
 import { findMetersByToken } from '@weir/db/events';
 import { findMeter, type Meter } from '@weir/db/meters';
+import { findMoveInTheWay } from '@weir/db/moves/usage-moves';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { GROUPINGS, planningWindow, type Window, type WindowQuery } from '@weir/shared/window';
@@ -81,7 +82,10 @@ export async function externalIdOf(
   query: { customer_id?: string | undefined; customer_external_id?: string | undefined },
 ): Promise<string | undefined> {
   const { customer_id: id, customer_external_id: externalId } = query;
-  if (id === undefined) return externalId;
+  if (id === undefined) {
+    if (externalId !== undefined) await refuseMoving(database, organizationId, externalId);
+    return externalId;
+  }
   if (externalId !== undefined) {
     throw invalidFields([
       { path: 'customer_id', message: 'must not be sent together with customer_external_id: send one of them' },
@@ -94,5 +98,16 @@ export async function externalIdOf(
       'Your organization has no customer with this customer_id: check the id, or send customer_external_id.',
     );
   }
+  await refuseMoving(database, organizationId, customer.external_id);
   return customer.external_id;
+}
+
+/** What a request is told that would read half of some usage. */
+export const USAGE_MOVING =
+  'This usage is just being moved to another external_id: try again when the erasure or the move, whose id is here, is DONE.';
+
+/** Refuses to read the usage of a customer while a part of it is somewhere else. */
+export async function refuseMoving(database: Database, organizationId: string, externalId: string): Promise<void> {
+  const id = await findMoveInTheWay(database.kysely, organizationId, externalId);
+  if (id !== undefined) throw new Refusal('usage_moving', USAGE_MOVING, { id });
 }

@@ -21,7 +21,15 @@ import { answerPage, idInPath, pageQuery, pageSchema, readCodes, time } from '..
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { gatherFilters, groupsOf } from './group-query.ts';
 import { meterUsage, usage, writingUsage } from './usage-answer.ts';
-import { externalIdOf, getMeter, getMeterByToken, usageQuery, windowOf, windowQuery } from './usage-query.ts';
+import {
+  externalIdOf,
+  getMeter,
+  getMeterByToken,
+  refuseMoving,
+  usageQuery,
+  windowOf,
+  windowQuery,
+} from './usage-query.ts';
 
 const customerOfMeter = z
   .object({
@@ -186,6 +194,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
       const window = await windowOf(turns, request, query);
       const customer = await findCustomer(database.kysely, organizationId, params.id);
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      await refuseMoving(database, organizationId, customer.external_id);
       const question = { organizationId, customerExternalId: customer.external_id, window };
       const meters = await readUsageOfCustomer(database.pool, question);
       return {

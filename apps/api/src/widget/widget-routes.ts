@@ -17,7 +17,7 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { made, writing } from '../http/writing.ts';
 import { meterUsage, usage } from '../usage/usage-answer.ts';
-import { chartQuery, getMeter, windowOf, windowQuery } from '../usage/usage-query.ts';
+import { chartQuery, getMeter, refuseMoving, windowOf, windowQuery } from '../usage/usage-query.ts';
 import { sendMeterUsage, type UsageDeps } from '../usage/usage-routes.ts';
 
 const tokenAnswer = z
@@ -98,12 +98,13 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'deleted or gets another external_id.',
         security: [{ apiKey: [] }],
         body: z.strictObject({ customer_external_id: text(1, 255) }),
-        response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes) },
+        response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes, 'usage_moving') },
       },
     },
-    writing(database, ({ caller, body }, write) => {
+    writing(database, async ({ caller, body }, write) => {
       const { organizationId: organization_id, apiKeyId: api_key_id } = caller;
       if (api_key_id === undefined) throw new Error('the guard lets API keys through and nothing else');
+      await refuseMoving(database, organization_id, body.customer_external_id);
       const token = newWidgetToken();
       const { customer_external_id } = body;
       return write.single(async (db) => {

@@ -1561,6 +1561,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the erasures, newest first */
+        get: operations["listErasures"];
+        put?: never;
+        /**
+         * Erase a customer: nothing that is kept names it any more, and all that was counted and billed stays
+         * @description Name, email, phone, address, metadata and widget tokens are gone with the answer, and the external_id is replaced by a random one that leads back to nobody. A worker gives it to the usage, takes metadata and idempotency keys off the events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ended, or an invoice is a draft. Events that are sent later with the former external_id are those of a customer without a record: stop sending them first.
+         */
+        post: operations["eraseCustomer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/erasures/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far an erasure is */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage-moves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the moves of usage, newest first */
+        get: operations["listUsageMoves"];
+        put?: never;
+        /**
+         * Move all usage of one external id to another
+         * @description For a customer who is known by two, or was tracked under a wrong one. A worker moves the events that were accepted before the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused where a subscription bills, or billed, the former id. Records of customers stay as they are.
+         */
+        post: operations["moveUsage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage-moves/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far a move of usage is */
+        get: operations["getUsageMove"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/widget/token": {
         parameters: {
             query?: never;
@@ -1700,7 +1776,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "request_under_way" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "request_under_way" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -1708,7 +1784,7 @@ export interface components {
             }[];
             /**
              * Format: uuid
-             * @description The id of what is there already: the event that was accepted, or what has the external_id.
+             * @description The id of what is there already: the event that was accepted, what has the external_id, or the erasure or move that is under way.
              */
             id?: string;
             /** @description What paid the invoice that is paid already. */
@@ -2817,6 +2893,8 @@ export interface components {
             time_zone: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @description When it was erased (POST /erasures): it does not change any more. */
+            erased_at: string | null;
         };
         Feature: {
             /** Format: uuid */
@@ -2969,6 +3047,34 @@ export interface components {
                 /** @description What the invoices come to that were finalized in this period, without those that were voided. */
                 finalized_total: string;
             }[];
+        };
+        Erasure: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            status: "RUNNING" | "DONE";
+            /** @description How many events have the new external id by now. */
+            events: number;
+            /** Format: date-time */
+            created_at: string;
+            finished_at: string | null;
+            /** @description The record, which stays without what named the customer. */
+            customer_id: string | null;
+            /** @description What usage, subscriptions and invoices name the customer by from now on. */
+            external_id: string;
+        };
+        UsageMove: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            status: "RUNNING" | "DONE";
+            /** @description How many events have the new external id by now. */
+            events: number;
+            /** Format: date-time */
+            created_at: string;
+            finished_at: string | null;
+            from_external_id: string;
+            to_external_id: string;
         };
         CustomerOfMeter: {
             /** @description Null where the customer has no record. */
@@ -5577,7 +5683,8 @@ export interface operations {
                      *             "segment": "enterprise"
                      *           },
                      *           "time_zone": "Europe/Berlin",
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "erased_at": null
                      *         }
                      *       ],
                      *       "meta": {
@@ -5681,7 +5788,8 @@ export interface operations {
                      *         "segment": "enterprise"
                      *       },
                      *       "time_zone": "Europe/Berlin",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "erased_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["Customer"];
@@ -5731,7 +5839,8 @@ export interface operations {
                      *         "segment": "enterprise"
                      *       },
                      *       "time_zone": "Europe/Berlin",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "erased_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["Customer"];
@@ -5862,7 +5971,8 @@ export interface operations {
                      *         "segment": "enterprise"
                      *       },
                      *       "time_zone": "Europe/Berlin",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "erased_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["Customer"];
@@ -10222,6 +10332,332 @@ export interface operations {
                         period_end: string;
                         data: components["schemas"]["MeterOfCustomer"][];
                     };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001a",
+                     *           "status": "RUNNING",
+                     *           "events": 1250,
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "finished_at": null,
+                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *           "external_id": "erased-6f1c9be2d04a57833be1f0c2a9d84e75"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Erasure"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    eraseCustomer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008"
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    customer_id?: string;
+                    /** @description In place of customer_id; no record is needed. */
+                    customer_external_id?: string;
+                    /**
+                     * Format: date
+                     * @description For retention that is over: invoices that were issued before this date lose the copy of the customer, their note and their reference as well.
+                     * @example 2016-01-01
+                     */
+                    invoice_copies_issued_before?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000001a",
+                     *       "status": "RUNNING",
+                     *       "events": 1250,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": null,
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "external_id": "erased-6f1c9be2d04a57833be1f0c2a9d84e75"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000001a",
+                     *       "status": "RUNNING",
+                     *       "events": 1250,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": null,
+                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                     *       "external_id": "erased-6f1c9be2d04a57833be1f0c2a9d84e75"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUsageMoves: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *           "status": "RUNNING",
+                     *           "events": 1250,
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "finished_at": null,
+                     *           "from_external_id": "globex-old",
+                     *           "to_external_id": "globex"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["UsageMove"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    moveUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from_external_id": "globex-old",
+                 *       "to_external_id": "globex"
+                 *     }
+                 */
+                "application/json": {
+                    from_external_id: string;
+                    /** @description It may have usage of its own, to which this is added. */
+                    to_external_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *       "status": "RUNNING",
+                     *       "events": 1250,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": null,
+                     *       "from_external_id": "globex-old",
+                     *       "to_external_id": "globex"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UsageMove"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUsageMove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *       "status": "RUNNING",
+                     *       "events": 1250,
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "finished_at": null,
+                     *       "from_external_id": "globex-old",
+                     *       "to_external_id": "globex"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UsageMove"];
                 };
             };
             /** @description A refusal */

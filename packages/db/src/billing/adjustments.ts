@@ -3,6 +3,7 @@
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
+import { isMovedAway } from '../moves/usage-moves.ts';
 import type { Queries } from '../page.ts';
 import { closeUntil } from './closing.ts';
 import { computeInvoices, type ComputedInvoice, type ComputedLine } from './compute-lines.ts';
@@ -21,7 +22,9 @@ export type Settlement =
   | { outcome: 'not_found' }
   | { outcome: 'subscription_not_ended' }
   /** Its final invoice is a draft. */
-  | { outcome: 'earlier_draft' };
+  | { outcome: 'earlier_draft' }
+  /** Its customer is just being erased. */
+  | { outcome: 'usage_moving' };
 
 /**
  * Puts the late changes of a subscription that has ended on an invoice, and finalizes it. `actor` is `user:` and an id, or `weir`.
@@ -99,8 +102,8 @@ async function findProblem(
   organizationId: string,
   subscriptionId: string,
 ): Promise<Settlement | undefined> {
-  const { rows } = await sql<{ status: string; has_draft: boolean }>`
-    SELECT status, EXISTS (
+  const { rows } = await sql<{ status: string; has_draft: boolean; is_moved_away: boolean }>`
+    SELECT status, ${isMovedAway('s')} AS is_moved_away, EXISTS (
       SELECT FROM invoices
       WHERE organization_id = s.organization_id AND subscription_id = s.id AND invoices.status = 'DRAFT') AS has_draft
     FROM subscriptions s
@@ -108,6 +111,7 @@ async function findProblem(
   const [row] = rows;
   if (row === undefined) return { outcome: 'not_found' };
   if (row.status !== 'CANCELED') return { outcome: 'subscription_not_ended' };
+  if (row.is_moved_away) return { outcome: 'usage_moving' };
   return row.has_draft ? { outcome: 'earlier_draft' } : undefined;
 }
 
@@ -184,6 +188,7 @@ export async function findUnsettled(
           AND l."timestamp" >= d.period_start AND l."timestamp" < d.period_end
         WHERE d.organization_id = s.organization_id AND d.subscription_id = s.id AND d.meter_id IS NOT NULL
           AND l.closing >= d.closing AND l.closing >= s.closing))
+      AND NOT ${isMovedAway('s')}
       AND NOT EXISTS (
         SELECT FROM invoices i
         WHERE i.organization_id = s.organization_id AND i.subscription_id = s.id AND (i.status = 'DRAFT'

@@ -1,0 +1,298 @@
+// Moves a slice of the usage of one meter and customer to another external id: some hours of it, with their events and every rollup
+// of customers, in one transaction. So whoever reads sees each hour under the one id or under the other, and the rollups of whole
+// meters, which do not know customers, are not touched at all.
+//
+// Nobody else waits for it. The row of an hour is what holds this and the record statements of that customer and hour apart: they
+// write to it before any other rollup, and all that they write commits with it. So with the row locked, all events of the hour that
+// are committed are all there are, and one that records to it waits, and then begins a new row.
+//
+// Such a statement has looked before it waited at which distinct values are there already, and leaves those out that are taken away
+// meanwhile. So values are always made of the events that are moved, and `repairValues` adds those that are missing where events
+// stayed behind.
+
+import type { AggregationType } from '@weir/shared/meter';
+import type pg from 'pg';
+import { addTo, BEGINNING, columnsOf, keyOf, ROLLUPS, rowsOfEvents, rowsOfFiner, type Rollup } from '../rollups.ts';
+import { inStream, own, quartersOf } from '../usage/usage-rows.ts';
+import type { RunningMove } from './usage-moves.ts';
+
+/** Events of a slice: some tenths of a second. One hour of a customer is never cut. */
+const SLICE_EVENTS_MAX = 5_000;
+
+/** Hours that are looked at for a slice. */
+const SLICE_HOURS_MAX = 500;
+
+/** Below the second after which Postgres looks for a deadlock: it is this that gives way, and no record statement. */
+const LOCK_WAIT_MS_MAX = 500;
+
+/** An hour of millions of events has to be moved some time. */
+const SLICE_MS_MAX = 600_000;
+
+const { customerUsageHours: HOURS, customerUsageDays: DAYS } = ROLLUPS;
+
+const ORGANIZATION = '$1::uuid';
+const METER = '$2::uuid';
+const FROM = '$3::text';
+const TO = '$4::text';
+/** The first instants of the hours of the slice, ascending. */
+const WHICH = '$5::timestamptz[]';
+/** The keys that the meter is grouped by. */
+const KEYS = '$6::text[]';
+
+const METER_SCOPE = { organization: ORGANIZATION, meter: METER };
+const OF_FROM = own({ ...METER_SCOPE, customer: FROM });
+const IN_HOURS = `hour = ANY (${WHICH})`;
+const IN_DAYS = `day IN (SELECT ${BEGINNING.day('hour')} FROM unnest(${WHICH}) AS hour)`;
+
+/** The events of a customer in the hours of the slice. */
+const eventsOf = (customer: string): string => `${inStream(METER_SCOPE, customer)}
+  AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
+  AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})`;
+
+// The meter keeps its keys meanwhile: what is left of metadata goes by them, and each event's group.
+const LOCK_METER = `SELECT metadata_keys, aggregation_type FROM meters WHERE organization_id = ${ORGANIZATION} AND id = ${METER} FOR SHARE`;
+const FIND_BACKFILL = `SELECT FROM metadata_backfills WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER}`;
+
+const HOLD_CLOSING = `SELECT number, until::text FROM closings_of(ARRAY[${ORGANIZATION}])`;
+
+// In the order of keys and of tables that the record statement has.
+const LOCK_HOURS = `SELECT hour::text, customer_external_id = ${FROM} AS is_moved FROM ${HOURS.table}
+  WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER} AND customer_external_id IN (${FROM}, ${TO}) AND ${IN_HOURS}
+  ORDER BY customer_external_id, hour FOR UPDATE`;
+const LOCK_DAYS = `SELECT count(*) FROM (SELECT FROM ${DAYS.table}
+  WHERE organization_id = ${ORGANIZATION} AND meter_id = ${METER} AND customer_external_id IN (${FROM}, ${TO}) AND ${IN_DAYS}
+  ORDER BY customer_external_id, day FOR UPDATE) AS locked`;
+
+/** Late events stay as late as they were: the dues that do not count them are renamed as well. */
+const ERASE_EVENTS = `
+WITH moved AS (
+  UPDATE events SET customer_external_id = ${TO}, idempotency_key = NULL, metadata = erased_metadata(metadata, ${KEYS}, $7::boolean)
+  WHERE ${eventsOf(FROM)} RETURNING id
+), late AS (
+  UPDATE late_events SET customer_external_id = ${TO}
+  WHERE ${OF_FROM} AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
+    AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})
+)
+SELECT count(*)::int AS events FROM moved`;
+
+/**
+ * Of a time that is closed they are late for whom they come to, as if they were recorded now: what was billed to it stays as it was,
+ * and the next invoice has them. The closing is held off, as by a record statement.
+ */
+const MOVE_EVENTS = `
+WITH moved AS (
+  UPDATE events SET customer_external_id = ${TO} WHERE ${eventsOf(FROM)} RETURNING id, "timestamp", quantity
+), no_more_late AS (
+  DELETE FROM late_events
+  WHERE ${OF_FROM} AND "timestamp" >= (${WHICH})[1] AND "timestamp" < (${WHICH})[cardinality(${WHICH})] + interval '1 hour'
+    AND ${BEGINNING.hour('"timestamp"')} = ANY (${WHICH})
+), late AS (
+  INSERT INTO late_events (organization_id, meter_id, customer_external_id, "timestamp", event_id, closing, quantity)
+  SELECT ${ORGANIZATION}, ${METER}, ${TO}, "timestamp", id, $7::bigint, quantity FROM moved WHERE "timestamp" < $8::timestamptz
+)
+SELECT count(*)::int AS events FROM moved`;
+
+/** The rows of hours as they are, added to those that are there. */
+function moveRows(rollup: Rollup): string {
+  const columns = [...keyOf(rollup), ...columnsOf(rollup)];
+  const renamed = columns.map((name) => (name === 'customer_external_id' ? `${TO} AS ${name}` : name));
+  return `WITH gone AS (DELETE FROM ${rollup.table} WHERE ${OF_FROM} AND ${IN_HOURS} RETURNING ${columns.join(', ')})
+    ${addTo(rollup, `SELECT ${renamed.join(', ')} FROM gone ORDER BY ${keyOf(rollup).join(', ')}`)}`;
+}
+
+/** What the hours that are moved add up to, by day. They are read before they are gone. */
+const ADD_DAYS = addTo(
+  DAYS,
+  rowsOfFiner(
+    DAYS,
+    HOURS,
+    `(SELECT ${[...keyOf(HOURS), ...columnsOf(HOURS)]
+      .map((name) => (name === 'customer_external_id' ? `${TO} AS ${name}` : name))
+      .join(', ')} FROM ${HOURS.table} WHERE ${OF_FROM} AND ${IN_HOURS}) AS moved`,
+  ),
+);
+
+/** What the hours that stay add up to. */
+const REMAINING = rowsOfFiner(
+  DAYS,
+  HOURS,
+  `${HOURS.table} WHERE ${OF_FROM} AND ${BEGINNING.day('hour')} IN (SELECT ${BEGINNING.day('moved')} FROM unnest(${WHICH}) AS moved)
+     AND hour >= ${BEGINNING.day(`(${WHICH})[1]`)} AND hour < ${BEGINNING.day(`(${WHICH})[cardinality(${WHICH})]`)} + interval '24 hours'`,
+);
+const TAKE_DAYS = `
+WITH remaining AS MATERIALIZED (${REMAINING}), gone AS (
+  DELETE FROM ${DAYS.table} WHERE ${OF_FROM} AND ${IN_DAYS} AND day NOT IN (SELECT day FROM remaining)
+)
+UPDATE ${DAYS.table} AS kept SET ${columnsOf(DAYS)
+  .map((name) => `${name} = remaining.${name}`)
+  .join(', ')}
+FROM remaining WHERE ${keyOf(DAYS)
+  .map((name) => `kept.${name} = remaining.${name}`)
+  .join(' AND ')}`;
+
+/** The distinct values of a customer's events in the hours of the slice, added to those that are there. */
+function addValues(rollup: Rollup, customer: string): string {
+  const group =
+    rollup.isGrouped === true
+      ? `, group_of(organization_id, meter_id, ${KEYS}, "timestamp", metadata) AS group_hash`
+      : '';
+  return addTo(
+    rollup,
+    rowsOfEvents(
+      rollup,
+      `(SELECT organization_id, meter_id, customer_external_id, "timestamp", unique_value_hash(metadata) AS value_hash ${group}
+        FROM events WHERE ${eventsOf(customer)} OFFSET 0) AS found`,
+    ),
+  );
+}
+
+/** All events of these quarters are moved. */
+function takeValues({ table }: Rollup): string {
+  return `
+WITH moved AS MATERIALIZED (
+  SELECT ${BEGINNING.day('hour')} AS day, bit_or(${quartersOf('hour', "hour + interval '1 hour'")}) AS mask
+  FROM unnest(${WHICH}) AS hour GROUP BY 1
+), gone AS (
+  DELETE FROM ${table} AS kept USING moved WHERE ${ofKept} AND kept.day = moved.day AND quarters & ~mask = B'0'::bit(96)
+)
+UPDATE ${table} AS kept SET quarters = quarters & ~mask FROM moved
+WHERE ${ofKept} AND kept.day = moved.day AND quarters & mask <> B'0'::bit(96) AND quarters & ~mask <> B'0'::bit(96)`;
+}
+const ofKept = `kept.organization_id = ${ORGANIZATION} AND kept.meter_id = ${METER} AND kept.customer_external_id = ${FROM}`;
+
+/** Those of customers but for hours and days, in the order in which every statement writes to them. */
+const CUSTOMER_ROLLUPS: readonly Rollup[] = [
+  ROLLUPS.customerValueDays,
+  ROLLUPS.customerGroupHours,
+  ROLLUPS.customerGroupValueDays,
+];
+
+interface LockedMeter {
+  metadata_keys: string[];
+  aggregation_type: AggregationType;
+}
+
+const countsValues = ({ aggregation_type }: LockedMeter): boolean => aggregation_type === 'UNIQUE_COUNT';
+
+const keepsValues = (meter: LockedMeter, { keeps, isGrouped }: Rollup): boolean =>
+  keeps === 'values' && countsValues(meter) && (isGrouped !== true || meter.metadata_keys.length > 0);
+
+/** The next hours of a meter's usage after one, few enough for a slice; none: that was the last. */
+export async function nextHours(
+  pool: pg.Pool,
+  { organization_id, from_external_id }: RunningMove,
+  meterId: string,
+  after: string,
+): Promise<string[]> {
+  const { rows } = await pool.query<{ hour: string; event_count: string }>(
+    `SELECT hour::text, event_count FROM ${HOURS.table} WHERE ${OF_FROM} AND hour > $4::timestamptz ORDER BY hour LIMIT ${SLICE_HOURS_MAX}`,
+    [organization_id, meterId, from_external_id, after],
+  );
+  const hours: string[] = [];
+  let events = 0;
+  for (const { hour, event_count } of rows) {
+    events += Number(event_count);
+    if (hours.length > 0 && events > SLICE_EVENTS_MAX) break;
+    hours.push(hour);
+  }
+  return hours;
+}
+
+/**
+ * Moves what there is in these hours, all of it or nothing. False, with nothing done, while the usage of the meter is being grouped by
+ * new keys, customer by customer. Throws what Postgres says, also where it would wait for long.
+ */
+export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: string, asked: string[]): Promise<boolean> {
+  return await inTransaction(pool, async (run) => {
+    const isErased = move.kind === 'ERASE';
+    const scope = [move.organization_id, meterId, move.from_external_id, move.to_external_id];
+    const [closed] = isErased ? [] : await run<{ number: string; until: string }>(HOLD_CLOSING, scope);
+    const meter = await lockMeter(run, scope);
+    if (meter === undefined) return false;
+    const locked = await run<{ hour: string; is_moved: boolean }>(LOCK_HOURS, [...scope, asked]);
+    const hours = locked.flatMap(({ hour, is_moved }) => (is_moved ? [hour] : []));
+    if (hours.length === 0) return true;
+    const slice = [...scope, hours, meter.metadata_keys];
+    await run(LOCK_DAYS, slice);
+    const [moved] = isErased
+      ? await run<{ events: number }>(ERASE_EVENTS, [...slice, countsValues(meter)])
+      : await run<{ events: number }>(MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']);
+    await run(ADD_DAYS, slice);
+    await run(moveRows(HOURS), slice);
+    await run(TAKE_DAYS, slice);
+    for (const rollup of CUSTOMER_ROLLUPS) {
+      if (rollup.keeps === 'usage') await run(moveRows(rollup), slice);
+      else if (keepsValues(meter, rollup)) {
+        await run(addValues(rollup, TO), slice);
+        await run(takeValues(rollup), slice);
+      }
+    }
+    await run('UPDATE usage_moves SET events = events + $3::bigint WHERE organization_id = $1 AND id = $2', [
+      move.organization_id,
+      move.id,
+      moved?.events ?? 0,
+    ]);
+    return true;
+  });
+}
+
+/** Adds the distinct values of what has stayed behind in these hours where they are missing. False as {@link moveHours}. */
+export async function repairValues(
+  pool: pg.Pool,
+  move: RunningMove,
+  meterId: string,
+  hours: string[],
+): Promise<boolean> {
+  return await inTransaction(pool, async (run) => {
+    const scope = [move.organization_id, meterId, move.from_external_id, move.to_external_id];
+    const meter = await lockMeter(run, scope);
+    if (meter === undefined) return false;
+    for (const rollup of CUSTOMER_ROLLUPS) {
+      if (keepsValues(meter, rollup)) await run(addValues(rollup, FROM), [...scope, hours, meter.metadata_keys]);
+    }
+    return true;
+  });
+}
+
+type Run = <Row extends object>(text: string, values: readonly unknown[]) => Promise<Row[]>;
+
+/** Undefined while its usage is being grouped. That does not begin before the transaction ends: it changes the row of the meter. */
+async function lockMeter(run: Run, scope: readonly unknown[]): Promise<LockedMeter | undefined> {
+  const [meter] = await run<LockedMeter>(LOCK_METER, scope);
+  if (meter === undefined) throw new Error(`there is usage of the meter ${String(scope[1])}, and no such meter`);
+  return (await run(FIND_BACKFILL, scope)).length === 0 ? meter : undefined;
+}
+
+async function inTransaction<Result>(pool: pg.Pool, use: (run: Run) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(`SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)`, [
+      String(LOCK_WAIT_MS_MAX),
+      String(SLICE_MS_MAX),
+    ]);
+    const result = await use(async <Row extends object>(text: string, values: readonly unknown[]) => {
+      const { rows } = await client.query<Row>({
+        ...onlyUsed(text, values),
+        query_timeout: SLICE_MS_MAX,
+      } as pg.QueryConfig);
+      return rows;
+    });
+    await client.query('COMMIT');
+    client.release();
+    return result;
+  } catch (error) {
+    // With the connection goes the transaction, whatever state either is in.
+    client.release(true);
+    throw error;
+  }
+}
+
+/** Postgres wants each value that is sent to be used. */
+function onlyUsed(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
+  const used = [...new Set(text.match(/\$\d/g))].toSorted();
+  return {
+    text: text.replaceAll(/\$\d/g, (place) => `$${used.indexOf(place) + 1}`),
+    values: used.map((place) => values[Number(place.slice(1)) - 1]),
+  };
+}

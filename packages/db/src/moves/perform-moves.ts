@@ -1,0 +1,129 @@
+// What a worker does of moves, again and again until they are done. Nothing is remembered between two looks but what is in the tables:
+// an hour that is moved is not found again, so whoever dies is followed by whoever looks next.
+//
+// A move is done when a look that began after all that was accepted before the request had been recorded has found nothing more. What
+// is sent later under the former id is usage of that id, and stays.
+
+import { sql } from 'kysely';
+import type pg from 'pg';
+import type { Database } from '../database.ts';
+import { announceMetadataKeys } from '../metadata-keys.ts';
+import type { Queries } from '../page.ts';
+import { ROLLUPS } from '../rollups.ts';
+import { finishErasure } from './finish-erasure.ts';
+import { moveHours, nextHours, repairValues } from './move-slice.ts';
+import { listRunningMoves, type RunningMove } from './usage-moves.ts';
+
+/** Whether all events of an organization that were accepted before are recorded. */
+export type IsRecorded = (organizationId: string, acceptedBefore: string) => Promise<boolean>;
+
+/**
+ * Goes on with all moves that are not done, until the time is over; one slice at least. Safe to run in several processes at once, and
+ * to be cut off anywhere. Returns those that are done now. One that cannot go on does not hold up the others: `onError` hears of it.
+ */
+export async function performMoves(
+  database: Database,
+  milliseconds: number,
+  isRecorded: IsRecorded,
+  onError: (error: unknown, move: RunningMove) => void,
+): Promise<RunningMove[]> {
+  const until = performance.now() + milliseconds;
+  const isOver = () => performance.now() > until;
+  const done: RunningMove[] = [];
+  for (const move of await listRunningMoves(database.kysely)) {
+    try {
+      if (await goOn(database, move, isRecorded, isOver)) done.push(move);
+    } catch (error) {
+      onError(error, move);
+    }
+    if (isOver()) break;
+  }
+  return done;
+}
+
+async function goOn(
+  database: Database,
+  move: RunningMove,
+  isRecorded: IsRecorded,
+  isOver: () => boolean,
+): Promise<boolean> {
+  const { kysely, pool } = database;
+  if (move.moved_at === null) {
+    const isAllThere = await isRecorded(move.organization_id, move.created_at);
+    const isMoved = await eachSlice(pool, move, async (meterId, hours) => {
+      if (!(await moveHours(pool, move, meterId, hours))) return 'busy';
+      return isOver() ? 'over' : 'done';
+    });
+    if (!isMoved || !isAllThere) return false;
+    await sql`UPDATE usage_moves SET moved_at = now()
+      WHERE organization_id = ${move.organization_id}::uuid AND id = ${move.id}::uuid`.execute(kysely);
+  }
+  await makeRecordersLookAgain(kysely, move.organization_id);
+  const isWhole = await eachSlice(pool, move, async (meterId, hours) =>
+    (await repairValues(pool, move, meterId, hours)) ? 'done' : 'busy',
+  );
+  if (!isWhole) return false;
+  if (move.kind === 'ERASE') await finishErasure(database, move);
+  else
+    await sql`UPDATE usage_moves SET finished_at = now()
+      WHERE organization_id = ${move.organization_id}::uuid AND id = ${move.id}::uuid AND finished_at IS NULL`.execute(
+      kysely,
+    );
+  return true;
+}
+
+/** What became of a slice: its meter may have no time for it, or nobody for the rest. */
+type Slice = 'done' | 'busy' | 'over';
+
+/** Goes through the usage that is left, from meter to meter and from hour to hour; true: all of it is done. */
+async function eachSlice(
+  pool: pg.Pool,
+  move: RunningMove,
+  use: (meterId: string, hours: string[]) => Promise<Slice>,
+): Promise<boolean> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT meters.id FROM meters CROSS JOIN LATERAL (
+       SELECT FROM ${ROLLUPS.customerUsageHours.table} AS hours WHERE hours.organization_id = meters.organization_id
+         AND hours.meter_id = meters.id AND hours.customer_external_id = $2::text LIMIT 1) AS used
+     WHERE meters.organization_id = $1::uuid ORDER BY meters.id`,
+    [move.organization_id, move.from_external_id],
+  );
+  let isDone = true;
+  for (const { id } of rows) {
+    const last = await eachSliceOf(pool, move, id, use);
+    if (last === 'over') return false;
+    isDone &&= last === 'done';
+  }
+  return isDone;
+}
+
+async function eachSliceOf(
+  pool: pg.Pool,
+  move: RunningMove,
+  meterId: string,
+  use: (meterId: string, hours: string[]) => Promise<Slice>,
+): Promise<Slice> {
+  for (let after = '-infinity'; ;) {
+    const hours = await nextHours(pool, move, meterId, after);
+    const last = hours.at(-1);
+    if (last === undefined) return 'done';
+    const slice = await use(meterId, hours);
+    if (slice !== 'done') return slice;
+    after = last;
+  }
+}
+
+/** Longer than any record statement takes. One that hangs holds this off, and with it what is recorded after it. */
+const LOCK_WAIT_MS_MAX = 3_000;
+
+/**
+ * From here on no statement records that began before what was moved was committed: those under way have committed when the lock is
+ * granted, and those that wait for it learn that the keys of meters have a new version, and begin again.
+ */
+async function makeRecordersLookAgain(db: Queries, organizationId: string): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await sql`SELECT set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`.execute(transaction);
+    await sql`SELECT pg_advisory_xact_lock(20002, closing_slot(${organizationId}::uuid))`.execute(transaction);
+    await announceMetadataKeys(transaction);
+  });
+}

@@ -1,0 +1,146 @@
+// Moves of usage to another external id, as they are asked for and read: an erased customer's to one that leads back to nobody, or
+// all of one id to another. move-slice.ts does it, and perform-moves.ts says in which order.
+
+import { sql } from 'kysely';
+import { selectPage, type Page, type PageOf, type Queries } from '../page.ts';
+
+export type MoveKind = 'ERASE' | 'MOVE';
+
+/** What became of a request to move usage. */
+export interface UsageMove {
+  id: string;
+  kind: MoveKind;
+  /** RUNNING until all that was accepted before the request is moved. */
+  status: 'RUNNING' | 'DONE';
+  /** The record that is erased, if there was one. */
+  customer_id: string | null;
+  /** Null where a customer is erased. */
+  from_external_id: string | null;
+  to_external_id: string;
+  /** How many events were moved so far. */
+  events: number;
+  created_at: string;
+  finished_at: string | null;
+}
+
+/** A move that is not done, as the worker sees it. */
+export interface RunningMove {
+  organization_id: string;
+  id: string;
+  kind: MoveKind;
+  customer_id: string | null;
+  from_external_id: string;
+  to_external_id: string;
+  copies_issued_before: string | null;
+  created_at: string;
+  moved_at: string | null;
+}
+
+interface MoveRow {
+  id: string;
+  kind: MoveKind;
+  customer_id: string | null;
+  from_external_id: string | null;
+  to_external_id: string;
+  events: string;
+  created_at: string;
+  finished_at: string | null;
+}
+
+const columns = [
+  'id',
+  'kind',
+  'customer_id',
+  'from_external_id',
+  'to_external_id',
+  'events',
+  'created_at',
+  'finished_at',
+] as const;
+
+export async function findUsageMove(db: Queries, organizationId: string, id: string): Promise<UsageMove | undefined> {
+  const row = await db
+    .selectFrom('usage_moves')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && moveOf(row);
+}
+
+/** Those of one kind, newest first. */
+export async function listUsageMoves(
+  db: Queries,
+  organizationId: string,
+  kind: MoveKind,
+  page: Page,
+): Promise<PageOf<UsageMove>> {
+  const query = db
+    .selectFrom('usage_moves')
+    .select(columns)
+    .where('organization_id', '=', organizationId)
+    .where('kind', '=', kind)
+    .orderBy('id', 'desc');
+  const { rows, total } = await selectPage(query, page);
+  return { rows: rows.map(moveOf), total };
+}
+
+/** Who erased is, is said by nobody: not while it runs either. */
+function moveOf({ events, ...row }: MoveRow): UsageMove {
+  return {
+    ...row,
+    from_external_id: row.kind === 'ERASE' ? null : row.from_external_id,
+    status: row.finished_at === null ? 'RUNNING' : 'DONE',
+    events: Number(events),
+  };
+}
+
+/** All moves that are not done, of whatever organization, in the order in which they were asked for. */
+export async function listRunningMoves(db: Queries): Promise<RunningMove[]> {
+  const { rows } = await sql<RunningMove>`
+    SELECT organization_id, id, kind, customer_id, from_external_id, to_external_id, copies_issued_before::text, created_at, moved_at
+    FROM usage_moves WHERE finished_at IS NULL ORDER BY created_at, organization_id, id`.execute(db);
+  return rows;
+}
+
+/**
+ * The id of the move that has taken only a part of this usage away, or has brought only a part of an erased customer's: reading it
+ * would tell half of it. What is brought to a living customer is read as far as it is there.
+ */
+export async function findMoveInTheWay(
+  db: Queries,
+  organizationId: string,
+  externalId: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM usage_moves
+    WHERE organization_id = ${organizationId}::uuid AND from_external_id = ${externalId}::text AND finished_at IS NULL
+    UNION ALL
+    SELECT id FROM usage_moves
+    WHERE organization_id = ${organizationId}::uuid AND to_external_id = ${externalId}::text AND finished_at IS NULL AND kind = 'ERASE'
+    LIMIT 1`.execute(db);
+  return rows[0]?.id;
+}
+
+/** The same of the usage that an invoice bills. */
+export async function findMoveOfInvoice(
+  db: Queries,
+  organizationId: string,
+  invoiceId: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ customer_external_id: string }>`
+    SELECT customer_external_id FROM subscriptions
+    WHERE organization_id = ${organizationId}::uuid AND id = (
+      SELECT subscription_id FROM invoices WHERE organization_id = ${organizationId}::uuid AND id = ${invoiceId}::uuid)`.execute(
+    db,
+  );
+  const [row] = rows;
+  return row === undefined ? undefined : await findMoveInTheWay(db, organizationId, row.customer_external_id);
+}
+
+/** SQL that says whether the usage of a row of `subscriptions` is just being moved away. */
+export function isMovedAway(subscription: string) {
+  return sql`EXISTS (SELECT FROM usage_moves AS moves
+    WHERE moves.organization_id = ${sql.ref(`${subscription}.organization_id`)}
+      AND moves.from_external_id = ${sql.ref(`${subscription}.customer_external_id`)} AND moves.finished_at IS NULL)`;
+}

@@ -1,0 +1,300 @@
+// Usage goes to another external id: all of it, once, whoever dies or records meanwhile, and what was billed stays billed once.
+
+import type { Database } from '@weir/db/database';
+import { performMoves } from '@weir/db/moves/perform-moves';
+import { learnMetadataKeys } from '@weir/db/metadata-keys';
+import { recordEvents } from '@weir/db/record';
+import { newId } from '@weir/shared/ids';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { performAllMoves, throwIt } from '../support/erasing.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { startInvoicing } from '../support/invoicing.ts';
+import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { openTestDatabase, reconcileHere } from '../support/reconcile-fixture.ts';
+import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+
+const WINDOW = 'start_date=2025-01-01&end_date=2025-04-01';
+
+let weir: Weir;
+let database: Database;
+beforeAll(async () => {
+  weir = await startWeir();
+  database = openTestDatabase(weir);
+});
+afterAll(async () => {
+  await database.close();
+  await weir.close();
+});
+
+async function ask(admin: Organization, path: string, body: object, of = weir) {
+  return await of.request('POST', `/api/v1${path}`, { session: admin.session, body });
+}
+
+async function read(admin: Organization, path: string) {
+  const { status, body } = await weir.request('GET', `/api/v1${path}`, { session: admin.session });
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body;
+}
+
+async function send(admin: Organization, events: object[], to = weir): Promise<void> {
+  const apiKey = await admin.createKey();
+  for (let from = 0; from < events.length; from += 1_000) {
+    const body = { events: events.slice(from, from + 1_000) };
+    const answer = await to.request('POST', '/api/v1/sdk/track/batch', { apiKey, body });
+    expect(answer.status).toBe(201);
+  }
+  await to.drained();
+}
+
+test('usage of two ids becomes that of one, and what was billed of it stays: the rest is late, once', async () => {
+  const billing = await startInvoicing(weir);
+  const [sum, users] = [await billing.meter('SUM'), await billing.meter('UNIQUE_COUNT')];
+  const { id: plan } = await billing.plan(
+    [sum, users].map(({ id }) => ({ type: 'USAGE', display_name: 'Calls', meter_id: id, unit_price: '0.5' })),
+  );
+  await billing.moveTo('2025-01-01T00:10:00Z');
+  const customer = await billing.customer({ external_id: 'acme-new' });
+  const start = { start_date: '2025-01-01T00:00:00Z' };
+  const { id: subscription } = await billing.subscribe(plan, customer.id, start);
+  const at = (month: string, day: number) => `2025-${month}-${String(day).padStart(2, '0')}T12:00:00Z`;
+  const use = (who: string, month: string, days: number[]) =>
+    billing.track(
+      days.flatMap((day) =>
+        [sum, users].map((meter) => {
+          return { meter, customer: who, quantity: day, at: at(month, day), metadata: { user_id: day % 4 } };
+        }),
+      ),
+    );
+  await use('acme-new', '01', [3, 4, 5]);
+  await use('acme-old', '01', [4, 5, 6, 7]);
+  await billing.moveTo('2025-02-01T00:10:00Z', subscription);
+  const [january] = (await billing.finalizeAll(subscription)).slice(-1);
+  await use('acme-new', '02', [1]);
+  await use('acme-old', '02', [1, 2]);
+  await use('acme-old', '01', [10]);
+  const whole = await Promise.all([sum, users].map(({ id }) => billing.get(`/meters/${id}/usage?${WINDOW}`)));
+
+  expectProblem(
+    await billing.request('POST', '/usage-moves', { from_external_id: 'acme-new', to_external_id: 'acme-old' }),
+    409,
+    'external_id_billed',
+  );
+  const same = { from_external_id: 'acme-old', to_external_id: 'acme-old' };
+  expectProblem(await billing.request('POST', '/usage-moves', same), 422, 'invalid_request');
+  const ids = { from_external_id: 'acme-old', to_external_id: 'acme-new' };
+  const asked = await billing.post('/usage-moves', ids, 202);
+  expect(asked).toMatchObject({ ...ids, status: 'RUNNING', events: 0, finished_at: null });
+  await performAllMoves(database);
+  expect(await billing.get(`/usage-moves/${asked.id}`)).toMatchObject({ ...ids, status: 'DONE', events: 14 });
+  expect((await billing.get('/usage-moves')).data.map(({ id }: { id: string }) => id)).toEqual([asked.id]);
+  expectProblem(await billing.request('GET', `/erasures/${asked.id}`), 404, 'not_found');
+
+  await expectRollupsToEqualEvents(weir.pool);
+  const { unique_customers: _, ...all } = whole[0];
+  expect(await billing.get(`/meters/${sum.id}/usage?${WINDOW}`)).toMatchObject(all);
+  const own = await billing.get(`/meters/${sum.id}/usage?${WINDOW}&customer_external_id=acme-new`);
+  expect(own.total_usage).toBe(whole[0].total_usage);
+  const former = await billing.get(`/meters/${sum.id}/usage?${WINDOW}&customer_external_id=acme-old`);
+  expect(former.event_count).toBe(0);
+  for (const from of ['rollups', 'events'])
+    expect((await billing.post(`/invoices/${january.id}/recompute`, { from })).identical).toBe(true);
+
+  await billing.moveTo('2025-03-01T00:10:00Z', subscription);
+  const [february] = await billing.finalizeAll(subscription);
+  // 4 + 5 + 6 + 7 + 10 units, and user 2 that only the former id had.
+  const late = february.lines.filter(({ kind }: { kind: string }) => kind === 'LATE_USAGE');
+  expect(late.map(({ amount }: { amount: string }) => amount).toSorted()).toEqual(['0.50', '16.00']);
+  const usage = february.lines.filter(({ kind }: { kind: string }) => kind === 'USAGE');
+  expect(usage.map(({ amount }: { amount: string }) => amount).toSorted()).toEqual(['1.00', '2.00']);
+  for (const { id } of [january, february])
+    for (const from of ['rollups', 'events'])
+      expect((await billing.post(`/invoices/${id}/recompute`, { from })).identical).toBe(true);
+  const options = { organizationId: billing.admin.id, invoices: true };
+  expect((await reconcileHere(weir, database, options)).isEqual).toBe(true);
+  await billing.close();
+});
+
+test('a statement that began to record before usage was taken away loses no distinct value', async () => {
+  const admin = await signUp(weir);
+  const { id: meterId, token } = await admin.createMeter('UNIQUE_COUNT');
+  const event = {
+    meter_token: token,
+    customer_external_id: 'racer',
+    quantity: 1,
+    timestamp: '2025-01-05T00:01:00Z',
+    metadata: { user_id: 'one' },
+  };
+  await send(admin, [event]);
+  const { body: asked } = await ask(admin, '/erasures', { customer_external_id: 'racer' });
+  const record = () =>
+    recordEvents(database.pool, [
+      {
+        event: {
+          id: newId(),
+          organization_id: admin.id,
+          meter_id: meterId,
+          customer_external_id: 'racer',
+          quantity: '1',
+          timestamp: '2025-01-05T00:02:00Z',
+          metadata: '{"user_id":"one"}',
+        },
+        countsUniqueValues: true,
+      },
+    ]);
+  /** Lets a record statement begin, and go on when something else is done. */
+  const whileRecording = async (use: () => Promise<unknown>): Promise<void> => {
+    await learnMetadataKeys(database.pool);
+    const holder = await weir.pool.connect();
+    await holder.query('SELECT pg_advisory_lock(20002, closing_slot($1))', [admin.id]);
+    const recording = record();
+    await until(async () => {
+      const { rowCount } = await holder.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 20002 AND NOT granted`,
+      );
+      return rowCount === 1;
+    }, 'a record statement waits');
+    await use();
+    await holder.query('SELECT pg_advisory_unlock_all()');
+    holder.release();
+    expect((await recording).recorded).toBe(1);
+  };
+  const valuesOf = async (externalId: string) =>
+    (await weir.pool.query('SELECT FROM customer_value_days WHERE customer_external_id = $1', [externalId])).rowCount;
+
+  await whileRecording(() => performMoves(database, 1_000, () => Promise.resolve(false), throwIt));
+  // It had seen the value that was taken away.
+  expect(await valuesOf('racer')).toBe(0);
+  await send(admin, [event]);
+  expect(await valuesOf('racer')).toBe(1);
+  const errors: unknown[] = [];
+  await whileRecording(() =>
+    performMoves(
+      database,
+      1_000,
+      () => Promise.resolve(true),
+      (error) => errors.push(error),
+    ),
+  );
+  // It could not be told that nobody records any more who began before.
+  expect(errors).toEqual([expect.objectContaining({ code: '55P03' })]);
+  expect(await valuesOf('racer')).toBe(0);
+  await performAllMoves(database);
+  // What was accepted later stays with the former id, and is whole.
+  expect(await valuesOf('racer')).toBe(1);
+  expect(await valuesOf(asked.external_id)).toBe(1);
+  await expectRollupsToEqualEvents(weir.pool);
+});
+
+test('events are recorded while they are moved, and each is under one of the two ids', async () => {
+  const admin = await signUp(weir);
+  const [sum, users] = [await admin.createMeter('SUM'), await admin.createMeter('UNIQUE_COUNT')];
+  const made = (count: number, who: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => ({
+      meter_token: index % 2 === 0 ? sum.token : users.token,
+      customer_external_id: who(index),
+      quantity: 1 + (index % 9),
+      timestamp: new Date(Date.UTC(2025, 0, 1, index % 40, index % 60)).toISOString(),
+      metadata: { user_id: index % 11 },
+    }));
+  await send(
+    admin,
+    made(3_000, () => 'b-left'),
+  );
+  expect((await ask(admin, '/usage-moves', { from_external_id: 'b-left', to_external_id: 'a-stays' })).status).toBe(
+    202,
+  );
+  let isOver = false;
+  const moving = (async () => {
+    const failures: unknown[] = [];
+    while (!isOver)
+      await performMoves(
+        database,
+        50,
+        () => Promise.resolve(false),
+        (error) => failures.push(error),
+      );
+    return failures;
+  })();
+  for (let batch = 0; batch < 8; batch += 1)
+    await send(
+      admin,
+      made(500, (index) => ['b-left', 'a-stays', 'c-other'][index % 3] ?? ''),
+    );
+  isOver = true;
+  // It gives way, and goes on later.
+  for (const error of await moving) expect(error).toMatchObject({ code: '55P03' });
+  await performAllMoves(database);
+  await expectRollupsToEqualEvents(weir.pool);
+  const { rows } = await weir.pool.query(
+    'SELECT customer_external_id AS who, count(*)::int AS events FROM events WHERE organization_id = $1 GROUP BY 1 ORDER BY 1',
+    [admin.id],
+  );
+  expect(rows).toEqual([
+    { who: 'a-stays', events: 3_000 + 8 * 334 },
+    { who: 'c-other', events: 8 * 166 },
+  ]);
+});
+
+test('a worker that is killed in the middle of 20,000 events leaves whole hours, and another one goes on', async () => {
+  const admin = await signUp(weir);
+  const [sum, users] = [await admin.createMeter('SUM'), await admin.createMeter('UNIQUE_COUNT')];
+  const events = Array.from({ length: 20_000 }, (_, index) => ({
+    meter_token: index % 2 === 0 ? sum.token : users.token,
+    customer_external_id: 'large',
+    quantity: 1 + (index % 9),
+    timestamp: new Date(Date.UTC(2025, 0, 1, index % 400, index % 60)).toISOString(),
+    metadata: { user_id: index % 1_001, note: 'private' },
+  }));
+  await send(admin, events);
+  const readMeters = () =>
+    Promise.all([sum, users].map(({ id }) => read(admin, `/meters/${id}/usage?${WINDOW}&timezone=Asia/Tokyo`)));
+  const before = await readMeters();
+  const { body: asked } = await ask(admin, '/erasures', { customer_external_id: 'large' });
+  const state = () => read(admin, `/erasures/${asked.id}`);
+
+  const killed = await weir.spawnWorker({ MOVES_INTERVAL_MS: '100' });
+  await until(async () => (await state()).events > 0, 'something is moved');
+  await killed.stop('SIGKILL');
+  expect(await state()).toMatchObject({ status: 'RUNNING', finished_at: null });
+  expect((await state()).events).toBeLessThan(20_000);
+  await expectRollupsToEqualEvents(weir.pool);
+  const { unique_customers: _, ...meanwhile } = before[1];
+  expect((await readMeters())[1]).toMatchObject(meanwhile);
+
+  const next = await weir.spawnWorker({ MOVES_INTERVAL_MS: '100' });
+  await until(async () => (await state()).status === 'DONE', 'the erasure is done', 60);
+  await next.stop();
+  expect((await state()).events).toBe(20_000);
+  await expectRollupsToEqualEvents(weir.pool);
+  expect(await readMeters()).toEqual(before);
+  const { rows } = await weir.pool.query(
+    `SELECT count(*)::int AS left FROM events WHERE organization_id = $1
+       AND (customer_external_id = 'large' OR metadata::text LIKE '%private%' OR metadata ->> 'user_id' IS NOT NULL)`,
+    [admin.id],
+  );
+  expect(rows).toEqual([{ left: 0 }]);
+});
+
+test('moving one of many customers reads what is its own, also where Postgres knows nothing of the tables', async () => {
+  const quiet = await startWeir({ withWorker: false });
+  const worker = await quiet.startWorker();
+  const admin = await signUp(quiet);
+  const meters = [await admin.createMeter('SUM'), await admin.createMeter('UNIQUE_COUNT')];
+  await stopAnalyzing(quiet.pool);
+  const events = Array.from({ length: 18_000 }, (_, index) => ({
+    meter_token: meters[index % 2]?.token,
+    customer_external_id: `customer ${index % 300}`,
+    quantity: 1,
+    timestamp: new Date(Date.UTC(2025, 0, 1 + (index % 20), index % 24)).toISOString(),
+    metadata: { user_id: index % 50 },
+  }));
+  await send(admin, events, quiet);
+  await ask(admin, '/erasures', { customer_external_id: 'customer 7' }, quiet);
+  // What it has read for recording is told when its connections end.
+  await worker.close();
+  const rows = await rowsReadBy(quiet, performAllMoves);
+  // 60 events, each of which is read a few times, with its hour, its day and its value.
+  expect(rows).toBeLessThan(3_000);
+  await quiet.close();
+});

@@ -1,0 +1,66 @@
+// What tests of erasures and moves share: everything that is kept, as text, and who waits for a worker.
+
+import { performMoves } from '@weir/db/moves/perform-moves';
+import type { Database } from '@weir/db/database';
+import type { Redis } from 'ioredis';
+import type { Weir } from './harness.ts';
+
+/** Where a text stands among all that Postgres keeps, as `table: row`. */
+export async function findInTables({ pool }: Weir, ...texts: string[]): Promise<string[]> {
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await pool.query<{ row: string }>(
+      `SELECT row_to_json(t)::text AS row FROM ${name} AS t WHERE EXISTS (
+         SELECT FROM unnest($1::text[]) AS text WHERE strpos(row_to_json(t)::text, text) > 0)`,
+      [texts],
+    );
+    found.push(...rows.map(({ row }) => `${name}: ${row}`));
+  }
+  return found;
+}
+
+/** The same among all that Redis keeps of this queue. */
+export async function findInRedis({ redis, keys }: Weir, ...texts: string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const key of await redis.keys(`${keys.prefix.replace(/[{}]/g, '\\$&')}*`)) {
+    const text = `${key}: ${JSON.stringify(await contentOf(redis, key))}`;
+    if (texts.some((each) => text.includes(each))) found.push(text);
+  }
+  return found;
+}
+
+async function contentOf(redis: Redis, key: string): Promise<unknown> {
+  switch (await redis.type(key)) {
+    case 'string':
+      return await redis.get(key);
+    case 'hash':
+      return await redis.hgetall(key);
+    case 'list':
+      return await redis.lrange(key, 0, -1);
+    case 'set':
+      return await redis.smembers(key);
+    case 'zset':
+      return await redis.zrange(key, 0, '-1', 'WITHSCORES');
+    case 'stream':
+      return await redis.xrange(key, '-', '+');
+    default:
+      return null;
+  }
+}
+
+/** Goes on with the moves of a database until none is left; everything that was accepted is recorded. */
+export async function performAllMoves(database: Database): Promise<void> {
+  for (let looks = 0; looks < 100; looks += 1) {
+    await performMoves(database, 1_000, () => Promise.resolve(true), throwIt);
+    const { rows } = await database.pool.query('SELECT FROM usage_moves WHERE finished_at IS NULL');
+    if (rows.length === 0) return;
+  }
+  throw new Error('moves go on for ever');
+}
+
+export function throwIt(error: unknown): never {
+  throw error;
+}
