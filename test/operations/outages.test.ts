@@ -49,6 +49,15 @@ const linesOf = ({ output }: Captured): Record<string, unknown>[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+test('a worker whose password Redis does not take says so in one line, and ends', async () => {
+  const url = new URL(inject('redisUrl'));
+  url.username = 'weir-nobody';
+  url.password = 'not this one';
+  await expect(weir.startWorker({ REDIS_URL: url.href })).rejects.toThrow(
+    /^Cannot start: Redis says "WRONGPASS [^\n]*": check user and password in REDIS_URL\.$/,
+  );
+});
+
 /** Takes connections in place of a part and ends each of them. Resolves once there were so many. */
 async function hangUp(port: number, count: number, meanwhile: () => Promise<unknown>): Promise<void> {
   let taken = 0;

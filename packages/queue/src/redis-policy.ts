@@ -80,9 +80,20 @@ function pairsOf(config: object): Map<string, string> {
   return new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
 }
 
-/** Throws a SettingsError for a Redis that would lose events. Returns what else an operator should be told of it. */
+/**
+ * Throws a SettingsError for a Redis that would lose events, and for one that does not take the password. Returns what else an operator
+ * should be told of it.
+ */
 export async function requireRedisPolicy(queue: QueueConnection): Promise<string | undefined> {
-  const { refuse, warn } = (await readRedisPolicy(queue)).policy;
+  const { refuse, warn } = (await readRedisPolicy(queue).catch(explainPassword)).policy;
   if (refuse !== undefined) throw new SettingsError(`Cannot start: ${refuse}.`);
   return warn;
+}
+
+function explainPassword(error: unknown): never {
+  const message = error instanceof Error ? error.message : '';
+  if (!/^(WRONGPASS|NOAUTH|NOPERM)\b/.test(message)) throw error;
+  throw new SettingsError(`Cannot start: Redis says "${message}": check user and password in REDIS_URL.`, {
+    cause: error,
+  });
 }

@@ -1,0 +1,88 @@
+// What those who run Weir without Docker copy from deploy/, and paste from docs/operations.md: it fits what is there.
+
+import { NODE_OPTIONS } from '@weir/services/node-options';
+import { workerSettings } from '@weir/worker/settings';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWeir, type Weir } from '../support/harness.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const textOf = (path: string): string => readFileSync(`${root}/${path}`, 'utf8');
+
+describe.each(['api', 'worker'])('the unit of the %s', (app) => {
+  const unit = textOf(`deploy/weir-${app}.service`);
+  const value = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+
+  test('runs the file that a build makes, with the options that Weir is run with', () => {
+    const [, ...args] = value('ExecStart').split(' ');
+    expect(args).toEqual([...NODE_OPTIONS, `apps/${app}/dist/main.js`]);
+    expect(existsSync(`${root}/apps/${app}/dist/main.js`)).toBe(true);
+  });
+
+  test('waits longer for a stop than a stop takes', () => {
+    const { DRAIN_TIMEOUT_MS } = workerSettings.parse({ DATABASE_URL: 'postgres://x/y', REDIS_URL: 'redis://x' });
+    expect(Number(value('TimeoutStopSec')) * 1000).toBeGreaterThan(DRAIN_TIMEOUT_MS);
+  });
+
+  test('lets it write nowhere, and V8 compile', () => {
+    expect(unit).toMatch(/^ProtectSystem=strict$/m);
+    expect(unit).not.toMatch(/^(ReadWritePaths|MemoryDenyWriteExecute)=/m);
+  });
+});
+
+test('HAProxy serves without Docker by the same rules as under compose', () => {
+  /** What differs: where it listens and logs, and how it finds the APIs. */
+  const rulesOf = (path: string) =>
+    textOf(path)
+      .split('\n')
+      .map((line) => line.trim().replace(/ resolvers docker init-addr none$/, ''))
+      .filter(
+        (line) => line !== '' && !/^(#|log |bind |resolvers |nameserver |hold |server |server-template )/.test(line),
+      );
+  expect(rulesOf('deploy/haproxy-servers.cfg')).toEqual(rulesOf('deploy/haproxy.cfg'));
+});
+
+describe('what docs/operations.md gives to paste', () => {
+  let weir: Weir;
+  beforeAll(async () => {
+    weir = await startWeir();
+  });
+  afterAll(() => weir.close());
+
+  interface Line {
+    url: string;
+    headers: Record<string, string>;
+    body: string;
+  }
+  /** The curl lines of a page, in their order. */
+  function curlLines(text: string): Line[] {
+    return [...text.matchAll(/^ *curl (?:[^\n]*\\\n)*[^\n]*$/gm)].map(([line]) => ({
+      url: /https?:\/\/\S+/.exec(line)?.[0] ?? '',
+      headers: Object.fromEntries([...line.matchAll(/-H '([^:]+): ([^']*)'/g)].map(([, name, value]) => [name, value])),
+      body: /-d '([^']*)'/.exec(line)?.[1] ?? '',
+    }));
+  }
+
+  test('signs up, makes a meter and a key, and tracks an event', async () => {
+    const lines = curlLines(textOf('docs/operations.md'));
+    expect(lines).toHaveLength(4);
+    let cookie = '';
+    const seen: Record<string, string> = {};
+    for (const { url, headers, body } of lines) {
+      const answer = await fetch(url.replace('http://localhost:3000', weir.baseUrl), {
+        method: 'POST',
+        headers: {
+          ...headers,
+          ...(headers['X-API-Key'] === undefined ? { cookie } : { 'X-API-Key': seen['key'] ?? '' }),
+        },
+        body: body.replace('"meter_token": "…"', `"meter_token": "${seen['meter_token']}"`),
+      });
+      expect(answer.status, url).toBe(201);
+      cookie ||= answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+      Object.assign(seen, await answer.json());
+    }
+    await weir.drained();
+    expect((await weir.pool.query('SELECT count(*)::int AS events FROM events')).rows).toEqual([{ events: 1 }]);
+  });
+});
