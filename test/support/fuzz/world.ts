@@ -157,7 +157,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
         currency: 'EUR',
       };
       poolOf(kind).push(await post('plans', plan));
-    } else if (kind === 'customers') poolOf(kind).push(await post('customers', {}));
+    } else if (kind === 'customers' || kind === 'spare-customer') poolOf(kind).push(await post('customers', {}));
     else if (kind === 'erasures') poolOf(kind).push(await post(kind, { customer_external_id: `gone-${made}` }));
     else if (kind === 'usage-moves')
       poolOf(kind).push(await post(kind, { from_external_id: `wrong-${made}`, to_external_id: 'right' }));
