@@ -177,6 +177,24 @@ describe('with a mail server', () => {
     expect((await reset(tokenIn(made.body.link))).status).toBe(200);
   });
 
+  test('an invitation that is sent again with its key is mailed once, and the answer says so without the link', async () => {
+    const email = `once-${userId}@example.com`;
+    const invite = (key: string) =>
+      weir.request('POST', '/api/v1/invitations', {
+        session: admin.session,
+        baseUrl,
+        headers: { 'idempotency-key': key },
+        body: { email, role: 'viewer' },
+      });
+    const first = await invite('once');
+    expect(first).toMatchObject({ status: 201, body: { mailed: true, link: expect.any(String) } });
+    const second = await invite('once');
+    expect(second).toMatchObject({ status: 201, body: { ...first.body, link: null } });
+    expect(second.headers.get('idempotent-withheld')).toBe('link');
+    expect(mails.filter(({ to }) => to.includes(email))).toHaveLength(1);
+    expect(linkIn(mailTo(email)?.text)).toBe(first.body.link);
+  });
+
   test('whoever has lost a password is mailed a link, and nobody learns which accounts there are', async () => {
     const ask = (email: string) => post('/auth/password-reset/request', { email }, undefined, baseUrl);
     const [unknown, known] = [await ask('nobody@example.com'), await ask(admin.email.toUpperCase())];

@@ -16,7 +16,8 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
           'Usage metering and billing. A 201 from tracking means: on disk, and counted exactly once. ' +
           'Errors are application/problem+json (RFC 9457) with a detail to act on and a stable code. Every answer has the ' +
           'id of its request as X-Request-Id, under which the log knows it. A body may come with Content-Encoding: gzip; what is ' +
-          'read is answered in brotli or gzip to who accepts it.',
+          'read is answered in brotli or gzip to who accepts it. A request that changes something is safe to send again with the same ' +
+          'Idempotency-Key; reading, signing in or out and opening a link refuse that header.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: publicUrl ?? '/' }],

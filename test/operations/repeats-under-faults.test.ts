@@ -1,0 +1,177 @@
+// A request with an Idempotency-Key is done once, whatever dies while it is under way.
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { join } from '../support/people.ts';
+import { expectRepeat, repeatingIn, TEN, type Repeating } from '../support/repeating.ts';
+
+let weir: Weir;
+let admin: Organization;
+let repeating: Repeating;
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  repeating = repeatingIn(weir, admin);
+});
+afterAll(() => weir.close());
+
+test('a process that is killed before the change is kept leaves nothing, and the repeat does it', async () => {
+  const customer = await repeating.newCustomer();
+  const key = randomUUID();
+  const dying = await weir.spawnApi();
+  await repeating.holding([`SELECT FROM customers WHERE id = '${customer}' FOR UPDATE`], async () => {
+    const lost = repeating.grant(key, customer, { baseUrl: dying.url }).catch(() => 'lost');
+    await until(() => repeating.waits('customers'), 'it waits for the customer');
+    await dying.stop('SIGKILL');
+    expect(await lost).toBe('lost');
+  });
+  let answer = await repeating.grant(key, customer);
+  await until(async () => (answer = await repeating.grant(key, customer)).status !== 409, 'its lock is gone');
+  expect(answer.status).toBe(201);
+  expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
+});
+
+test('an answer that is lost after the change is had by a repeat, from another process', async () => {
+  const customer = await repeating.newCustomer();
+  const key = randomUUID();
+  const dying = await weir.spawnApi();
+  const granted = () => repeating.rowsOf('credit_grants', 'customer_id = $1', customer);
+  await repeating.holding([`SELECT FROM customers WHERE id = '${customer}' FOR UPDATE`], async (letGo) => {
+    const lost = repeating.grant(key, customer, { baseUrl: dying.url }).catch(() => 'lost');
+    await until(() => repeating.waits('customers'), 'it waits for the customer');
+    // What comes after the change waits for this.
+    await repeating.holding(['LOCK TABLE audit_entries IN SHARE ROW EXCLUSIVE MODE'], async () => {
+      await letGo();
+      await until(async () => (await granted()).length === 1, 'the grant is kept');
+      await until(() => repeating.waits('audit_entries'), 'it marks its entry as done');
+      await dying.stop('SIGKILL');
+      expect(await lost).toBe('lost');
+    });
+  });
+  const repeat = await repeating.grant(key, customer);
+  expect(repeat).toMatchObject({ status: 201, body: { amount: '10.00' } });
+  expect(repeat.headers.get('idempotent-replay')).toBe('true');
+  expect(await granted()).toMatchObject([{ id: repeat.body.id }]);
+});
+
+test('a change that Postgres does not commit in the end has left no key, and one that it does has', async () => {
+  const customer = await repeating.newCustomer();
+  const [failing, dying] = [randomUUID(), randomUUID()];
+  // Runs at the commit, when all has been written: fails it, or waits.
+  await weir.pool.query(`
+    CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.note = 'fails' THEN RAISE EXCEPTION 'not this time'; END IF;
+      IF NEW.note = 'waits' THEN PERFORM pg_advisory_xact_lock(4711); END IF;
+      RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON credit_grants DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION at_commit()`);
+  const process = await weir.spawnApi();
+  const fails = { body: { ...TEN, note: 'fails' } };
+  const waiting = { body: { ...TEN, note: 'waits' } };
+  expect((await repeating.grant(failing, customer, fails)).status).toBe(500);
+  await repeating.holding(['SELECT pg_advisory_xact_lock(4711)'], async () => {
+    const lost = repeating.grant(dying, customer, { ...waiting, baseUrl: process.url }).catch(() => 'lost');
+    await until(() => repeating.waits('commit'), 'it commits');
+    await process.stop('SIGKILL');
+    expect(await lost).toBe('lost');
+    expectProblem(await repeating.grant(dying, customer, waiting), 409, 'request_under_way');
+  });
+  await weir.pool.query('DROP TRIGGER at_commit ON credit_grants');
+  await until(async () => (await repeating.grant(dying, customer, waiting)).status === 201, 'Postgres has gone on');
+  expect((await repeating.grant(dying, customer, waiting)).headers.get('idempotent-replay')).toBe('true');
+  expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
+  expect((await repeating.grant(failing, customer, fails)).headers.get('idempotent-replay')).toBeNull();
+  expect(await repeating.balanceOf(customer)).toEqual({ USD: '20.00' });
+});
+
+test('a connection to Postgres that is cut in the middle leaves nothing, and the repeat does it', async () => {
+  const customer = await repeating.newCustomer();
+  const key = randomUUID();
+  const cut = await repeating.holding([`SELECT FROM customers WHERE id = '${customer}' FOR UPDATE`], async () => {
+    const answer = repeating.grant(key, customer);
+    await until(() => repeating.waits('customers'), 'it waits for the customer');
+    await weir.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE '%customers%'`,
+    );
+    return await answer;
+  });
+  expectProblem(cut, 503, 'unavailable');
+  expect((await repeating.grant(key, customer)).status).toBe(201);
+  expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
+});
+
+test('an answer of Postgres to a commit that is lost is looked for: nobody is told that it failed', async () => {
+  const customer = await repeating.newCustomer();
+  const key = randomUUID();
+  const proxy = await losingCommits(weir.databaseUrl);
+  const api = await weir.startApi({ DATABASE_URL: proxy.url });
+  proxy.begin();
+  const first = await repeating.grant(key, customer, { baseUrl: api.url });
+  expect(proxy.lost()).toBe(1);
+  expect(first).toMatchObject({ status: 201, body: { amount: '10.00' } });
+  expect(first.headers.get('idempotent-replay')).toBeNull();
+  expectRepeat(await repeating.grant(key, customer), first);
+  expect(await repeating.balanceOf(customer)).toEqual({ USD: '10.00' });
+  const entries = await repeating.rowsOf('audit_entries', `changes ->> 'customer_id' = $1`, customer);
+  expect(entries).toMatchObject([{ is_done: true, resource_id: first.body.id }]);
+  await api.close();
+  await proxy.close();
+});
+
+test('a password that two requests change at once is changed once, and neither hears that the old one is wrong', async () => {
+  const member = await join(weir, admin, 'viewer');
+  const body = { current_password: member.password, new_password: 'another horse battery' };
+  const key = randomUUID();
+  const change = () => repeating.send(key, 'POST', '/auth/password', { body, session: member.session });
+  const both = await Promise.all([change(), change()]);
+  for (const { status } of both) expect([204, 409]).toContain(status);
+  expect(
+    both.filter(({ status, headers }) => status === 204 && headers.get('idempotent-replay') === null),
+  ).toHaveLength(1);
+  expect((await change()).headers.get('idempotent-replay')).toBe('true');
+});
+
+/** A way to Postgres on which the answer to a commit is lost, once it is asked to begin. */
+async function losingCommits(databaseUrl: string) {
+  const { hostname, port } = new URL(databaseUrl);
+  let isLosing = false;
+  let lost = 0;
+  const server = createServer((client) => {
+    const upstream = connect({ host: hostname, port: Number(port) });
+    let isCommitting = false;
+    for (const socket of [client, upstream]) socket.on('error', () => {});
+    client.on('data', (bytes: Buffer) => {
+      isCommitting ||= isLosing && bytes.includes('commit\0');
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (!isCommitting) return void client.write(bytes);
+      isLosing = false;
+      lost += 1;
+      client.destroy();
+      upstream.destroy();
+    });
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    begin: () => (isLosing = true),
+    lost: () => lost,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      await closed;
+    },
+  };
+}
