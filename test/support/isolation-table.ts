@@ -174,6 +174,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ],
     ['POST /api/v1/subscriptions/{id}/settle', ({ subscription }) => `/subscriptions/${subscription}/settle`],
     ['GET /api/v1/invoices/{id}', ({ invoice }) => `/invoices/${invoice}`],
+    ['GET /api/v1/invoices/{id}/lines', ({ invoice }) => `/invoices/${invoice}/lines?cursor=0`],
+    ['GET /api/v1/plans/{id}/charges', ({ plan }) => `/plans/${plan}/charges`],
     ['POST /api/v1/invoices/{id}/recompute', ({ invoice }) => `/invoices/${invoice}/recompute`, () => ({})],
     ['POST /api/v1/invoices/{id}/finalize', ({ invoice }) => `/invoices/${invoice}/finalize`],
     ['POST /api/v1/invoices/{id}/pay', ({ invoice }) => `/invoices/${invoice}/pay`, () => ({ reference: 'mine' })],

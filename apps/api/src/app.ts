@@ -210,7 +210,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   userRoutes(app, { database, guards });
   auditLogRoutes(app, { database, guards });
   apiKeyRoutes(app, { database, queue, guards });
-  featureRoutes(app, { database, guards });
+  featureRoutes(app, { database, guards, turns });
   meterRoutes(app, { database, guards });
   planRoutes(app, { database, guards });
   planFeatureRoutes(app, { database, guards });
@@ -234,11 +234,11 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     bodyBytesMax: settings.BODY_BYTES_MAX,
     batchBodyBytesMax: settings.BATCH_BODY_BYTES_MAX,
   });
-  invoiceRoutes(app, { database, guards });
+  invoiceRoutes(app, { database, guards, turns });
   invoiceStateRoutes(app, { database, guards });
   lineRoutes(app, { database, guards, turns });
   invoiceLineListRoute(app, { database, guards, turns });
-  upcomingRoutes(app, { database, guards });
+  upcomingRoutes(app, { database, guards, turns });
   eventRoutes(app, { guards, database, queue, ingest, aheadSeconds: settings.TIMESTAMP_AHEAD_SECONDS });
   overviewRoute(app, { guards, database, queue });
   usageRoutes(app, { database, guards, turns });

@@ -63,6 +63,16 @@ export async function insertFeature(
   await db.insertInto('features').values(feature).execute();
 }
 
+/** How many an organization has. */
+export async function countFeatures(db: Queries, organizationId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('features')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** Which features to list: `search` is a part of the name or of the lookup_key, in whatever case. */
 export interface FeatureFilter {
   search: string;

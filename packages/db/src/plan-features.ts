@@ -53,6 +53,17 @@ export async function updatePlanFeature(
     .executeTakeFirst();
 }
 
+/** How many features a plan has. */
+export async function countPlanFeatures(db: Queries, organizationId: string, planId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('plan_features')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('plan_id', '=', planId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** All features of a plan, in the order in which they were put there. */
 export async function listPlanFeatures(db: Queries, organizationId: string, planId: string): Promise<PlanFeature[]> {
   return await db

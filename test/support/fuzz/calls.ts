@@ -143,6 +143,7 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/invoices/{id}/void': open,
   'post /api/v1/invoices/{id}/uncollectible': open,
   'post /api/v1/invoices/{id}/recompute': open,
+  'get /api/v1/invoices/{id}/lines': { cursor: fc.constantFrom('0', '7', '123456789') },
   'get /api/v1/invoices/{id}/lines/{line_id}/usage': lined,
   'get /api/v1/invoices/{id}/lines/{line_id}/events': lined,
   'delete /api/v1/invoices/{id}/lines/{line_id}': {

@@ -2,14 +2,33 @@
 // takes its place (replace-charge.ts).
 
 import { billMeterOfPlan } from '@weir/db/billing/billed-meters';
-import { insertCharge, lockCharge, readPlanSize, updateCharge, type PlanSize } from '@weir/db/billing/charges';
+import {
+  insertCharge,
+  listCharges,
+  lockCharge,
+  readPlanSize,
+  updateCharge,
+  type PlanSize,
+} from '@weir/db/billing/charges';
 import { findMeter } from '@weir/db/meters';
-import { lockPlanAlone, type Plan } from '@weir/db/plans';
+import { findPlan, lockPlanAlone, type Plan } from '@weir/db/plans';
 import type { ChargeType } from '@weir/db/billing/tables';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { z } from 'zod';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
-import { adminCodes, bodyCodes, changesOf, displayName, idInPath, idOf, oneOf } from '../http/fields.ts';
+import {
+  adminCodes,
+  answerPage,
+  bodyCodes,
+  changesOf,
+  displayName,
+  idInPath,
+  idOf,
+  oneOf,
+  pageQuery,
+  pageSchema,
+} from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
@@ -43,7 +62,8 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
         description:
           'Each subscription of the plan is billed by it from its next period on. With replaces it takes the place of another ' +
           'charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most ' +
-          `${PLAN_LIMITS.charges} charges that have not ended, and ${PLAN_LIMITS.tiers} tiers in all of them.`,
+          `${PLAN_LIMITS.charges} charges without an end, and ${PLAN_LIMITS.tiers} tiers in all of them; beside them as many that ` +
+          'are to end when others take their place.',
         security,
         params: idInPath,
         body: chargeBody,
@@ -101,6 +121,33 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
     }),
   );
 
+  app.get(
+    '/api/v1/plans/:id/charges',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'listCharges',
+        tags: ['Billing'],
+        summary: 'The charges of a plan, newest first, those that have ended too',
+        security,
+        params: idInPath,
+        querystring: z.strictObject({ status: oneOf(['ACTIVE', 'INACTIVE']).optional(), ...pageQuery }),
+        response: {
+          200: pageSchema(chargeAnswer),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found', 'invalid_request'),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.caller;
+      const { status, ...page } = request.query;
+      const plan = await findPlan(database.kysely, organizationId, request.params.id);
+      if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      const { rows, total } = await listCharges(database.kysely, organizationId, { planId: plan.id, status }, page);
+      return answerPage({ rows: rows.map(answerCharge), total }, page);
+    },
+  );
+
   app.patch(
     '/api/v1/plans/:id/charges/:charge_id',
     {
@@ -140,7 +187,7 @@ export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void 
 }
 
 /** Of a plan as it would be. Throws a Refusal where that is too much. */
-function checkSize({ charges, tiers }: PlanSize): void {
+function checkSize({ charges, tiers, ending, endingTiers }: PlanSize): void {
   if (charges > PLAN_LIMITS.charges) {
     const message = `would give the plan ${charges} charges, and it takes ${PLAN_LIMITS.charges}: end one, replace one, or use another plan`;
     throw invalidFields([{ path: '', message }]);
@@ -148,6 +195,12 @@ function checkSize({ charges, tiers }: PlanSize): void {
   if (tiers > PLAN_LIMITS.tiers) {
     const message = `would give the plan ${tiers} tiers in all of its charges, and it takes ${PLAN_LIMITS.tiers}`;
     throw invalidFields([{ path: 'tiers', message }]);
+  }
+  if (ending > PLAN_LIMITS.charges || endingTiers > PLAN_LIMITS.tiers) {
+    const message =
+      `would give the plan ${ending} charges that are still to end, with ${endingTiers} tiers, and it takes ` +
+      `${PLAN_LIMITS.charges} with ${PLAN_LIMITS.tiers}: wait until some have ended`;
+    throw invalidFields([{ path: 'replaces', message }]);
   }
 }
 

@@ -13,6 +13,7 @@ import { countOf, idOf, oneOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
+import { writingList } from '../http/write-list.ts';
 import type { App } from '../http/typed-app.ts';
 import { between, betweenQuery } from './between.ts';
 import { INVOICE_STATUSES, LINE_KINDS } from './invoice-shape.ts';
@@ -131,7 +132,7 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Line
         return await sendCsv(reply, await inTurns(turns, writingCsv(lines, from === undefined)));
       }
       const meta = JSON.stringify({ next_cursor: next === undefined ? null : cursorOf(next) });
-      return sendJson(reply, `{"data":[${await inTurns(turns, writingLines(lines))}],"meta":${meta}}`);
+      return sendJson(reply, `{"data":${await inTurns(turns, writingList(lines, STEP))},"meta":${meta}}`);
     },
   );
 }
@@ -168,15 +169,6 @@ function sendCsv(reply: FastifyReply, text: string): FastifyReply {
 
 /** Lines that are written in one step, which takes less than a millisecond. */
 const STEP = 50;
-
-function* writingLines(lines: readonly ListedLine[]): Generator<undefined, string, undefined> {
-  const written: string[] = [];
-  for (let from = 0; from < lines.length; from += STEP) {
-    written.push(JSON.stringify(lines.slice(from, from + STEP)).slice(1, -1));
-    yield;
-  }
-  return written.join();
-}
 
 function* writingCsv(lines: readonly ListedLine[], isFirst: boolean): Generator<undefined, string, undefined> {
   const written = isFirst ? [toCsv([COLUMNS])] : [];

@@ -2,8 +2,10 @@
 
 import type { Database } from '@weir/db/database';
 import { findInvoiceRow } from '@weir/db/billing/invoices';
-import { readInvoice, readInvoices } from '@weir/db/billing/read-invoices';
-import { recomputeInvoices } from '@weir/db/billing/recompute';
+import type { Drive } from '@weir/db/billing/drive';
+import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/line-pages';
+import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/read-invoices';
+import { recomputeInvoice } from '@weir/db/billing/recompute';
 import { findMoveOfInvoice } from '@weir/db/moves/usage-moves';
 import { findSubscription } from '@weir/db/billing/subscriptions';
 import { Refusal } from '@weir/shared/errors';
@@ -13,6 +15,7 @@ import type { Guards } from '../access/authenticate.ts';
 import {
   answerPage,
   bodyCodes,
+  countOf,
   sessionCodes,
   idInPath,
   idOf,
@@ -22,11 +25,14 @@ import {
   searchOf,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { sendJson } from '../http/send-json.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import { USAGE_MOVING } from '../usage/usage-query.ts';
 import { between, betweenQuery } from './between.ts';
-import { INVOICE_STATUSES, invoiceAnswer, invoiceWithLines, recomputation } from './invoice-shape.ts';
+import { writingPage, writingWithLines } from './invoice-answer.ts';
+import { INVOICE_STATUSES, invoiceAnswer, invoiceLine, invoiceWithLines, recomputation } from './invoice-shape.ts';
 
 export interface InvoiceDeps {
   database: Database;
@@ -43,11 +49,14 @@ const listFields = {
   ...pageQuery,
 };
 
+const LIMIT_DEFAULT = 100;
+
 const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';
 const security = [{ session: [] }];
 const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
-export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void {
+export function invoiceRoutes(app: App, { database, guards, turns }: InvoiceDeps & { turns: Turns }): void {
+  const drive: Drive = (work) => inTurns(turns, work);
   const db = database.kysely;
 
   app.get(
@@ -84,7 +93,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
         ...(await between(db, organizationId, request.query)),
       };
       const wanted = { page, page_size };
-      return answerPage(await readInvoices(database, organizationId, filter, wanted), wanted);
+      return answerPage(await readInvoices(database, organizationId, filter, wanted, drive), wanted);
     },
   );
 
@@ -115,7 +124,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
       }
       const filter = { subscriptionId, status, isPastDue, ...(await between(db, organizationId, request.query)) };
       const wanted = { page, page_size };
-      return answerPage(await readInvoices(database, organizationId, filter, wanted), wanted);
+      return answerPage(await readInvoices(database, organizationId, filter, wanted, drive), wanted);
     },
   );
 
@@ -127,16 +136,53 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
         operationId: 'getInvoice',
         tags: ['Billing'],
         summary: 'Read an invoice with its lines',
-        description: 'A draft is computed now, in one snapshot of what is recorded.',
+        description:
+          'A draft is computed now, in one snapshot of what is recorded. Of more lines than fit into an answer the first ones, ' +
+          'with lines_total and lines_next_cursor.',
         security,
         params: idInPath,
         response: { 200: invoiceWithLines, ...problemResponses(...readProblems, 'not_found') },
       },
     },
-    async (request) => {
-      const invoice = await readInvoice(database, request.caller.organizationId, request.params.id);
+    async (request, reply) => {
+      const invoice = await readInvoice(database, request.caller.organizationId, request.params.id, drive);
       if (invoice === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      return invoice;
+      return sendJson(reply, await inTurns(turns, writingWithLines(invoice)));
+    },
+  );
+
+  app.get(
+    '/api/v1/invoices/:id/lines',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'listLinesOfInvoice',
+        tags: ['Billing'],
+        summary: 'The lines of an invoice, page by page',
+        description:
+          'Follow meta.next_cursor until it is null. A page ends early with the line at which its charges and details come to ' +
+          `${LINE_TIERS_MAX} tiers. The lines of a draft are computed for each page, and may change between two.`,
+        security,
+        params: idInPath,
+        querystring: z.strictObject({
+          cursor: z
+            .string()
+            .regex(/^\d{1,9}$/, 'must be the next_cursor of the page before')
+            .optional(),
+          limit: countOf(LINES_MAX).default(LIMIT_DEFAULT),
+        }),
+        response: {
+          200: z.object({ data: z.array(invoiceLine), meta: z.object({ next_cursor: z.string().nullable() }) }),
+          ...problemResponses(...readProblems, 'not_found', 'invalid_request'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cursor = '0', limit } = request.query;
+      const span = { from: Number(cursor), limit };
+      const page = await readLinesOfInvoice(database, request.caller.organizationId, request.params.id, span, drive);
+      if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return sendJson(reply, await inTurns(turns, writingPage(page)));
     },
   );
 
@@ -150,7 +196,8 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
         summary: 'Compute a finalized invoice again, and compare',
         description:
           'Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single ' +
-          'events. Changes nothing. identical is true for every finalized invoice, for ever.',
+          'events. Changes nothing. identical is true for every finalized invoice, for ever: it is said of all lines, of which an ' +
+          'answer holds as many as that of GET /invoices/{id}, those that differ before others.',
         security,
         params: idInPath,
         body: z.strictObject({ from: oneOf(['rollups', 'events']).default('rollups') }).nullish(),
@@ -166,7 +213,7 @@ export function invoiceRoutes(app: App, { database, guards }: InvoiceDeps): void
       const moving = await findMoveOfInvoice(db, organizationId, id);
       if (moving !== undefined) throw new Refusal('usage_moving', USAGE_MOVING, { id: moving });
       return await write.computed(async () => {
-        const [recomputed] = await recomputeInvoices(database, organizationId, [id], request.body?.from);
+        const recomputed = await recomputeInvoice(database, organizationId, id, request.body?.from ?? 'rollups', drive);
         if (recomputed !== undefined) return done(recomputed);
         if ((await findInvoiceRow(db, organizationId, id)) === undefined) throw new Refusal('not_found', NO_SUCH_THING);
         throw new Refusal(

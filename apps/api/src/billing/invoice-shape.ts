@@ -1,5 +1,6 @@
 // How invoices and their lines look in an answer.
 
+import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/line-pages';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { z } from 'zod';
 import { time } from '../http/fields.ts';
@@ -101,12 +102,25 @@ const lineFields = z.object({
 
 export const invoiceAnswer = invoiceFields.meta({ id: 'Invoice' });
 export const invoiceLine = lineFields.meta({ id: 'InvoiceLine' });
-export const invoiceWithLines = invoiceFields.extend({ lines: z.array(invoiceLine) }).meta({ id: 'InvoiceWithLines' });
+
+const SOME = `At most ${LINES_MAX}, and those that hold ${LINE_TIERS_MAX} tiers in all: of what is more, the first ones.`;
+const linesTotal = z.int().optional().meta({ description: 'How many lines there are, where these are not all.' });
+
+export const invoiceWithLines = invoiceFields
+  .extend({
+    lines: z.array(invoiceLine).meta({ description: SOME }),
+    lines_total: linesTotal,
+    lines_next_cursor: z
+      .string()
+      .optional()
+      .meta({ description: 'The cursor of the others in GET /invoices/{id}/lines, where these are not all.' }),
+  })
+  .meta({ id: 'InvoiceWithLines' });
 
 /** The next invoice as of now: it has no id and no number yet, nor do its lines have ids. */
 export const invoicePreview = invoiceFields
   .omit({ id: true, invoice_number: true })
-  .extend({ lines: z.array(lineFields.omit({ id: true })) })
+  .extend({ lines: z.array(lineFields.omit({ id: true })).meta({ description: SOME }), lines_total: linesTotal })
   .meta({ id: 'InvoicePreview' });
 
 const lineSet = z.object({ lines: z.array(invoiceLine), subtotal: amount, total: amount });
@@ -119,6 +133,7 @@ export const recomputation = z
     identical: z.boolean(),
     stored: lineSet,
     recomputed: lineSet,
+    lines_total: linesTotal,
   })
   .meta({ id: 'Recomputation' });
 

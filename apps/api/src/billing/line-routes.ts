@@ -207,7 +207,7 @@ export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & 
   }
 
   async function getLine(organizationId: string, { id, line_id }: { id: string; line_id: string }): Promise<FoundLine> {
-    const found = await findLine(database, organizationId, id, line_id);
+    const found = await findLine(database, organizationId, id, line_id, (work) => inTurns(turns, work));
     if (found === undefined) throw new Refusal('not_found', NO_SUCH_THING);
     if (found.question !== undefined) await refuseMoving(database, organizationId, found.question.customerExternalId);
     return found;

@@ -8,6 +8,7 @@ import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { adminCodes, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
 import type { InvoiceDeps } from './invoice-routes.ts';
@@ -19,7 +20,7 @@ const chargeUsage = z
   .object({ charge_id: z.uuid(), meter_id: z.uuid(), quantity: z.string(), amount: z.string() })
   .meta({ id: 'ChargeUsage' });
 
-export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): void {
+export function upcomingRoutes(app: App, { database, guards, turns }: InvoiceDeps & { turns: Turns }): void {
   app.get(
     '/api/v1/subscriptions/:id/usage',
     {
@@ -60,7 +61,9 @@ export function upcomingRoutes(app: App, { database, guards }: InvoiceDeps): voi
     },
     writing(database, ({ caller, params }, write) =>
       write.computed(async () => {
-        const preview = await previewInvoice(database, caller.organizationId, params.id);
+        const preview = await previewInvoice(database, caller.organizationId, params.id, (work) =>
+          inTurns(turns, work),
+        );
         switch (preview.outcome) {
           case 'done':
             return done(preview.invoice);

@@ -2,6 +2,7 @@
 
 import type { Database } from '@weir/db/database';
 import {
+  countFeatures,
   deleteFeature,
   findFeature,
   insertFeature,
@@ -38,6 +39,9 @@ import {
   time,
 } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { sendJson } from '../http/send-json.ts';
+import { inTurns, type Turns } from '../http/turns.ts';
+import { writingList } from '../http/write-list.ts';
 
 export interface CatalogDeps {
   database: Database;
@@ -98,10 +102,14 @@ const featureAnswer = z
   })
   .meta({ id: 'Feature' });
 
+/** All of them are one answer, of some megabytes. */
+const FEATURES_MAX = 5_000;
+const TOO_MANY = `would be more than ${FEATURES_MAX} features of an organization: delete some that no plan uses`;
+
 const session = [{ session: [] }];
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
-export function featureRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function featureRoutes(app: App, { database, guards, turns }: CatalogDeps & { turns: Turns }): void {
   const db = database.kysely;
 
   app.post(
@@ -128,6 +136,8 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
       const { name, lookup_key, type } = body;
       const id = newId();
       return await write.transaction(async (transaction) => {
+        if ((await countFeatures(transaction, organization_id)) >= FEATURES_MAX)
+          throw invalidFields([{ path: '', message: TOO_MANY }]);
         await insertFeature(transaction, { organization_id, id, name, lookup_key, type });
         if (body.type === 'meter') {
           await insertMeter(transaction, {
@@ -169,13 +179,14 @@ export function featureRoutes(app: App, { database, guards }: CatalogDeps): void
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { search, type, aggregation_type: aggregationType, page, page_size } = request.query;
       const isPaged = page !== undefined || page_size !== undefined;
       const wanted = isPaged ? { page: page ?? 1, page_size: page_size ?? PAGE_SIZE_DEFAULT } : undefined;
       const filter = { search, type, aggregationType };
       const found = await listFeatures(db, request.caller.organizationId, filter, wanted);
-      return wanted === undefined ? { data: found.rows } : answerPage(found, wanted);
+      if (wanted !== undefined) return answerPage(found, wanted);
+      return sendJson(reply, `{"data":${await inTurns(turns, writingList(found.rows, 100))}}`);
     },
   );
 

@@ -1,7 +1,7 @@
 // What a plan says about each feature that it includes.
 
 import { lockFeature } from '@weir/db/features';
-import { deletePlanFeature, insertPlanFeature, updatePlanFeature } from '@weir/db/plan-features';
+import { countPlanFeatures, deletePlanFeature, insertPlanFeature, updatePlanFeature } from '@weir/db/plan-features';
 import { lockPlan } from '@weir/db/plans';
 import { parseQuantity, QUANTITY_MAX } from '@weir/shared/decimal';
 import { Refusal } from '@weir/shared/errors';
@@ -56,6 +56,9 @@ export const planFeatureAnswer = z
   })
   .meta({ id: 'PlanFeature' });
 
+/** All of them are in the answer of the plan, and in what its customers may use. */
+const PLAN_FEATURES_MAX = 500;
+
 const security = [{ session: [] }];
 
 export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): void {
@@ -67,7 +70,7 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
         operationId: 'addPlanFeature',
         tags: ['Catalog'],
         summary: 'Put a feature into a plan',
-        description: 'One that is in the plan already is changed with PATCH.',
+        description: `One that is in the plan already is changed with PATCH. A plan has at most ${PLAN_FEATURES_MAX} features.`,
         security,
         params: idInPath,
         body: planFeatureBody,
@@ -89,6 +92,9 @@ export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): 
             'not_found',
             'Your organization has no feature with this feature_id: see GET /api/v1/features.',
           );
+        }
+        if ((await countPlanFeatures(transaction, organization_id, plan_id)) >= PLAN_FEATURES_MAX) {
+          throw invalidFields([{ path: '', message: `would be more than ${PLAN_FEATURES_MAX} features of a plan` }]);
         }
         return made(await insertPlanFeature(transaction, { ...request.body, organization_id, plan_id, usage_limit }));
       });

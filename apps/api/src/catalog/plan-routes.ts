@@ -2,7 +2,7 @@
 // plan-feature-routes.ts, and what it costs in billing/charge-routes.ts.
 
 import { listPlanFeatures } from '@weir/db/plan-features';
-import { listChargesOfPlan } from '@weir/db/billing/charges';
+import { ENDED_CHARGES_MAX, readChargesOfPlan } from '@weir/db/billing/charges';
 import type { Queries } from '@weir/db/page';
 import {
   deletePlan,
@@ -87,7 +87,16 @@ const planShape = z.object({
 });
 const planAnswer = planShape.meta({ id: 'Plan' });
 const planWithFeatures = planShape
-  .extend({ features: z.array(planFeatureAnswer), charges: z.array(chargeAnswer) })
+  .extend({
+    features: z.array(planFeatureAnswer),
+    charges: z.array(chargeAnswer).meta({
+      description: `Those that have not ended, and the ${ENDED_CHARGES_MAX} that ended last. All: GET /plans/{id}/charges.`,
+    }),
+    ended_charges_total: z
+      .int()
+      .optional()
+      .meta({ description: 'How many have ended, where these are not all of them.' }),
+  })
   .meta({ id: 'PlanWithFeatures' });
 
 const planQuery = z.strictObject({
@@ -167,11 +176,12 @@ export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
       const { organizationId } = request.caller;
       const plan = await findPlan(db, organizationId, request.params.id);
       if (plan === undefined) throw new Refusal('not_found', NO_SUCH_THING);
-      const charges = await listChargesOfPlan(db, organizationId, plan.id);
+      const { charges, ended } = await readChargesOfPlan(db, organizationId, plan.id);
       return {
         ...plan,
         features: await listPlanFeatures(db, organizationId, plan.id),
         charges: charges.map(answerCharge),
+        ...(ended > ENDED_CHARGES_MAX && { ended_charges_total: ended }),
       };
     },
   );

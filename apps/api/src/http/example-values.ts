@@ -229,7 +229,7 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
   ApiKey: { name: 'Production' },
   CreatedApiKey: { name: 'Production', last_used_at: null },
   Plan: { name: 'Pro', trial_days: 0 },
-  PlanWithFeatures: { name: 'Pro', trial_days: 0 },
+  PlanWithFeatures: { name: 'Pro', trial_days: 0, ended_charges_total: undefined },
   Charge: { type: 'USAGE', model: 'per_unit', minimum_amount: null, maximum_amount: null, included_units: null },
   Customer: { name: 'Globex', email: 'billing@globex.example', metadata: { segment: 'enterprise' } },
   CustomerOfMeter: { name: 'Globex' },
@@ -260,11 +260,13 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
     closing: 42,
     rating_version: 1,
   },
+  'listLinesOfInvoice 200': { meta: { next_cursor: null } },
   'listInvoiceLines 200': { meta: { next_cursor: `2026-12-01.${id('0a')}.3` } },
   Invoice: finalized,
-  InvoiceWithLines: finalized,
+  InvoiceWithLines: { ...finalized, lines_total: undefined, lines_next_cursor: undefined },
   InvoicePreview: {
     ...finalized,
+    lines_total: undefined,
     status: 'DRAFT',
     invoice_number: null,
     issue_date: null,
@@ -273,7 +275,7 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
     customer: null,
     computed_at: TIME,
   },
-  Recomputation: { invoice_number: 'INV-2026-000042', from: 'rollups' },
+  Recomputation: { invoice_number: 'INV-2026-000042', from: 'rollups', lines_total: undefined },
   BillingEvent: {
     type: 'invoice.finalized',
     data: { id: IDS['invoice_id'], invoice_number: 'INV-2026-000042', total: '61.50', currency: 'USD' },
@@ -399,6 +401,7 @@ const days = [
 /** Items of a list, by the component that it is of and its field. */
 export const LISTS: Record<string, readonly unknown[]> = {
   'InvoiceWithLines lines': lines,
+  'listLinesOfInvoice 200 data': lines,
   'InvoicePreview lines': lines.map((line) => ({ ...line, id: undefined })),
   'Recomputation lines': lines,
   'MeterUsage grouped_data': days,

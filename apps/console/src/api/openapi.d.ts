@@ -596,7 +596,7 @@ export interface paths {
         put?: never;
         /**
          * Put a feature into a plan
-         * @description One that is in the plan already is changed with PATCH.
+         * @description One that is in the plan already is changed with PATCH. A plan has at most 500 features.
          */
         post: operations["addPlanFeature"];
         delete?: never;
@@ -679,11 +679,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** The charges of a plan, newest first, those that have ended too */
+        get: operations["listCharges"];
         put?: never;
         /**
          * Add a charge to a plan
-         * @description Each subscription of the plan is billed by it from its next period on. With replaces it takes the place of another charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most 100 charges that have not ended, and 2000 tiers in all of them.
+         * @description Each subscription of the plan is billed by it from its next period on. With replaces it takes the place of another charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most 100 charges without an end, and 2000 tiers in all of them; beside them as many that are to end when others take their place.
          */
         post: operations["createCharge"];
         delete?: never;
@@ -1116,11 +1117,32 @@ export interface paths {
         };
         /**
          * Read an invoice with its lines
-         * @description A draft is computed now, in one snapshot of what is recorded.
+         * @description A draft is computed now, in one snapshot of what is recorded. Of more lines than fit into an answer the first ones, with lines_total and lines_next_cursor.
          */
         get: operations["getInvoice"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The lines of an invoice, page by page
+         * @description Follow meta.next_cursor until it is null. A page ends early with the line at which its charges and details come to 4000 tiers. The lines of a draft are computed for each page, and may change between two.
+         */
+        get: operations["listLinesOfInvoice"];
+        put?: never;
+        /** Add an ADJUSTMENT line to a draft */
+        post: operations["addInvoiceLine"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1138,7 +1160,7 @@ export interface paths {
         put?: never;
         /**
          * Compute a finalized invoice again, and compare
-         * @description Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single events. Changes nothing. identical is true for every finalized invoice, for ever.
+         * @description Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single events. Changes nothing. identical is true for every finalized invoice, for ever: it is said of all lines, of which an answer holds as many as that of GET /invoices/{id}, those that differ before others.
          */
         post: operations["recomputeInvoice"];
         delete?: never;
@@ -1221,23 +1243,6 @@ export interface paths {
          * @description It can still be paid, or waived.
          */
         post: operations["markInvoiceUncollectible"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/invoices/{id}/lines": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Add an ADJUSTMENT line to a draft */
-        post: operations["addInvoiceLine"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2202,7 +2207,12 @@ export interface components {
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
             computed_at: string | null;
+            /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
             lines: components["schemas"]["InvoiceLine"][];
+            /** @description How many lines there are, where these are not all. */
+            lines_total?: number;
+            /** @description The cursor of the others in GET /invoices/{id}/lines, where these are not all. */
+            lines_next_cursor?: string;
         };
         InvoicePreview: {
             /** @enum {string} */
@@ -2275,6 +2285,7 @@ export interface components {
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
             computed_at: string | null;
+            /** @description At most 500, and those that hold 4000 tiers in all: of what is more, the first ones. */
             lines: {
                 /** @enum {string} */
                 kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
@@ -2334,6 +2345,8 @@ export interface components {
                 closing: number | null;
                 rating_version: number;
             }[];
+            /** @description How many lines there are, where these are not all. */
+            lines_total?: number;
         };
         Recomputation: {
             /** Format: uuid */
@@ -2368,6 +2381,8 @@ export interface components {
                  */
                 total: string;
             };
+            /** @description How many lines there are, where these are not all. */
+            lines_total?: number;
         };
         LineUsage: {
             meter_id: string | null;
@@ -2764,7 +2779,10 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             features: components["schemas"]["PlanFeature"][];
+            /** @description Those that have not ended, and the 20 that ended last. All: GET /plans/{id}/charges. */
             charges: components["schemas"]["Charge"][];
+            /** @description How many have ended, where these are not all of them. */
+            ended_charges_total?: number;
         };
         BillingEvent: {
             /** @description Counts from 1, without a gap. */
@@ -5989,6 +6007,74 @@ export interface operations {
             };
         };
     };
+    listCharges: {
+        parameters: {
+            query?: {
+                status?: "ACTIVE" | "INACTIVE";
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                     *           "display_name": "API requests",
+                     *           "status": "ACTIVE",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "effective_from": "2026-11-20T09:30:00.000Z",
+                     *           "ended_at": null,
+                     *           "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
+                     *           "type": "USAGE",
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "minimum_amount": null,
+                     *           "maximum_amount": null,
+                     *           "model": "per_unit",
+                     *           "unit_price": "0.01",
+                     *           "included_units": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Charge"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     createCharge: {
         parameters: {
             query?: never;
@@ -8289,6 +8375,183 @@ export interface operations {
             };
         };
     };
+    listLinesOfInvoice: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *           "kind": "FIXED",
+                     *           "description": "Base fee",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
+                     *           "charge": {
+                     *             "type": "FIXED",
+                     *             "display_name": "Base fee",
+                     *             "meter_id": null,
+                     *             "timing": "in_arrears",
+                     *             "unit_price": "49.00"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": null,
+                     *           "event_count": null,
+                     *           "detail": null,
+                     *           "exact_amount": "49",
+                     *           "billed_before": "0.00",
+                     *           "amount": "49.00",
+                     *           "waived": null,
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         },
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
+                     *           "kind": "USAGE",
+                     *           "description": "API requests",
+                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
+                     *           "charge": {
+                     *             "type": "USAGE",
+                     *             "display_name": "API requests",
+                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *             "model": "per_unit",
+                     *             "unit_price": "0.01"
+                     *           },
+                     *           "cycle": 0,
+                     *           "period_start": "2026-11-01T00:00:00.000Z",
+                     *           "period_end": "2026-12-01T00:00:00.000Z",
+                     *           "days": null,
+                     *           "quantity": "1250",
+                     *           "event_count": 1250,
+                     *           "detail": null,
+                     *           "exact_amount": "12.5",
+                     *           "billed_before": "0.00",
+                     *           "amount": "12.50",
+                     *           "waived": null,
+                     *           "closing": 7,
+                     *           "rating_version": 1
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["InvoiceLine"][];
+                        meta: {
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addInvoiceLine: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "Goodwill",
+                 *       "amount": "-2.50"
+                 *     }
+                 */
+                "application/json": {
+                    description: string;
+                    /**
+                     * @description In units of the currency, with at most its minor digits. May be below zero, and is not 0.
+                     * @example -2.50
+                     */
+                    amount: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0198c0de-5a1e-7000-8000-00000000001b",
+                     *       "kind": "ADJUSTMENT",
+                     *       "description": "Goodwill",
+                     *       "charge_id": null,
+                     *       "charge": null,
+                     *       "cycle": null,
+                     *       "period_start": null,
+                     *       "period_end": null,
+                     *       "days": null,
+                     *       "quantity": null,
+                     *       "event_count": null,
+                     *       "detail": null,
+                     *       "exact_amount": "-2.5",
+                     *       "billed_before": "0.00",
+                     *       "amount": "-2.50",
+                     *       "waived": null,
+                     *       "closing": null,
+                     *       "rating_version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvoiceLine"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     recomputeInvoice: {
         parameters: {
             query?: never;
@@ -9016,83 +9279,6 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["InvoiceWithLines"];
-                };
-            };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    addInvoiceLine: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "description": "Goodwill",
-                 *       "amount": "-2.50"
-                 *     }
-                 */
-                "application/json": {
-                    description: string;
-                    /**
-                     * @description In units of the currency, with at most its minor digits. May be below zero, and is not 0.
-                     * @example -2.50
-                     */
-                    amount: number | string;
-                };
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *       "kind": "ADJUSTMENT",
-                     *       "description": "Goodwill",
-                     *       "charge_id": null,
-                     *       "charge": null,
-                     *       "cycle": null,
-                     *       "period_start": null,
-                     *       "period_end": null,
-                     *       "days": null,
-                     *       "quantity": null,
-                     *       "event_count": null,
-                     *       "detail": null,
-                     *       "exact_amount": "-2.5",
-                     *       "billed_before": "0.00",
-                     *       "amount": "-2.50",
-                     *       "waived": null,
-                     *       "closing": null,
-                     *       "rating_version": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["InvoiceLine"];
                 };
             };
             /** @description A refusal */

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
+import { formatDecimal } from '../parts/decimals.ts';
 import { Facts } from '../parts/facts.tsx';
 import { formatDay } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';
@@ -13,6 +14,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
+import { InvoiceCredits } from './invoice-credits.tsx';
 import { InvoiceLines, InvoiceTotals, periodOf } from './invoice-lines.tsx';
 import { CustomerName } from './invoice-list.tsx';
 import { LineBehind } from './line-behind.tsx';
@@ -103,7 +105,14 @@ function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
         onRemove={isDraft ? (removed) => void removeLine(removed.id) : undefined}
       />
       <ProblemBox error={error} />
+      {invoice.lines_total !== undefined && (
+        <p className="muted">
+          The first {formatDecimal(invoice.lines.length)} of {formatDecimal(invoice.lines_total)} lines. All of them are
+          in the CSV of the invoices.
+        </p>
+      )}
       <InvoiceTotals invoice={invoice} />
+      {!isDraft && <InvoiceCredits invoice={invoice} zone={zone} />}
       {line !== undefined && (
         <LineBehind invoiceId={id} line={line} currency={currency} zone={zone} onClose={() => setLine(undefined)} />
       )}

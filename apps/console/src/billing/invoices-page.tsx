@@ -3,6 +3,7 @@ import type { Schema } from '../api/client.ts';
 import { Page } from '../parts/page.tsx';
 import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import { useSearchState } from '../parts/search-state.ts';
+import { LinesExport } from './lines-export.tsx';
 import { InvoiceList } from './invoice-list.tsx';
 
 const STATUSES = ['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'] as const;
@@ -16,8 +17,14 @@ export function InvoicesPage() {
     ...(state.from !== undefined && { from: state.from }),
     ...(state.to !== undefined && { to: state.to }),
   };
+  const { page: _, status: __, ...times } = filter;
+  const lines = { ...times, ...(status !== undefined && status !== 'DRAFT' && { status }) };
   return (
-    <Page title="Invoices" about="Made at the end of each period. Drafts show what is used up to now.">
+    <Page
+      title="Invoices"
+      about="Made at the end of each period. Drafts show what is used up to now."
+      actions={status !== 'DRAFT' && <LinesExport filter={lines} />}
+    >
       <div className="toolbar">
         <Select
           label="Status"

@@ -1,6 +1,6 @@
 import type { ChargeTerms } from '@weir/rating/charge-terms';
-import { sql } from 'kysely';
-import type { Queries } from '../page.ts';
+import { sql, type SqlBool } from 'kysely';
+import { selectPage, type Page, type PageOf, type Queries } from '../page.ts';
 import type { ChargeType } from './tables.ts';
 
 /** What a plan costs, in one of its parts. Nothing of it changes but its name, and that it ends. */
@@ -80,18 +80,52 @@ export async function listChargesOfPlan(
   planId: string,
   at?: string,
 ): Promise<Charge[]> {
-  let query = db
-    .selectFrom('charges')
-    .select(columns)
-    .select([terms, status])
-    .where('organization_id', '=', organizationId)
-    .where('plan_id', '=', planId);
+  let query = selectCharges(db, organizationId, planId);
   if (at !== undefined) {
     query = query
       .where('effective_from', '<=', at)
       .where(({ eb, or }) => or([eb('ended_at', 'is', null), eb('ended_at', '>', at)]));
   }
   return await query.orderBy('id').execute();
+}
+
+/** Ended charges that stand beside those that have not, on the plan itself. */
+export const ENDED_CHARGES_MAX = 20;
+
+const isEnded = sql<SqlBool>`coalesce(ended_at <= greatest(billing_now(), effective_from), false)`;
+
+/** What a plan costs: its charges that have not ended and the last that have, oldest first, and how many have ended in all. */
+export async function readChargesOfPlan(
+  db: Queries,
+  organizationId: string,
+  planId: string,
+): Promise<{ charges: Charge[]; ended: number }> {
+  const ofPlan = selectCharges(db, organizationId, planId);
+  const active = await ofPlan.where((eb) => eb.not(isEnded)).execute();
+  const last = ofPlan.where(() => isEnded).orderBy('ended_at', 'desc');
+  const { rows, total } = await selectPage(last.orderBy('id', 'desc'), { page: 1, page_size: ENDED_CHARGES_MAX });
+  return { charges: [...active, ...rows].sort((a, b) => (a.id < b.id ? -1 : 1)), ended: total };
+}
+
+/** The charges of a plan, newest first: all of them, or those that have ended or have not. */
+export async function listCharges(
+  db: Queries,
+  organizationId: string,
+  { planId, status: wanted }: { planId: string; status?: Charge['status'] | undefined },
+  page: Page,
+): Promise<PageOf<Charge>> {
+  let query = selectCharges(db, organizationId, planId);
+  if (wanted !== undefined) query = query.where((eb) => (wanted === 'INACTIVE' ? isEnded : eb.not(isEnded)));
+  return await selectPage(query.orderBy('id', 'desc'), page);
+}
+
+function selectCharges(db: Queries, organizationId: string, planId: string) {
+  return db
+    .selectFrom('charges')
+    .select(columns)
+    .select([terms, status])
+    .where('organization_id', '=', organizationId)
+    .where('plan_id', '=', planId);
 }
 
 /** The charge, if the plan has it; nobody else changes it before this transaction ends. */
@@ -131,21 +165,26 @@ export async function updateCharge(
     .executeTakeFirstOrThrow();
 }
 
-/** What of a plan is limited: its charges without an end, and the tiers in all of them. */
+/** What of a plan is limited: its charges without an end, and those whose end is to come; and the tiers in all of them. */
 export interface PlanSize {
   charges: number;
   tiers: number;
+  ending: number;
+  endingTiers: number;
 }
 
 /** Reads it; the plan has to be locked, so that no charge is added meanwhile. */
 export async function readPlanSize(transaction: Queries, organizationId: string, planId: string): Promise<PlanSize> {
   const { rows } = await sql<PlanSize>`
-    SELECT count(*)::integer AS charges, coalesce(sum(jsonb_array_length(terms -> 'tiers')), 0)::integer AS tiers
-    FROM charges
-    WHERE organization_id = ${organizationId}::uuid AND plan_id = ${planId}::uuid AND ended_at IS NULL`.execute(
-    transaction,
-  );
-  return rows[0] ?? { charges: 0, tiers: 0 };
+    SELECT count(*) FILTER (WHERE ended_at IS NULL)::integer AS charges,
+      coalesce(sum(tiers) FILTER (WHERE ended_at IS NULL), 0)::integer AS tiers,
+      count(*) FILTER (WHERE ended_at IS NOT NULL)::integer AS ending,
+      coalesce(sum(tiers) FILTER (WHERE ended_at IS NOT NULL), 0)::integer AS "endingTiers"
+    FROM (
+      SELECT ended_at, jsonb_array_length(terms -> 'tiers') AS tiers FROM charges
+      WHERE organization_id = ${organizationId}::uuid AND plan_id = ${planId}::uuid AND NOT ${isEnded}
+    ) AS charges`.execute(transaction);
+  return rows[0] ?? { charges: 0, tiers: 0, ending: 0, endingTiers: 0 };
 }
 
 /** The time that billing goes by, as all statements of this transaction see it. ISO 8601. */

@@ -10,6 +10,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
 import { readDueUsage, type DueUsage } from './due-usage.ts';
+import { inOneGo, type Drive } from './drive.ts';
 import { findDues, type AskedPeriod, type DueRow, type SubscriptionCycle } from './dues.ts';
 import { groupBy } from './group-by.ts';
 import { findLateDues } from './late-events.ts';
@@ -67,6 +68,9 @@ export interface ComputedInvoice {
   total: Amount;
 }
 
+/** Dues whose usage is read in one statement, where it is read in slices: to write the statement takes some milliseconds. */
+const DUES_AT_ONCE = 500;
+
 /** A due, and the kind of line that is to settle it. */
 interface DueOfInvoice {
   kind: Exclude<LineKind, 'ADJUSTMENT'>;
@@ -79,33 +83,51 @@ type AdjustmentRow = Selectable<Tables['invoice_lines']>;
  * Computes invoices of one organization that are not finalized, in the order given. Late changes are on the earliest draft of a
  * subscription, or on what is asked about where it has no draft. `closing`: usage at this closing; null: all that is recorded.
  * `upcoming` are dues that are not written yet, for a preview. Everything is read with `transaction`: for one snapshot let it be
- * `repeatable read`. Usage of all of them is one statement.
+ * `repeatable read`. Usage of all of them is one statement, but for what is computed with a `drive`, in slices.
  */
 export async function computeInvoices(
   transaction: Queries,
   organizationId: string,
   invoices: readonly InvoiceToCompute[],
   closing: number | null,
-  upcoming: readonly DueRow[] = [],
+  { upcoming = [], drive }: { upcoming?: readonly DueRow[]; drive?: Drive | undefined } = {},
 ): Promise<ComputedInvoice[]> {
   if (invoices.length === 0) return [];
+  const work = drive ?? inOneGo;
   const written = await findDues(transaction, organizationId, periodsOf(invoices));
   const byCycle = groupBy([...written, ...upcoming], cycleKey);
   const late = await findLateOfInvoices(transaction, organizationId, invoices, closing);
   const added = await findAdjustments(transaction, organizationId, invoices);
   const parts = invoices.map((invoice) => duesOf(invoice, byCycle, late.get(invoice.id) ?? []));
-  const usage = await readUsage(transaction, organizationId, parts.flat(), closing);
-  const returning = invoices.flatMap(({ currency }, index) =>
-    (parts[index] ?? []).filter((part) => takesAway(part, usage, currency)),
-  );
+  const atOnce = drive === undefined ? Infinity : DUES_AT_ONCE;
+  const usage = await readUsage(transaction, organizationId, parts.flat(), closing, atOnce);
+  const returning = await work(findReturning(invoices, parts, usage));
   const returnable = await readReturnable(
     transaction,
     organizationId,
     returning.map(({ due }) => due),
   );
-  return invoices.map((invoice, index) =>
-    computeInvoice(invoice, parts[index] ?? [], added.get(invoice.id) ?? [], { usage, returnable }, closing),
-  );
+  const computed: ComputedInvoice[] = [];
+  for (const [index, invoice] of invoices.entries()) {
+    const own = added.get(invoice.id) ?? [];
+    computed.push(await work(computing(invoice, parts[index] ?? [], own, { usage, returnable }, closing)));
+  }
+  return computed;
+}
+
+function* findReturning(
+  invoices: readonly InvoiceToCompute[],
+  parts: readonly DueOfInvoice[][],
+  usage: ReadonlyMap<DueRow, DueUsage>,
+): Generator<undefined, DueOfInvoice[], undefined> {
+  const returning: DueOfInvoice[] = [];
+  for (const [index, { currency }] of invoices.entries()) {
+    for (const part of parts[index] ?? []) {
+      if (takesAway(part, usage, currency)) returning.push(part);
+      yield;
+    }
+  }
+  return returning;
 }
 
 /** An invoice is of the boundary between two periods: of the one that begins, what is billed in advance. */
@@ -231,6 +253,7 @@ async function readUsage(
   organizationId: string,
   parts: readonly DueOfInvoice[],
   closing: number | null,
+  atOnce: number,
 ): Promise<Map<DueRow, DueUsage>> {
   const asked = parts.flatMap(({ due }) => {
     const { meter_id: meterId, aggregation, customer_external_id: customerExternalId } = due;
@@ -239,7 +262,10 @@ async function readUsage(
     return [{ due, question: { organizationId, meterId, customerExternalId, aggregation, start, end, closing } }];
   });
   const questions = asked.map(({ question }) => question);
-  const read = questions.length === 0 ? [] : await readDueUsage(transaction, questions);
+  const read: DueUsage[] = [];
+  for (let from = 0; from < questions.length; from += atOnce) {
+    for (const usage of await readDueUsage(transaction, questions.slice(from, from + atOnce))) read.push(usage);
+  }
   return new Map(
     asked.map(({ due }, index) => {
       const usage = read[index];
@@ -249,18 +275,20 @@ async function readUsage(
   );
 }
 
-function computeInvoice(
+function* computing(
   invoice: InvoiceToCompute,
   parts: readonly DueOfInvoice[],
   added: readonly AdjustmentRow[],
   read: { usage: ReadonlyMap<DueRow, DueUsage>; returnable: ReadonlyMap<string, Amount> },
   closing: number | null,
-): ComputedInvoice {
+): Generator<undefined, ComputedInvoice, undefined> {
   const digits = minorDigits(invoice.currency);
-  const ofDues = parts.map(({ kind, due }, position) => {
+  const ofDues: { line: ComputedLine; amount: Amount }[] = [];
+  for (const [position, { kind, due }] of parts.entries()) {
     const { line, amount } = lineOfDue(invoice.id, due, read.usage.get(due), digits, read.returnable.get(dueKey(due)));
-    return { line: { ...line, position, kind, closing: closing === null ? null : String(closing) }, amount };
-  });
+    ofDues.push({ line: { ...line, position, kind, closing: closing === null ? null : String(closing) }, amount });
+    yield;
+  }
   const ofAdmins = added.map((row, index) => ({
     line: adjustmentLine(row, ofDues.length + index),
     amount: amountOf(row.amount, digits),

@@ -6,7 +6,8 @@ import type { Queries } from '../page.ts';
 import { computeInvoices } from './compute-lines.ts';
 import type { ClosingSpan } from './due-events.ts';
 import type { DueUsageQuestion } from './due-usage.ts';
-import { fieldsOfComputed, listLineRows, questionOfLine, type LineFields, type UsageOfLine } from './invoice-lines.ts';
+import type { Drive } from './drive.ts';
+import { fieldsOfComputed, findLineRow, questionOfLine, type LineFields, type UsageOfLine } from './invoice-lines.ts';
 import { findInvoiceRow, type InvoiceRow } from './invoices.ts';
 import { inSnapshot } from './snapshot.ts';
 
@@ -26,12 +27,12 @@ export async function findLine(
   organizationId: string,
   invoiceId: string,
   lineId: string,
+  drive?: Drive,
 ): Promise<FoundLine | undefined> {
   return await inSnapshot(database, async (snapshot) => {
     const invoice = await findInvoiceRow(snapshot, organizationId, invoiceId);
     if (invoice === undefined) return undefined;
-    const lines = await linesOf(snapshot, organizationId, invoice);
-    const line = lines.find(({ id }) => id === lineId);
+    const line = await lineOfInvoice(snapshot, organizationId, { invoice, lineId, drive });
     if (line === undefined) return undefined;
     const { time_zone: timeZone } = await snapshot
       .selectFrom('subscriptions')
@@ -44,10 +45,18 @@ export async function findLine(
   });
 }
 
-async function linesOf(snapshot: Queries, organizationId: string, invoice: InvoiceRow): Promise<FoundLine['line'][]> {
-  if (invoice.status !== 'DRAFT') return await listLineRows(snapshot, organizationId, [invoice.id]);
-  const [computed] = await computeInvoices(snapshot, organizationId, [invoice], null);
-  return computed?.lines.map(fieldsOfComputed) ?? [];
+async function lineOfInvoice(
+  snapshot: Queries,
+  organizationId: string,
+  { invoice, lineId, drive }: { invoice: InvoiceRow; lineId: string; drive: Drive | undefined },
+): Promise<FoundLine['line'] | undefined> {
+  if (invoice.status !== 'DRAFT') {
+    const line = await findLineRow(snapshot, organizationId, lineId);
+    return line?.invoice_id === invoice.id ? line : undefined;
+  }
+  const [computed] = await computeInvoices(snapshot, organizationId, [invoice], null, { drive });
+  const line = computed?.lines.find(({ id }) => id === lineId);
+  return line === undefined ? undefined : fieldsOfComputed(line);
 }
 
 async function findChangesSince(

@@ -7,7 +7,7 @@ import { formatAmount, type Amount } from '@weir/rating/money';
 import { RATING_VERSION } from '@weir/rating/rate';
 import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
 import type { ComputedLine } from './compute-lines.ts';
@@ -112,27 +112,46 @@ export function lineOf(line: LineFields, currency: string): InvoiceLine {
   };
 }
 
-/** The lines that are kept of these invoices, in their order. */
+/** What is read of `lines`, some rows of invoice_lines, where {@link joinedDues} stands beside them. */
+export const LINE_COLUMNS = sql`lines.*, trim_scale(lines.quantity) AS quantity, dues.terms, dues.meter_id, dues.customer_external_id,
+      meters.aggregation_type`;
+
+/** The due of each of `lines`, and its meter. */
+export function joinedDues(organizationId: string): RawBuilder<unknown> {
+  return sql`LEFT JOIN LATERAL (
+      SELECT terms, meter_id, customer_external_id FROM dues WHERE organization_id = ${organizationId}::uuid
+        AND subscription_id = lines.subscription_id AND cycle = lines.cycle AND charge_id = lines.charge_id LIMIT 1
+    ) AS dues ON true
+    LEFT JOIN LATERAL (
+      SELECT aggregation_type FROM meters WHERE organization_id = ${organizationId}::uuid AND id = dues.meter_id LIMIT 1
+    ) AS meters ON true`;
+}
+
+/** The lines that are kept of these invoices, in their order: all of them. */
 export async function listLineRows(
   db: Queries,
   organizationId: string,
   invoiceIds: readonly string[],
 ): Promise<LineRow[]> {
   const { rows } = await sql<LineRow>`
-    SELECT lines.*, trim_scale(lines.quantity) AS quantity, dues.terms, dues.meter_id, dues.customer_external_id,
-      meters.aggregation_type
+    SELECT ${LINE_COLUMNS}
     FROM (
       SELECT * FROM invoice_lines WHERE organization_id = ${organizationId}::uuid AND invoice_id = ANY (${invoiceIds}::uuid[]) OFFSET 0
     ) AS lines
-    LEFT JOIN LATERAL (
-      SELECT terms, meter_id, customer_external_id FROM dues WHERE organization_id = ${organizationId}::uuid
-        AND subscription_id = lines.subscription_id AND cycle = lines.cycle AND charge_id = lines.charge_id LIMIT 1
-    ) AS dues ON true
-    LEFT JOIN LATERAL (
-      SELECT aggregation_type FROM meters WHERE organization_id = ${organizationId}::uuid AND id = dues.meter_id LIMIT 1
-    ) AS meters ON true
+    ${joinedDues(organizationId)}
     ORDER BY lines.invoice_id, lines.position, lines.id`.execute(db);
   return rows;
+}
+
+/** One line that is kept, of any invoice. */
+export async function findLineRow(db: Queries, organizationId: string, lineId: string): Promise<LineRow | undefined> {
+  const { rows } = await sql<LineRow>`
+    SELECT ${LINE_COLUMNS}
+    FROM (
+      SELECT * FROM invoice_lines WHERE organization_id = ${organizationId}::uuid AND id = ${lineId}::uuid OFFSET 0
+    ) AS lines
+    ${joinedDues(organizationId)}`.execute(db);
+  return rows[0];
 }
 
 /** What says whose usage a line bills, and of when. */

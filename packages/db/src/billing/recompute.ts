@@ -10,13 +10,16 @@ import { sql } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
+import type { Drive } from './drive.ts';
 import { readDueUsage, type DueUsage, type UsageSource } from './due-usage.ts';
 import { lineOf, listLineRows, questionOfLine, type InvoiceLine, type LineRow } from './invoice-lines.ts';
-import { amountOf, type InvoiceRow } from './invoices.ts';
+import { amountOf, findInvoiceRow, type InvoiceRow } from './invoices.ts';
+import { LINE_TIERS_MAX, LINES_MAX, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
 import { inSnapshot } from './snapshot.ts';
 
 /** The lines of an invoice, and their sum. */
 interface LineSet {
+  /** Those that differ and the first of the others, where there are more than a page. */
   lines: InvoiceLine[];
   subtotal: string;
   total: string;
@@ -30,6 +33,107 @@ export interface Recomputed {
   identical: boolean;
   stored: LineSet;
   recomputed: LineSet;
+  /** How many lines were compared, where these are not all. */
+  lines_total?: number;
+}
+
+/**
+ * Computes one invoice of an organization again, in one snapshot, page by page of its lines: it may have tens of thousands.
+ * Undefined for a draft, and for an id that is no invoice.
+ */
+export async function recomputeInvoice(
+  database: Database,
+  organizationId: string,
+  invoiceId: string,
+  from: UsageSource,
+  drive: Drive,
+): Promise<Recomputed | undefined> {
+  return await inSnapshot(database, async (snapshot) => {
+    const invoice = await findInvoiceRow(snapshot, organizationId, invoiceId);
+    if (invoice === undefined || invoice.status === 'DRAFT') return undefined;
+    const compared = new ComparedLines();
+    for (let position: number | undefined = 0; position !== undefined;) {
+      const span: LineSpan = { from: position, limit: LINES_MAX, tiersMax: COMPARED_TIERS_MAX };
+      const page: LinePage<LineRow> = await readLinePage(snapshot, organizationId, invoiceId, span);
+      const usage = await readUsageOfLines(snapshot, organizationId, page.lines, from);
+      const before = await readBilledBefore(snapshot, organizationId, page.lines);
+      await drive(
+        compared.comparing(page.lines, (line) => lineAgain(line, invoice.currency, usage, before), invoice.currency),
+      );
+      position = page.next;
+    }
+    return compared.answer(invoice, from);
+  });
+}
+
+/** Tiers in the lines that are compared in one go: some megabytes. */
+const COMPARED_TIERS_MAX = 20_000;
+
+/** Lines that differ and are shown beside the first page: one is a fault already. */
+const DIFFERENT_MAX = 50;
+
+/** What comes of comparing the lines of an invoice, page after page. Holds one page, and what differs. */
+class ComparedLines {
+  readonly #first: ComparedLine[] = [];
+  readonly #different: ComparedLine[] = [];
+  #total = 0;
+  #differing = 0;
+  /** For tiers of lines that are shown. */
+  #room = LINE_TIERS_MAX;
+  #sum: Amount = 0n;
+
+  *comparing(
+    lines: readonly LineRow[],
+    again: (line: LineRow) => InvoiceLine,
+    currency: string,
+  ): Generator<undefined, void, undefined> {
+    for (const line of lines) {
+      const each = { stored: lineOf(line, currency), recomputed: again(line) };
+      this.#total += 1;
+      this.#sum += amountOf(each.recomputed.amount, minorDigits(currency));
+      const isSame = isDeepStrictEqual(asJson(each.stored), asJson(each.recomputed));
+      if (!isSame) this.#differing += 1;
+      if (this.#room > 0) {
+        this.#first.push(each);
+        this.#room -= tiersOf(line);
+      } else if (!isSame && this.#different.length < DIFFERENT_MAX) this.#different.push(each);
+      yield;
+    }
+    // As many as an answer holds.
+    this.#room = 0;
+  }
+
+  answer(invoice: InvoiceRow, from: UsageSource): Recomputed {
+    const digits = minorDigits(invoice.currency);
+    const text = (amount: Amount): string => formatAmount(amount, digits);
+    const lines = [...this.#different, ...this.#first];
+    const total = text(this.#sum);
+    const stored: LineSet = {
+      lines: lines.map((line) => line.stored),
+      subtotal: text(amountOf(invoice.subtotal, digits)),
+      total: text(amountOf(invoice.total, digits)),
+    };
+    const isSameSum = stored.subtotal === total && stored.total === total;
+    return {
+      invoice_id: invoice.id,
+      invoice_number: invoice.invoice_number ?? '',
+      from,
+      identical: this.#differing === 0 && isSameSum,
+      stored,
+      recomputed: { lines: lines.map((line) => line.recomputed), subtotal: total, total },
+      ...(this.#total > lines.length && { lines_total: this.#total }),
+    };
+  }
+}
+
+function tiersOf({ terms, detail }: LineRow): number {
+  const ofCharge = terms !== null && 'tiers' in terms ? terms.tiers.length : 0;
+  return ofCharge + (Array.isArray(detail) ? detail.length : 0);
+}
+
+interface ComparedLine {
+  stored: InvoiceLine;
+  recomputed: InvoiceLine;
 }
 
 /**
@@ -110,7 +214,7 @@ function compare(
 }
 
 /** What of it is answered: members in any order, and nothing undefined. */
-function asJson(value: LineSet): unknown {
+function asJson(value: LineSet | InvoiceLine): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 

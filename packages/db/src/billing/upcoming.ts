@@ -13,28 +13,34 @@ import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { Room } from './chunk-weight.ts';
 import { computeInvoices } from './compute-lines.ts';
+import type { Drive } from './drive.ts';
 import { readDueUsage } from './due-usage.ts';
 import type { DueRow } from './dues.ts';
 import { fieldsOfComputed, lineOf, questionOfLine, type InvoiceLine } from './invoice-lines.ts';
 import { invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
+import { FIRST_LINES, pageOfComputed } from './line-pages.ts';
 import { findArrears, readPlans } from './open-periods.ts';
 import { newInvoice, passBoundaries, type NewInvoice, type OpenedPeriod } from './pass-boundaries.ts';
 import { instantOf, PeriodCache, type SubscriptionRow } from './schedules.ts';
 import { inSnapshot } from './snapshot.ts';
 
 /** An invoice that is not made yet. */
-type InvoicePreview = Omit<Invoice, 'id' | 'invoice_number'> & { lines: Omit<InvoiceLine, 'id'>[] };
+type InvoicePreview = Omit<Invoice, 'id' | 'invoice_number'> & {
+  lines: Omit<InvoiceLine, 'id'>[];
+  lines_total?: number;
+};
 
 export type PreviewOutcome =
   | { outcome: 'done'; invoice: InvoicePreview }
   /** It has no next boundary. */
   | { outcome: 'not_found' | 'subscription_ended' };
 
-/** Computes the next invoice of a subscription as of now. */
+/** Computes the next invoice of a subscription as of now, with its first lines. */
 export async function previewInvoice(
   database: Database,
   organizationId: string,
   subscriptionId: string,
+  drive?: Drive,
 ): Promise<PreviewOutcome> {
   return await inSnapshot(database, async (snapshot) => {
     const subscription = await findSubscriptionRow(snapshot, organizationId, subscriptionId);
@@ -43,14 +49,16 @@ export async function previewInvoice(
     const { invoice, opened, now } = await passNext(snapshot, organizationId, subscription);
     const upcoming = opened === undefined ? [] : await duesOf(snapshot, organizationId, subscription, opened);
     const row: InvoiceRow = { ...NOT_MADE, ...invoice, organization_id: organizationId, id: newId(), created_at: now };
-    const [computed] = await computeInvoices(snapshot, organizationId, [row], null, upcoming);
+    const [computed] = await computeInvoices(snapshot, organizationId, [row], null, { upcoming, drive });
     if (computed === undefined) throw new Error('the preview of an invoice was not computed');
     const { id: _, invoice_number: __, ...whole } = invoiceOf(row, { totals: computed, at: now });
-    const lines = computed.lines.map((line) => {
+    const page = pageOfComputed(computed.lines, FIRST_LINES);
+    const lines = page.lines.map((line) => {
       const { id: ___, ...rest } = lineOf(fieldsOfComputed(line), row.currency);
       return rest;
     });
-    return { outcome: 'done', invoice: { ...whole, lines } };
+    const some = page.next === undefined ? {} : { lines_total: computed.lines.length };
+    return { outcome: 'done', invoice: { ...whole, lines, ...some } };
   });
 }
 

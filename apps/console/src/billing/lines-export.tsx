@@ -1,0 +1,65 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { client, send } from '../api/client.ts';
+import { toCsv } from '../parts/csv.ts';
+import { formatDecimal } from '../parts/decimals.ts';
+import { download } from '../parts/download.ts';
+import { Icon } from '../parts/icons.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+
+interface LinesExportProps {
+  filter: { status?: 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE'; from?: string; to?: string };
+}
+
+const LIMIT = 1_000;
+
+/** The lines of all finalized invoices of a filter, as one file. */
+export function LinesExport({ filter }: LinesExportProps) {
+  const [read, setRead] = useState<number>();
+  const [error, setError] = useState<unknown>();
+  const run = async () => {
+    setError(undefined);
+    setRead(0);
+    try {
+      download('invoice-lines.csv', toCsv(await readLines(filter, setRead)));
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setRead(undefined);
+    }
+  };
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<Icon name="download" />}
+        loading={read !== undefined}
+        onClick={() => void run()}
+      >
+        Lines as CSV
+      </Button>
+      <span className="muted" role="status">
+        {read !== undefined && `${formatDecimal(read)} lines read …`}
+      </span>
+      <ProblemBox error={error} />
+    </>
+  );
+}
+
+type Row = (string | number | null)[];
+
+async function readLines(filter: LinesExportProps['filter'], onProgress: (lines: number) => void): Promise<Row[]> {
+  const rows: Row[] = [];
+  let head: string[] | undefined;
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const query = { ...filter, limit: LIMIT, ...(cursor !== undefined && { cursor }) };
+    const { data, meta } = await send(client.GET('/api/v1/invoice-lines', { params: { query } }));
+    for (const line of data) {
+      head ??= Object.keys(line);
+      rows.push(Object.values(line));
+    }
+    cursor = meta.next_cursor;
+    onProgress(rows.length);
+  }
+  return head === undefined ? [] : [head, ...rows];
+}

@@ -1,0 +1,12 @@
+// Long work that stops where it can. The run does it in one go; a request does it in slices, between which others have a turn.
+
+/** Does work that stops where it can, to its end. */
+export type Drive = <Result>(work: Generator<undefined, Result, undefined>) => Promise<Result>;
+
+/** In one go, for processes that serve nobody meanwhile. */
+export const inOneGo: Drive = async (work) => {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+};

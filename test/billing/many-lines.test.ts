@@ -1,0 +1,168 @@
+// Invoices of more lines than an answer holds, and plans of more charges: what is answered is bounded, and all of it is there by pages.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { startWeir, type Weir } from '../support/harness.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Body = any;
+
+const LINES = 1_203;
+const TIERS = 40;
+
+let weir: Weir;
+let billing: Billed;
+beforeAll(async () => {
+  weir = await startWeir();
+  billing = await startBilled(weir);
+});
+afterAll(async () => {
+  await billing.close();
+  await weir.close();
+});
+
+/** Every page of the lines of an invoice, as it came. */
+async function pagesOf(id: string, limit: number): Promise<Body[][]> {
+  const pages: Body[][] = [];
+  let cursor: string | null = '0';
+  while (cursor !== null) {
+    const { data, meta }: Body = await billing.get(`/invoices/${id}/lines?limit=${limit}&cursor=${cursor}`);
+    pages.push(data);
+    cursor = meta.next_cursor;
+  }
+  return pages;
+}
+
+describe('an invoice of some lines', () => {
+  test('holds all of them, and says of no others', async () => {
+    const draft = await billing.get(`/invoices/${(await billing.draft()).id}`);
+    expect(draft.lines.length).toBe(2);
+    expect(Object.keys(draft)).not.toContain('lines_total');
+    expect((await pagesOf(draft.id, 500)).flat()).toEqual(draft.lines);
+    expect((await pagesOf(draft.id, 1)).map(({ length }) => length)).toEqual([1, 1]);
+  });
+});
+
+describe('an invoice of a thousand lines', () => {
+  let invoice: Body;
+  beforeAll(async () => {
+    const { id } = await billing.draft();
+    for (let n = 0; n < 3; n += 1)
+      await billing.post(`/invoices/${id}/lines`, { description: 'By hand', amount: '1' }, 201);
+    // As many as years of late usage are.
+    await weir.pool.query(
+      `INSERT INTO invoice_lines SELECT (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'position', l.position + n))).*
+       FROM invoice_lines l CROSS JOIN generate_series(1, $1::integer) n WHERE invoice_id = $2
+         AND position = (SELECT max(position) FROM invoice_lines WHERE invoice_id = $2)`,
+      [LINES - 5, id],
+    );
+    const before = await billing.get(`/invoices/${id}`);
+    expect(before).toMatchObject({ status: 'DRAFT', lines_total: LINES, lines_next_cursor: '500' });
+    expect((await pagesOf(id, 500)).map(({ length }) => length)).toEqual([500, 500, 203]);
+    invoice = await billing.post(`/invoices/${id}/finalize`);
+  });
+
+  test('holds the first of them, says how many there are, and the others are there by pages', async () => {
+    expect(invoice).toMatchObject({ lines_total: LINES, lines_next_cursor: '500', total: '1211.00' });
+    const pages = await pagesOf(invoice.id, 500);
+    expect(pages.map(({ length }) => length)).toEqual([500, 500, 203]);
+    expect(pages[0]).toEqual(invoice.lines);
+    const all = pages.flat();
+    expect(new Set(all.map(({ id }) => id)).size).toBe(LINES);
+    expect((await pagesOf(invoice.id, 7)).flat()).toEqual(all);
+  });
+
+  test('is computed again as a whole', async () => {
+    const again = await billing.post(`/invoices/${invoice.id}/recompute`);
+    expect(again).toMatchObject({ identical: true, lines_total: LINES });
+    expect(again.stored.lines).toEqual(invoice.lines);
+    expect(again.recomputed).toEqual(again.stored);
+  });
+
+  test('is not identical where a line that is not shown differs, and that line comes first', async () => {
+    const last = (await pagesOf(invoice.id, 500)).flat().at(-1);
+    const change = (amount: string) =>
+      weir.pool.query('UPDATE invoice_lines SET exact_amount = $1 WHERE id = $2', [amount, last.id]);
+    await change('2');
+    const again = await billing.post(`/invoices/${invoice.id}/recompute`);
+    await change('1');
+    expect(again.identical).toBe(false);
+    expect(again.stored.lines[0]).toMatchObject({ id: last.id, exact_amount: '2' });
+    expect(again.recomputed.lines[0]).toMatchObject({ id: last.id, exact_amount: '1' });
+    expect((await billing.post(`/invoices/${invoice.id}/recompute`)).identical).toBe(true);
+  });
+
+  test('opens each of its lines', async () => {
+    const last = (await pagesOf(invoice.id, 500)).flat().at(-1);
+    expect(await billing.get(`/invoices/${invoice.id}/lines/${last.id}/usage`)).toMatchObject({ event_count: 0 });
+    // Of another invoice.
+    const { id } = (await billing.get('/invoices?issued_to=2025-01-31')).data[0];
+    expectProblem(await billing.request('GET', `/invoices/${id}/lines/${last.id}/usage`), 404, 'not_found');
+  });
+
+  test.each(['cursor=x', 'cursor=-1', 'limit=501'])('takes no %s', async (query) => {
+    expectProblem(await billing.request('GET', `/invoices/${invoice.id}/lines?${query}`), 422, 'invalid_request');
+  });
+});
+
+test('a page of lines ends early where their charges have many tiers', async () => {
+  const tiers = Array.from({ length: TIERS }, (_, n) => ({
+    up_to: n === TIERS - 1 ? null : String(n + 1),
+    unit_price: '1',
+  }));
+  const meter = await billing.meter('SUM');
+  const priced = { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, model: 'graduated', tiers };
+  const plan = await billing.plan([priced]);
+  const { id: customer } = await billing.customer();
+  await billing.moveTo('2025-03-01T00:10:00Z');
+  const { id: subscription } = await billing.subscribe(plan.id, customer, { start_date: '2025-03-01T00:00:00Z' });
+  await billing.moveTo('2025-04-01T00:10:00Z', subscription);
+  const [invoice] = await billing.finalizeAll(subscription);
+  await weir.pool.query(
+    `INSERT INTO invoice_lines SELECT (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'position', l.position + n))).*
+     FROM invoice_lines l CROSS JOIN generate_series(1, 149) n WHERE invoice_id = $1`,
+    [invoice.id],
+  );
+  // 100 lines of 40 tiers are 4,000.
+  expect(await billing.get(`/invoices/${invoice.id}`)).toMatchObject({ lines_total: 150, lines_next_cursor: '100' });
+  expect((await pagesOf(invoice.id, 500)).map(({ length }) => length)).toEqual([100, 50]);
+});
+
+describe('a plan whose price was often changed', () => {
+  test('holds what has not ended and what ended last, and all of it is there by pages', async () => {
+    const { id } = await billing.plan([]);
+    let replaces: string | undefined;
+    const made: string[] = [];
+    for (let price = 1; price <= 25; price += 1) {
+      const charge = { type: 'FIXED', display_name: 'Base', unit_price: String(price), ...(replaces && { replaces }) };
+      replaces = (await billing.post(`/plans/${id}/charges`, charge, 201)).id;
+      made.push(replaces ?? '');
+    }
+    const plan = await billing.get(`/plans/${id}`);
+    expect(plan.ended_charges_total).toBe(24);
+    expect(plan.charges.map((charge: Body) => charge.id)).toEqual(made.slice(4));
+    const list = async (query: string) => (await billing.get(`/plans/${id}/charges?${query}`)).data;
+    const all = [...(await list('page_size=20')), ...(await list('page_size=20&page=2'))];
+    expect(all.map((charge) => charge.id)).toEqual(made.toReversed());
+    expect(await list('status=ACTIVE')).toEqual(plan.charges.slice(-1));
+    expect((await list('status=INACTIVE&page_size=100')).length).toBe(24);
+    expectProblem(await billing.request('GET', `/plans/${billing.ownCustomer.id}/charges`), 404, 'not_found');
+  });
+
+  test('takes no more announced changes than a plan has charges', async () => {
+    const { id, charges } = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1' }]);
+    let [replaces] = charges;
+    const announce = (n: number) =>
+      billing.request('POST', `/plans/${id}/charges`, {
+        type: 'FIXED',
+        display_name: 'Base',
+        unit_price: '1',
+        replaces,
+        effective_from: new Date(Date.UTC(2025, 9, 1, 0, n)).toISOString(),
+      });
+    for (let n = 0; n < 100; n += 1) replaces = (await announce(n)).body.id;
+    expectProblem(await announce(100), 422, 'invalid_request');
+    expect((await billing.get(`/plans/${id}`)).charges.length).toBe(101);
+  });
+});

@@ -1,0 +1,47 @@
+// What an answer holds all of has a limit, which is told before it is passed.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+});
+afterAll(() => weir.close());
+
+const send = (method: string, path: string, body?: object) =>
+  weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });
+
+/** As many as there may be, less one. */
+const fill = (count: number) =>
+  weir.pool.query(
+    `INSERT INTO features (organization_id, id, name, lookup_key, type)
+     SELECT $1, gen_random_uuid(), 'Feature ' || n, 'filled-' || n, 'switch' FROM generate_series(1, $2::integer) n`,
+    [admin.id, count],
+  );
+
+test('a plan takes 500 features, and an organization 5,000, all of which are in one answer', async () => {
+  await fill(4_998);
+  const feature = (name: string) => send('POST', '/features', { name, lookup_key: name, type: 'switch' });
+  const [first, last] = [await feature('first'), await feature('last')];
+  expect([first.status, last.status]).toEqual([201, 201]);
+  expectProblem(await feature('one-more'), 422, 'invalid_request');
+  const { data } = (await send('GET', '/features')).body;
+  expect(data.length).toBe(5_000);
+  expect(data).toContainEqual(last.body);
+
+  const fields = { name: 'Pro', lookup_id: 'pro', type: 'HYBRID', billing_interval: 'month', currency: 'USD' };
+  const plan = (await send('POST', '/plans', fields)).body;
+  await weir.pool.query(
+    `INSERT INTO plan_features (organization_id, plan_id, feature_id, is_enabled, is_soft_limit)
+     SELECT organization_id, $1, id, true, false FROM features WHERE lookup_key LIKE 'filled-%' LIMIT 499`,
+    [plan.id],
+  );
+  const add = (feature_id: string) => send('POST', `/plans/${plan.id}/features`, { feature_id, is_enabled: true });
+  expect((await add(first.body.id)).status).toBe(201);
+  expectProblem(await add(last.body.id), 422, 'invalid_request');
+  expect((await send('GET', `/plans/${plan.id}`)).body.features.length).toBe(500);
+});
