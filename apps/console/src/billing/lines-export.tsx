@@ -53,7 +53,9 @@ async function readLines(filter: LinesExportProps['filter'], onProgress: (lines:
   let head: string[] | undefined;
   for (let cursor: string | null | undefined; cursor !== null;) {
     const query = { ...filter, limit: LIMIT, ...(cursor !== undefined && { cursor }) };
-    const { data, meta } = await send(client.GET('/api/v1/invoice-lines', { params: { query } }));
+    const page = await send(client.GET('/api/v1/invoice-lines', { params: { query: { ...query, format: 'json' } } }));
+    if (typeof page === 'string') throw new Error('lines came as text');
+    const { data, meta } = page;
     for (const line of data) {
       head ??= Object.keys(line);
       rows.push(Object.values(line));
