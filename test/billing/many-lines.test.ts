@@ -45,6 +45,8 @@ describe('an invoice of some lines', () => {
 });
 
 describe('an invoice of a thousand lines', () => {
+  let draft: Body;
+  let pagesOfDraft: Body[][];
   let invoice: Body;
   beforeAll(async () => {
     const { id } = await billing.draft();
@@ -57,10 +59,15 @@ describe('an invoice of a thousand lines', () => {
          AND position = (SELECT max(position) FROM invoice_lines WHERE invoice_id = $2)`,
       [LINES - 5, id],
     );
-    const before = await billing.get(`/invoices/${id}`);
-    expect(before).toMatchObject({ status: 'DRAFT', lines_total: LINES, lines_next_cursor: '500' });
-    expect((await pagesOf(id, 500)).map(({ length }) => length)).toEqual([500, 500, 203]);
+    draft = await billing.get(`/invoices/${id}`);
+    pagesOfDraft = await pagesOf(id, 500);
     invoice = await billing.post(`/invoices/${id}/finalize`);
+  });
+
+  test('is so as a draft too', () => {
+    expect(draft).toMatchObject({ status: 'DRAFT', lines_total: LINES, lines_next_cursor: '500' });
+    expect(pagesOfDraft.map(({ length }) => length)).toEqual([500, 500, 203]);
+    expect(pagesOfDraft[0]).toEqual(draft.lines);
   });
 
   test('holds the first of them, says how many there are, and the others are there by pages', async () => {

@@ -17,7 +17,7 @@ export interface InvoiceWithLines extends Invoice, SomeLines {
 }
 
 /** Said where lines are not all that there are: how many that is, and where the others begin. */
-export interface SomeLines {
+interface SomeLines {
   lines_total?: number;
   lines_next_cursor?: string;
 }
