@@ -123,6 +123,55 @@ describe('while Postgres does not answer for a table', () => {
     }
   });
 
+  test('organizations that ask for more than their share hold nothing while they wait for it, and are answered in their turn', async () => {
+    const api = await weir.startApi({ REQUESTS_IN_FLIGHT_MAX: '10', READS_IN_FLIGHT_PER_CALLER: '1' });
+    const crowd = [noisy, await signUp(weir), await signUp(weir)];
+    await lock('features');
+    const read = ({ session }: Organization) => weir.request('GET', '/api/v1/features', { session, baseUrl: api.url });
+    const reads: Promise<Answer>[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      for (const organization of crowd) {
+        reads.push(read(organization));
+        const path = '/api/v1/meters';
+        expect((await weir.request('GET', path, { session: quiet.session, baseUrl: api.url })).status).toBe(200);
+      }
+    }
+    const waiting = async () =>
+      /^weir_requests_waiting (\d+)$/m.exec(await (await fetch(`${api.url}/metrics`)).text())?.[1];
+    await until(async () => (await waiting()) === '15', 'all but one of each wait');
+    const wrong = { email: 'nobody@example.com', password: 'not the password' };
+    const guess = await weir.request('POST', '/api/v1/auth/login', { body: wrong, baseUrl: api.url });
+    expectProblem(guess, 401, 'unauthenticated');
+    await locker.query('ROLLBACK');
+    expect(new Set((await Promise.all(reads)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await waiting()).toBe('0');
+    await api.close();
+  });
+
+  test('a client that hangs up while it waits for its share waits no longer', async () => {
+    const api = await weir.startApi({ READS_IN_FLIGHT_PER_CALLER: '1' });
+    await lock('features');
+    const hangUp = new AbortController();
+    const read = (signal?: AbortSignal) =>
+      fetch(`${api.url}/api/v1/features`, {
+        headers: { cookie: `access_token=${noisy.session}` },
+        ...(signal !== undefined && { signal }),
+      });
+    const first = read();
+    await until(async () => (await waitingForLock()) >= 1, 'the first one is worked on');
+    const gone = Array.from({ length: 5 }, () => read(hangUp.signal).catch(() => {}));
+    const waiting = async () =>
+      /^weir_requests_waiting (\d+)$/m.exec(await (await fetch(`${api.url}/metrics`)).text())?.[1];
+    await until(async () => (await waiting()) === '5', 'five wait');
+    hangUp.abort();
+    await Promise.all(gone);
+    await until(async () => (await waiting()) === '0', 'none waits');
+    expect(await waitingForLock()).toBe(1);
+    await locker.query('ROLLBACK');
+    expect((await first).status).toBe(200);
+    await api.close();
+  });
+
   test('the reads of one organization leave connections to the others', async () => {
     await lock(ROLLUPS.customerUsageDays.table);
     const read = () =>

@@ -104,6 +104,9 @@ export interface AppDeps {
   isDraining: () => boolean;
 }
 
+/** A request that waits holds a socket and some kilobytes, and nothing of what one needs that is worked on. */
+const WAITING_FACTOR = 10;
+
 export async function buildApp(deps: AppDeps): Promise<App> {
   const { settings, database, lookups, queue, apiKeys, ownership, log, metrics, ingest } = deps;
   const app = fastify({
@@ -174,10 +177,18 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   askGuardsAgain(app);
   // Before what wraps handlers: a route is known by its own.
   useRepeats(app, database);
-  useReadBudget(app, {
-    underWayMax: settings.READS_IN_FLIGHT_PER_CALLER,
-    bucketsPerSecond: settings.READ_BUCKETS_PER_CALLER,
-  });
+  const budget = useReadBudget(
+    app,
+    { connections, pressure },
+    {
+      underWayMax: settings.READS_IN_FLIGHT_PER_CALLER,
+      bucketsPerSecond: settings.READ_BUCKETS_PER_CALLER,
+      waitingMax: settings.REQUESTS_IN_FLIGHT_MAX * WAITING_FACTOR,
+    },
+  );
+  addGauges(metrics.registry, [
+    ['weir_requests_waiting', "Requests that wait for their caller's share.", () => budget.waiting],
+  ]);
   await useCompression(app);
   // Only the guards read cookies, so that tracking does not pay for it.
   await app.register(cookie, { hook: false });

@@ -22,6 +22,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whether it is one of the requests that are worked on, which are limited. */
     holdsSlot: boolean;
+    /** Whether it waits for something that others need not wait for, and holds no slot meanwhile. */
+    isAside: boolean;
   }
 }
 
@@ -41,6 +43,11 @@ export interface PressureOptions {
 export interface Pressure {
   /** Requests other than tracking that are worked on. */
   slotsTaken(): number;
+  /**
+   * Lets a request wait without its slot, which others may have meanwhile. Throws what `wait` throws, and a Refusal where there
+   * is no slot for it afterwards. How many wait is for the caller to bound.
+   */
+  aside(request: FastifyRequest, wait: () => Promise<void>): Promise<void>;
 }
 
 /** Tracking is served until the event loop is this many times later than all else is served. */
@@ -107,7 +114,7 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
 /**
  * Each request other than tracking may hold a connection to Postgres, memory for its answer and a core for a password. When
  * many are under way, others are refused at once: their turn would come too late. A request counts while it is worked on, and
- * not while its body is waited for, which takes as long as its client likes.
+ * not while its body is waited for, which takes as long as its client likes, or its caller's share (read-budget.ts).
  */
 function shedOthers(app: FastifyInstance, connections: Connections, options: PressureOptions): Pressure {
   let taken = 0;
@@ -126,6 +133,7 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
     request.holdsSlot = false;
   };
   app.decorateRequest('holdsSlot', false);
+  app.decorateRequest('isAside', false);
   connections.onOver(giveBack);
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -158,7 +166,20 @@ function shedOthers(app: FastifyInstance, connections: Connections, options: Pre
       ...[route.preValidation ?? []].flat(),
     ];
   });
-  return { slotsTaken: () => taken };
+  return {
+    slotsTaken: () => taken,
+    async aside(request, wait) {
+      giveBack(request);
+      request.isAside = true;
+      try {
+        await wait();
+      } finally {
+        request.isAside = false;
+      }
+      const refusal = take(request);
+      if (refusal !== undefined) throw refusal;
+    },
+  };
 }
 
 function isConnectionFull({ raw }: FastifyRequest): boolean {
@@ -166,7 +187,7 @@ function isConnectionFull({ raw }: FastifyRequest): boolean {
   if (requests === undefined || requests.size <= PER_CONNECTION_MAX) return false;
   let underWay = 0;
   for (const reply of requests.values()) {
-    if (reply?.request.holdsSlot === true) underWay += 1;
+    if (reply?.request.holdsSlot === true || reply?.request.isAside === true) underWay += 1;
     if (underWay === PER_CONNECTION_MAX) return true;
   }
   return false;

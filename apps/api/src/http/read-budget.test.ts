@@ -5,7 +5,7 @@ let budget: ReadBudget;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  budget = new ReadBudget({ underWayMax: 4, bucketsPerSecond: 40_000 });
+  budget = new ReadBudget({ underWayMax: 4, bucketsPerSecond: 40_000, waitingMax: 1_000 });
 });
 afterEach(() => vi.useRealTimers());
 
@@ -99,6 +99,45 @@ test('whoever asks for 10,000 buckets again and again gets four of them in a sec
   isOver = true;
   await vi.advanceTimersByTimeAsync(10_000);
   await asking;
+});
+
+test('an organization has no more waiting than there is room left, and the next one finds room', async () => {
+  budget = new ReadBudget({ underWayMax: 4, bucketsPerSecond: 40_000, waitingMax: 60 });
+  const crowd = (organization: string, callers: number) => {
+    const outcomes: string[] = [];
+    for (let n = 0; n < callers * 10; n += 1) {
+      const entering = budget.enter(`${organization} customer ${n % callers}`, undefined, { organization });
+      entering.then(
+        () => outcomes.push('in'),
+        () => outcomes.push('refused'),
+      );
+    }
+    return outcomes;
+  };
+  const first = crowd('a', 20);
+  await settled();
+  // Of each customer four are worked on.
+  expect([first.filter((each) => each === 'in').length, budget.waiting]).toEqual([80, 30]);
+  const second = crowd('b', 20);
+  await settled();
+  expect([second.filter((each) => each === 'in').length, budget.waiting]).toEqual([80, 45]);
+  crowd('c', 1);
+  await settled();
+  expect(budget.waiting).toBe(51);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(budget.waiting).toBe(0);
+});
+
+test('who is told to stop waiting is not let on, and those behind it are', async () => {
+  const first = Array.from({ length: 4 }, () => enter());
+  const controller = new AbortController();
+  const gone = budget.enter('a', undefined, { signal: controller.signal }).catch((error: unknown) => error);
+  const behind = enter();
+  controller.abort();
+  expect(await gone).toMatchObject({ code: 'rate_limited' });
+  first[0]?.leave();
+  await settled();
+  expect([behind.outcome, budget.waiting]).toEqual(['in', 0]);
 });
 
 test('callers that have asked for nothing lately are forgotten', async () => {

@@ -4,6 +4,8 @@
 
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { isHungUp, type Connections } from './connections.ts';
+import type { Pressure } from './pressure.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,6 +23,8 @@ export interface ReadBudgetOptions {
   underWayMax: number;
   /** What one caller may ask for in a second: buckets of charts, and so many more for each request. */
   bucketsPerSecond: number;
+  /** Requests of all callers that wait at the same time. No organization has more of them waiting than there is room left. */
+  waitingMax: number;
   /** Milliseconds. */
   now?: () => number;
 }
@@ -56,6 +60,14 @@ interface Waiting {
   refuse: () => void;
 }
 
+/** Who waits, where that is not the caller by itself. */
+export interface WaitOptions {
+  /** Whose requests are counted together while they wait. By default the caller. */
+  organization?: string;
+  /** Ends the wait: nobody is there any more for whom to go on. */
+  signal?: AbortSignal;
+}
+
 interface Account {
   manner: Manner;
   underWay: number;
@@ -71,6 +83,9 @@ interface Account {
 export class ReadBudget {
   readonly #options: Required<ReadBudgetOptions>;
   readonly #accounts = new Map<string, Account>();
+  /** By organization. */
+  readonly #waitingOf = new Map<string, number>();
+  #waiting = 0;
   #forgotAt = 0;
 
   constructor(options: ReadBudgetOptions) {
@@ -82,18 +97,49 @@ export class ReadBudget {
     return this.#accounts.size;
   }
 
+  /** Requests that wait, of all callers. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Begins a request if the caller may have another one worked on now, and returns what ends it. A caller always comes in the same manner. */
+  tryEnter(caller: string, manner = READ): (() => void) | undefined {
+    const account = this.#account(caller, manner);
+    if (account.waiting.length > 0 || !this.#mayGoOn(account)) return undefined;
+    begin(account);
+    return () => this.#end(account);
+  }
+
   /**
    * Waits until the caller may have another request worked on, and returns what ends it. Throws a Refusal where too many wait
-   * already, or when this one has waited for too long. A caller always comes in the same manner.
+   * already, when this one has waited for too long, or when it is told to stop.
    */
-  async enter(caller: string, manner = READ): Promise<() => void> {
+  async enter(caller: string, manner = READ, { organization = caller, signal }: WaitOptions = {}): Promise<() => void> {
+    const end = this.tryEnter(caller, manner);
+    if (end !== undefined) return end;
     const account = this.#account(caller, manner);
-    if (account.waiting.length > 0 || !this.#mayGoOn(account)) await this.#wait(account);
-    else begin(account);
-    return () => {
-      account.underWay -= 1;
-      this.#letOn(account);
-    };
+    const ofOrganization = this.#waitingOf.get(organization) ?? 0;
+    // So whoever comes next finds room, however many have come before.
+    if (ofOrganization >= this.#options.waitingMax - this.#waiting) throw this.#tooMuch(account);
+    this.#countWaiting(organization, 1);
+    try {
+      await this.#wait(account, signal);
+    } finally {
+      this.#countWaiting(organization, -1);
+    }
+    return () => this.#end(account);
+  }
+
+  #countWaiting(organization: string, change: 1 | -1): void {
+    this.#waiting += change;
+    const waiting = (this.#waitingOf.get(organization) ?? 0) + change;
+    if (waiting === 0) this.#waitingOf.delete(organization);
+    else this.#waitingOf.set(organization, waiting);
+  }
+
+  #end(account: Account): void {
+    account.underWay -= 1;
+    this.#letOn(account);
   }
 
   /** Charges a caller that has entered. */
@@ -141,7 +187,7 @@ export class ReadBudget {
     return this.#options.underWayMax * manner.underWayFactor;
   }
 
-  #wait(account: Account): Promise<void> {
+  #wait(account: Account, signal: AbortSignal | undefined): Promise<void> {
     if (account.waiting.length >= this.#underWayMax(account) * WAITING_FACTOR) {
       return Promise.reject(this.#tooMuch(account));
     }
@@ -149,16 +195,19 @@ export class ReadBudget {
       const waiting: Waiting = {
         goOn() {
           clearTimeout(timer);
+          signal?.removeEventListener('abort', waiting.refuse);
           begin(account);
           resolve();
         },
         refuse: () => {
           clearTimeout(timer);
+          signal?.removeEventListener('abort', waiting.refuse);
           account.waiting.splice(account.waiting.indexOf(waiting), 1);
           reject(this.#tooMuch(account));
         },
       };
       const timer = setTimeout(() => waiting.refuse(), WAIT_MS_MAX);
+      signal?.addEventListener('abort', waiting.refuse);
       account.waiting.push(waiting);
       this.#letOn(account);
     });
@@ -204,13 +253,30 @@ function begin(account: Account): void {
 
 /**
  * Gives each caller its budget, on every route but those of tracking and of health. Has to be set up before the routes. A
- * request counts for as long as it is worked on, also when its client has gone.
+ * request counts for as long as it is worked on, also when its client has gone. While it waits it holds no slot of those that
+ * all callers share, and it stops waiting when its client goes.
  */
-export function useReadBudget(app: FastifyInstance, options: ReadBudgetOptions): ReadBudget {
+export function useReadBudget(
+  app: FastifyInstance,
+  { connections, pressure }: { connections: Connections; pressure: Pressure },
+  options: ReadBudgetOptions,
+): ReadBudget {
   const budget = new ReadBudget(options);
   app.decorateRequest('pay', function pay(this: FastifyRequest, buckets: number) {
     for (const caller of callersOf(this)) budget.pay(caller, buckets);
   });
+  const waits = new WeakMap<FastifyRequest, AbortController>();
+  connections.onEnd((request, _reply, hasHungUp) => {
+    if (hasHungUp) waits.get(request)?.abort();
+  });
+  const wait = async (request: FastifyRequest, caller: string, manner: Manner): Promise<() => void> => {
+    if (isHungUp(request))
+      throw new Refusal('malformed_request', 'The connection was closed before its turn had come.');
+    const controller = new AbortController();
+    waits.set(request, controller);
+    const { organizationId: organization } = request.caller;
+    return await budget.enter(caller, manner, { organization, signal: controller.signal });
+  };
   const within = new WeakSet();
   app.addHook('onRoute', (route: RouteOptions) => {
     // The route of HEAD is made of that of GET, which is within its budget already.
@@ -221,8 +287,11 @@ export function useReadBudget(app: FastifyInstance, options: ReadBudgetOptions):
     route.handler = async function withinBudget(request, reply) {
       const leave: (() => void)[] = [];
       try {
-        for (const caller of callersOf(request)) {
-          leave.push(await (isQuick ? budget.enter(`${caller} quick`, QUICK_READ) : budget.enter(caller)));
+        for (const each of callersOf(request)) {
+          const [caller, manner] = isQuick ? [`${each} quick`, QUICK_READ] : [each, READ];
+          const end = budget.tryEnter(caller, manner);
+          if (end !== undefined) leave.push(end);
+          else await pressure.aside(request, async () => void leave.push(await wait(request, caller, manner)));
         }
         return await handler.call(this, request, reply);
       } finally {
