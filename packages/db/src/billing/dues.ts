@@ -59,7 +59,10 @@ export interface SettledDue {
   billed: string;
 }
 
-/** Writes down what was settled of dues at a closing, each due once. Expects the rows of their subscriptions locked. */
+/**
+ * Writes down what was settled of dues at a closing, each due once. Expects the rows of their subscriptions locked. The charge is
+ * compared so that its index, which leads to the dues of everybody on a plan, is no way to one of them.
+ */
 export async function updateDues(
   transaction: Queries,
   organizationId: string,
@@ -76,7 +79,7 @@ export async function updateDues(
       ${settled.map(({ billed }) => billed)}::numeric[]
     ) AS settled (subscription_id, cycle, charge_id, billed)
     WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = settled.subscription_id
-      AND d.cycle = settled.cycle AND d.charge_id = settled.charge_id`.execute(transaction);
+      AND d.cycle = settled.cycle AND (d.charge_id = settled.charge_id) IS TRUE`.execute(transaction);
 }
 
 /**

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { OPENED_BYTES_MAX, Room } from './chunk-weight.ts';
+import { invoicesById } from './invoices.ts';
 import { openPeriods } from './open-periods.ts';
 
 /** One that could not be billed is tried again after this; the others of its chunk do not wait for it. */
@@ -207,16 +208,18 @@ export async function postponeDraft(
     `.execute(db);
 }
 
-/** Has the run leave drafts alone for some minutes that wait for an earlier one which is not due itself. */
+/**
+ * Has the run leave drafts alone for some minutes that wait for an earlier one which is not due itself. Each is asked for by itself:
+ * side by side, all drafts of the organization would be compared with each of these.
+ */
 export async function postponeLater(db: Queries, organizationId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     UPDATE invoices SET run_at = billing_now() + make_interval(mins => ${RETRY_MINUTES})
-    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[]) AND status = 'DRAFT'
-      AND run_at <= billing_now() AND NOT EXISTS (
-        SELECT FROM invoices earlier
-        WHERE earlier.organization_id = invoices.organization_id AND earlier.subscription_id = invoices.subscription_id
-          AND earlier.cycle < invoices.cycle AND earlier.status = 'DRAFT' AND earlier.run_at <= billing_now())`.execute(
-    db,
-  );
+    WHERE organization_id = ${organizationId}::uuid AND status = 'DRAFT' AND run_at <= billing_now() AND id = ANY (ARRAY(
+      SELECT id FROM ${invoicesById(organizationId, ids)}
+      WHERE (SELECT true FROM invoices earlier
+        WHERE earlier.organization_id = ${organizationId}::uuid AND earlier.subscription_id = invoice.subscription_id
+          AND earlier.cycle < invoice.cycle AND earlier.status = 'DRAFT' AND earlier.run_at <= billing_now() LIMIT 1) IS NULL))
+    `.execute(db);
 }

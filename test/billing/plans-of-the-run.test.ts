@@ -1,0 +1,146 @@
+// What the run costs where an organization has grown since Postgres looked at it: what is due is found, settled,
+// marked as past due and put off in chunks, none of which reads all of the organization for each of its rows.
+
+import { findUnsettled } from '@weir/db/billing/adjustments';
+import { cutByWeight } from '@weir/db/billing/chunk-weight';
+import { updateDues } from '@weir/db/billing/dues';
+import { markPastDue } from '@weir/db/billing/past-due';
+import {
+  findDueDrafts,
+  findDueDraftsOf,
+  findDueOrganizations,
+  findDueSubscriptions,
+  findOrganizationsWithLateEvents,
+  findPastDue,
+  leaveWaiting,
+  postponeDraft,
+  postponeLater,
+  postponeSubscription,
+} from '@weir/db/billing/run-work';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setBillingTime } from '../support/billing-time.ts';
+import { startWeir, type Weir } from '../support/harness.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+
+const COPIES = 3_000;
+const CHUNK = 100;
+/** A statement may read all rows of the organization once, but not once for each of a chunk, which is hundreds of thousands. */
+const ROWS_MAX = 15 * COPIES;
+
+/** When Postgres has looked at the tables: how many of the subscriptions there were. */
+describe.each([
+  ['before there was any', 'never'],
+  ['when there was one', 'one'],
+])('looked at %s', (_title, looked) => {
+  let weir: Weir;
+  let billing: Billed;
+  beforeAll(async () => {
+    weir = await startWeir();
+    await stopAnalyzing(weir.pool);
+    billing = await startBilled(weir);
+    await billing.use(10, '2025-01-15T12:00:00Z');
+    // Its boundary of March is past, its draft of February due, and its first invoice past due.
+    await setBillingTime(weir.pool, '2025-03-20T00:00:00Z');
+    if (looked === 'one') await weir.pool.query('ANALYZE');
+    await copyAll();
+  });
+  afterAll(async () => {
+    await billing.close();
+    await weir.close();
+  });
+
+  /** Thousands like the subscription, each with all that is behind it. */
+  async function copyAll(): Promise<void> {
+    const client = await weir.pool.connect();
+    const ids = (...columns: string[]) =>
+      columns.map((column) => `'${column}', md5(t.${column}::text || n)::uuid`).join();
+    const copy = (table: string, changes: string) =>
+      client.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
+         FROM ${table} AS t CROSS JOIN generate_series(1, ${COPIES}) AS n`,
+      );
+    const name = `'customer_external_id', 'copy-' || n`;
+    await client.query('SET session_replication_role = replica');
+    await copy('customers', `${ids('id')}, 'external_id', 'copy-' || n`);
+    await copy('subscriptions', `${ids('id', 'customer_id')}, ${name}, 'external_id', null`);
+    await copy('billed_meters', `${ids('subscription_id')}, ${name}`);
+    await copy('subscription_periods', ids('subscription_id'));
+    await copy('dues', `${ids('subscription_id')}, ${name}`);
+    await copy(
+      'invoices',
+      `${ids('id', 'customer_id', 'subscription_id')}, 'invoice_number', t.invoice_number || '-' || n`,
+    );
+    await copy('invoice_lines', ids('id', 'invoice_id', 'subscription_id'));
+    await copy('customer_usage_days', name);
+    await copy('customer_usage_hours', name);
+    await client.query('RESET session_replication_role');
+    client.release();
+  }
+
+  const organization = () => billing.admin.id;
+  const idsOf = async (from: string): Promise<string[]> =>
+    (await weir.pool.query(`SELECT id FROM ${from} LIMIT ${CHUNK}`)).rows.map(({ id }) => id);
+
+  test('what is due is found', async () => {
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      for (const task of ['open', 'finalize', 'past_due'] as const)
+        expect(await findDueOrganizations(kysely, task)).toEqual([organization()]);
+      expect((await findDueSubscriptions(kysely, organization(), CHUNK)).length).toBe(CHUNK);
+      const drafts = await findDueDrafts(kysely, organization(), { stagedSince: null, limit: CHUNK });
+      expect(drafts.length).toBe(CHUNK);
+      expect((await findPastDue(kysely, organization(), CHUNK)).length).toBe(CHUNK);
+      expect(await findOrganizationsWithLateEvents(kysely)).toEqual([]);
+      expect(await findUnsettled(kysely, organization(), { after: undefined, limit: CHUNK })).toEqual([]);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  test('a chunk of drafts is found by its subscriptions, and weighed', async () => {
+    const drafts = await weir.pool.query(
+      `SELECT subscription_id FROM invoices WHERE status = 'DRAFT' ORDER BY run_at, id LIMIT ${CHUNK}`,
+    );
+    const subscriptions = drafts.rows.map(({ subscription_id }) => subscription_id);
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      const found = await findDueDraftsOf(kysely, organization(), subscriptions, CHUNK);
+      expect(await leaveWaiting(kysely, organization(), found, '2025-03-19T00:00:00Z')).toEqual(found);
+      expect((await cutByWeight(kysely, organization(), found)).flat().length).toBe(CHUNK);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  test('what was settled of a chunk of dues is written down', async () => {
+    const { rows: dues } = await weir.pool.query(
+      `SELECT subscription_id, cycle, charge_id, '1' AS billed FROM dues ORDER BY subscription_id, cycle, charge_id LIMIT ${CHUNK}`,
+    );
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      await updateDues(kysely, organization(), 1, dues);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+    const { rowCount } = await weir.pool.query('SELECT FROM dues WHERE closing = 1 AND billed = 1');
+    expect(rowCount).toBe(CHUNK);
+  });
+
+  test('a chunk of invoices is marked as past due', async () => {
+    const chunk = await idsOf(`invoices WHERE status = 'OPEN' AND past_due_at <= billing_now() ORDER BY past_due_at`);
+    const rows = await rowsReadBy(weir, async (database) => {
+      expect(await markPastDue(database, organization(), chunk)).toBe(CHUNK);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  test('what cannot be billed is put off', async () => {
+    const drafts = await idsOf(`invoices WHERE status = 'DRAFT' AND run_at <= billing_now() ORDER BY id`);
+    const [subscription = ''] = await idsOf('subscriptions WHERE run_at <= billing_now()');
+    const rows = await rowsReadBy(weir, async ({ kysely }) => {
+      await postponeSubscription(kysely, organization(), subscription, 'why');
+      await postponeDraft(kysely, organization(), drafts[0] ?? '', 'why');
+      await postponeLater(kysely, organization(), drafts);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+    const left = await weir.pool.query('SELECT FROM invoices WHERE id = ANY ($1) AND run_at <= billing_now()', [
+      drafts,
+    ]);
+    expect(left.rowCount).toBeLessThan(CHUNK);
+  });
+});
