@@ -57,6 +57,7 @@ const guarded = () => operations.filter(({ name, opensTo }) => opensTo.length > 
 test('every operation asks for a credential, but for ways to sign up, in and out', () => {
   const open = operations.filter((operation) => !guarded().includes(operation)).map(({ name }) => name);
   expect(open.toSorted()).toEqual([
+    'get /api/v1/auth/options',
     'post /api/v1/auth/invitation',
     'post /api/v1/auth/invitation/accept',
     'post /api/v1/auth/login',

@@ -15,6 +15,10 @@ afterAll(() => weir.close());
 
 const post = (path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> =>
   weir.request('POST', `/api/v1/auth/${path}`, { ...options, ...(body !== undefined && { body }) });
+/** What a page may offer to somebody who is not signed in. */
+const optionsOf = async (of: Weir, baseUrl = of.baseUrl) =>
+  (await of.request('GET', '/api/v1/auth/options', { baseUrl })).body;
+
 const me = (session: string, options: RequestOptions = {}) =>
   weir.request('GET', '/api/v1/auth/me', { ...options, session });
 const cookieOf = (answer: Answer) => answer.headers.getSetCookie()[0] ?? '';
@@ -65,6 +69,7 @@ describe('signing up', () => {
   test('by default is open for the first organization only, also when many try at the same time', async () => {
     const fresh = await startWeir({ withWorker: false, api: { SIGNUP: 'first' } });
     const other = await fresh.startApi();
+    expect(await optionsOf(fresh)).toEqual({ sign_up: true, password_mail: false });
     // Holds all of them up where the first organization is inserted, so that they really meet there.
     const gate = await fresh.pool.connect();
     await gate.query('BEGIN; LOCK TABLE organizations IN SHARE ROW EXCLUSIVE MODE');
@@ -81,6 +86,7 @@ describe('signing up', () => {
     const answers = await Promise.all(signups);
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, ...Array<number>(7).fill(403)]);
     expect(answers.filter(({ body }) => body.code === 'signup_closed')).toHaveLength(7);
+    expect(await optionsOf(fresh)).toEqual({ sign_up: false, password_mail: false });
     const { rows } = await fresh.pool.query('SELECT count(*)::int AS count FROM organizations');
     expect(rows).toEqual([{ count: 1 }]);
     await fresh.close();
@@ -90,6 +96,8 @@ describe('signing up', () => {
     const closed = await weir.startApi({ SIGNUP: 'closed' });
     const answer = await post('signup', { ...good, email: 'late@example.com' }, { baseUrl: closed.url });
     expect([answer.status, answer.body.code]).toEqual([403, 'signup_closed']);
+    expect(await optionsOf(weir, closed.url)).toEqual({ sign_up: false, password_mail: false });
+    expect((await optionsOf(weir)).sign_up).toBe(true);
     // Who runs it and has nobody to ask learns what to do.
     expect(answer.body.detail).toContain('SIGNUP=open');
     await closed.close();

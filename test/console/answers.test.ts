@@ -129,6 +129,7 @@ test('nothing is said to be done before the answer, and of one that is cut off t
   const alert = dialog('New customer').getByRole('alert');
   await alert.waitFor();
   expect(await alert.textContent()).toMatch(/^No answer came, so it is not known whether Weir has done this\. Look at/);
+  expect(await alert.textContent()).toContain('it is not done twice');
   await page.unrouteAll({ behavior: 'wait' });
   await page.goto('/customers?search=vandelay');
   await page.getByRole('link', { name: 'Vandelay' }).waitFor();
@@ -146,6 +147,21 @@ test('what is refused because of too many requests is sent again by itself', asy
   await page.goto('/plans');
   await page.getByRole('link', { name: 'Scale' }).waitFor();
   expect([refusals >= 2, await page.getByRole('alert').count()]).toEqual([true, 0]);
+});
+
+test('what is under way already is asked for again until it is done', async () => {
+  await typeCustomer('Umbrella');
+  const keys: (string | undefined)[] = [];
+  const problem = { status: 409, code: 'request_under_way', detail: 'The same request is under way.', request_id: 'x' };
+  await page.route('**/api/v1/customers', async (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    const headers = { 'content-type': 'application/problem+json' };
+    if (keys.length === 1) await route.fulfill({ status: 409, headers, body: JSON.stringify(problem) });
+    else await route.continue();
+  });
+  await create();
+  await page.getByRole('heading', { level: 1, name: 'Umbrella' }).waitFor();
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0]]);
 });
 
 test('an address that says what there is not leads to something: a tab, a page with the navigation, a word on the dates', async () => {

@@ -295,6 +295,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'POST /api/v1/auth/login',
     'POST /api/v1/auth/logout',
     'GET /api/v1/auth/me',
+    'GET /api/v1/auth/options',
     'POST /api/v1/auth/password',
     'DELETE /api/v1/auth/sessions',
     'GET /api/v1/organization',

@@ -16,6 +16,7 @@ import { auditLogRoutes } from './access/audit-log-routes.ts';
 import { askGuardsAgain } from './access/guards-again.ts';
 import type { KeyUse } from './access/key-use.ts';
 import { buildGuards } from './access/authenticate.ts';
+import { doorRoute } from './access/door-route.ts';
 import { invitationRoutes } from './access/invitation-routes.ts';
 import { buildSendMail } from './access/mail.ts';
 import { ownSessionRoutes } from './access/own-session-routes.ts';
@@ -214,6 +215,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     postgres: () => pingDatabase(deps.probe),
     redis: () => ping(queue),
   });
+  doorRoute(app, { db: database.kysely, signup: settings.SIGNUP, sendsMail: people.sendMail !== undefined });
   sessionRoutes(app, { database, guards, throttle, attemptPassword, settings });
   ownSessionRoutes(app, { database, guards });
   passwordRoutes(app, { ...people, attemptPassword });

@@ -1,9 +1,10 @@
 import { PasswordInput, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, send } from '../api/client.ts';
+import { client, read, send } from '../api/client.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
+import { Loaded } from '../parts/loaded.tsx';
 import { Door } from './door.tsx';
 import { linkToken } from './link-token.ts';
 
@@ -14,6 +15,35 @@ export function PasswordResetPage() {
 }
 
 function AskForLink() {
+  const options = useQuery(read('/api/v1/auth/options'));
+  const isMailed = options.data?.password_mail !== false;
+  return (
+    <Door
+      title="Reset your password"
+      about={isMailed ? 'You get a link by mail, with which you choose a new one.' : undefined}
+    >
+      <Loaded query={options} rows={3}>
+        {() =>
+          isMailed ? (
+            <AskByMail />
+          ) : (
+            <p role="status">
+              This Weir sends no mail. Ask an admin of your organization for a link with which you choose a new
+              password.
+            </p>
+          )
+        }
+      </Loaded>
+      {!options.isPending && (
+        <p className="door-foot">
+          <Link to="/sign-in">Back to the sign-in</Link>
+        </p>
+      )}
+    </Door>
+  );
+}
+
+function AskByMail() {
   const [sentTo, setSentTo] = useState<string | undefined>();
   const form = useForm({
     initial: { email: '' },
@@ -22,19 +52,13 @@ function AskForLink() {
       setSentTo(body.email);
     },
   });
+  if (sentTo !== undefined) {
+    return <p role="status">If there is an account with {sentTo}, a mail with the link is on its way.</p>;
+  }
   return (
-    <Door title="Reset your password" about="You get a link by mail, with which you choose a new one.">
-      {sentTo === undefined ? (
-        <FormBox form={form} submitLabel="Send the link">
-          <TextInput label="Email" type="email" autoComplete="username" autoFocus size="sm" {...form.text('email')} />
-        </FormBox>
-      ) : (
-        <p role="status">If there is an account with {sentTo}, a mail with the link is on its way.</p>
-      )}
-      <p className="door-foot">
-        <Link to="/sign-in">Back to the sign-in</Link>
-      </p>
-    </Door>
+    <FormBox form={form} submitLabel="Send the link">
+      <TextInput label="Email" type="email" autoComplete="username" autoFocus size="sm" {...form.text('email')} />
+    </FormBox>
   );
 }
 

@@ -1,7 +1,7 @@
 import { PasswordInput, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { client, send } from '../api/client.ts';
+import { client, read, send } from '../api/client.ts';
 import { setSessionOver } from '../api/session-end.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { Door } from './door.tsx';
@@ -27,11 +27,31 @@ export function SignInPage() {
         <TextInput label="Email" type="email" autoComplete="username" autoFocus size="sm" {...form.text('email')} />
         <PasswordInput label="Password" autoComplete="current-password" size="sm" {...form.text('password')} />
       </FormBox>
-      <p className="door-foot">
-        <Link to="/password-reset">Forgot your password?</Link>
-        <br />
-        First here? <Link to="/sign-up">Create an organization</Link>
-      </p>
+      <SignInHelp />
     </Door>
+  );
+}
+
+/** Only what works here is offered; while that is not known, its room is kept, so that nothing moves. */
+function SignInHelp() {
+  const { data } = useQuery(read('/api/v1/auth/options'));
+  return (
+    <p className="door-foot door-options">
+      {data !== undefined && (
+        <>
+          {data.password_mail ? (
+            <Link to="/password-reset">Forgot your password?</Link>
+          ) : (
+            'Forgot your password? Ask an admin of your organization for a link.'
+          )}
+          {data.sign_up && (
+            <>
+              <br />
+              First here? <Link to="/sign-up">Create an organization</Link>
+            </>
+          )}
+        </>
+      )}
+    </p>
   );
 }

@@ -1,12 +1,43 @@
 import { PasswordInput, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { client, send } from '../api/client.ts';
+import { client, read, send } from '../api/client.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
+import { Loaded } from '../parts/loaded.tsx';
 import { Door } from './door.tsx';
 
-/** Makes an organization. Whether that is open is a setting of the API (SIGNUP), which says so when it is not. */
+/** Makes an organization, where that is open: a setting of the API (SIGNUP) says so. */
 export function SignUpPage() {
+  const options = useQuery(read('/api/v1/auth/options'));
+  const isShut = options.data?.sign_up === false;
+  return (
+    <Door
+      title="Create an organization"
+      about={isShut ? undefined : 'You will be its first admin, and can invite others.'}
+    >
+      <Loaded query={options} rows={6}>
+        {() => (isShut ? <SignUpShut /> : <SignUpForm />)}
+      </Loaded>
+      {/* What stands below comes after it, so that nothing moves. */}
+      {!options.isPending && (
+        <p className="door-foot">
+          Have an account? <Link to="/sign-in">Sign in</Link>
+        </p>
+      )}
+    </Door>
+  );
+}
+
+function SignUpShut() {
+  return (
+    <p role="status">
+      No organization can be made here now. Ask an admin of yours for an invitation; or, if this Weir is yours, start it
+      with <code>SIGNUP=open</code> for as long as you sign up.
+    </p>
+  );
+}
+
+function SignUpForm() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const form = useForm({
@@ -20,21 +51,16 @@ export function SignUpPage() {
     },
   });
   return (
-    <Door title="Create an organization" about="You will be its first admin, and can invite others.">
-      <FormBox form={form} submitLabel="Create it">
-        <TextInput label="Organization" autoFocus size="sm" {...form.text('organization_name')} />
-        <TextInput label="Email" type="email" autoComplete="username" size="sm" {...form.text('email')} />
-        <PasswordInput
-          label="Password"
-          description="12 characters or more"
-          autoComplete="new-password"
-          size="sm"
-          {...form.text('password')}
-        />
-      </FormBox>
-      <p className="door-foot">
-        Have an account? <Link to="/sign-in">Sign in</Link>
-      </p>
-    </Door>
+    <FormBox form={form} submitLabel="Create it">
+      <TextInput label="Organization" autoFocus size="sm" {...form.text('organization_name')} />
+      <TextInput label="Email" type="email" autoComplete="username" size="sm" {...form.text('email')} />
+      <PasswordInput
+        label="Password"
+        description="12 characters or more"
+        autoComplete="new-password"
+        size="sm"
+        {...form.text('password')}
+      />
+    </FormBox>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Modal } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,11 +7,12 @@ import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { DataTable, Paging, type Column } from '../parts/data-table.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
-import { SecretOnce } from '../parts/secret-once.tsx';
+import { Snippet } from '../parts/snippet.tsx';
 import { Time } from '../parts/time.tsx';
 import { NewKeyForm } from './new-key-form.tsx';
 
@@ -53,43 +54,55 @@ export function ApiKeysPage() {
               keyOf={({ id }) => id}
               empty={<p>No keys yet. A service needs one to send events.</p>}
             />
-            <Paging meta={meta} onPage={(next) => void navigate({ search: { page: String(next) } })} />
+            <Paging meta={meta} onPage={(next) => void navigate({ search: { page: String(next) } })} label="API keys" />
           </>
         )}
       </Loaded>
-      <NewKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+      {isCreating && <NewKeyDialog onClose={() => setCreating(false)} />}
     </Page>
   );
 }
 
-function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [created, setCreated] = useState<Schema<'CreatedApiKey'> | undefined>();
-  const close = (): void => {
-    onClose();
-    setCreated(undefined);
-  };
   return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
+    <Dialog
       title={created === undefined ? 'New API key' : `The key “${created.name}”`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      onClose={onClose}
       // A click beside it would lose the key for good.
-      closeOnClickOutside={created === undefined}
-      closeOnEscape={created === undefined}
+      isEasilyClosed={created === undefined}
     >
       {created === undefined ? (
-        <NewKeyForm onCreated={setCreated} onCancel={close} />
+        <NewKeyForm onCreated={setCreated} onCancel={onClose} />
+      ) : (
+        <ShownKey apiKey={created} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+function ShownKey({ apiKey, onClose }: { apiKey: Schema<'CreatedApiKey'>; onClose: () => void }) {
+  // Null where the first answer, which held it, did not come: it is in no other.
+  const { key } = apiKey;
+  return (
+    <>
+      {key === null ? (
+        <p className="dialog-lead">
+          The key was made when you sent this first, but the answer that showed it did not come, and nobody can show it
+          again. Delete this key, and make another.
+        </p>
       ) : (
         <>
           <p className="dialog-lead">Copy it now and keep it like a password: nobody can show it again.</p>
-          <SecretOnce text={created.key} label="Copy the key" />
-          <div className="dialog-actions">
-            <Button onClick={close}>I have copied it</Button>
-          </div>
+          <Snippet text={key} label="Copy the key" />
         </>
       )}
-    </Modal>
+      <div className="dialog-actions">
+        <Button onClick={onClose} data-autofocus>
+          {key === null ? 'Close' : 'I have copied it'}
+        </Button>
+      </div>
+    </>
   );
 }
 

@@ -5,12 +5,16 @@ import { queryOptions } from '@tanstack/react-query';
 import createClient, { type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
 import type { components, paths } from './openapi.d.ts';
+import { notify } from '../parts/notices.tsx';
 import { noteAnswer } from './pace.ts';
 import { ApiError, type Problem } from './problem.ts';
+import { buildSentWrites } from './sent-writes.ts';
 import { setSessionOver } from './session-end.ts';
 
 /** A shape of the document by its name: `Schema<'Plan'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
+
+export const sentWrites = buildSentWrites(window.sessionStorage);
 
 export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: fetchOrExplain });
 
@@ -54,15 +58,22 @@ export async function send<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
 
 async function fetchOrExplain(request: Request): Promise<Response> {
   const began = performance.now();
+  const write = sentWrites.begin(
+    request.method,
+    request.url,
+    request.method === 'GET' ? '' : await request.clone().text(),
+  );
+  if (write !== undefined) request.headers.set('idempotency-key', write.key);
   try {
     const response = await fetchWhenAllowed(request);
     noteAnswer(performance.now() - began);
+    if (write !== undefined && isOutcomeKnown(response)) sentWrites.settle(write, response.ok);
+    if (response.headers.get('idempotent-replay') === 'true') notify(DONE_BEFORE);
     return response;
   } catch (error) {
     // A read that is not wanted any more.
     if (request.signal.aborted) throw error;
-    const detail = request.method === 'GET' ? CANNOT_BE_REACHED : NOT_KNOWN;
-    throw new ApiError({ code: 'no_answer', detail });
+    throw new ApiError({ code: 'no_answer', detail: request.method === 'GET' ? CANNOT_BE_REACHED : NOT_KNOWN });
   }
 }
 
@@ -70,22 +81,51 @@ const CANNOT_BE_REACHED = 'Weir cannot be reached: check your connection, and wh
 
 /** The request may have been carried out: only its answer is missing for sure. */
 const NOT_KNOWN =
-  'No answer came, so it is not known whether Weir has done this. Look at the page in a new tab before you send it again.';
+  'No answer came, so it is not known whether Weir has done this. Look at the page in a new tab, or send it again as it is: ' +
+  'it is not done twice.';
+
+const DONE_BEFORE = 'Weir had done this already when it was sent before. It was not done a second time.';
+
+/** A refusal to do it now, and a failure on the way, leave open what became of it when it was sent before. */
+function isOutcomeKnown({ status, headers }: Response): boolean {
+  if (status < 300) return true;
+  const isOfWeir = headers.get('content-type')?.includes('problem+json') === true;
+  return isOfWeir && status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status);
+}
 
 /** Longer than this nobody waits without a word. */
 const WAIT_SECONDS_MAX = 20;
 
-/** A refusal because of too many requests has done nothing: after the time that the answer names, the request is sent again. */
+/** Longer than any write takes. A connection that broke without a word would keep its button busy for ever. */
+const ANSWER_MS_MAX = 60_000;
+
+/** What is asked for is being done, by a request of before whose answer did not come. */
+const UNDER_WAY = 'request_under_way';
+
+/**
+ * A refusal because of too many requests has done nothing: after the time that the answer names, the request is sent again. So is
+ * one that is under way already, to hear what becomes of it.
+ */
 async function fetchWhenAllowed(request: Request): Promise<Response> {
-  for (let left = 3; ; left -= 1) {
-    const response = await fetch(request.clone());
-    const seconds = retryAfterSeconds(response);
-    const isTooLong = seconds === 0 || seconds > WAIT_SECONDS_MAX;
-    // Wrong passwords are counted: to send one again by itself would only make the wait longer.
-    if (response.status !== 429 || left === 0 || isTooLong || request.url.includes('/api/v1/auth/')) return response;
+  for (let waited = 0; ;) {
+    const response = await (request.method === 'GET'
+      ? fetch(request.clone())
+      : fetch(request.clone(), { signal: AbortSignal.timeout(ANSWER_MS_MAX) }));
+    const seconds = await secondsToWait(response, request.url);
+    waited += seconds;
+    if (seconds === 0 || waited > WAIT_SECONDS_MAX) return response;
     await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
     request.signal.throwIfAborted();
   }
+}
+
+/** How long to wait before a request is sent again; 0 for an answer that stands. */
+async function secondsToWait(response: Response, url: string): Promise<number> {
+  // Wrong passwords are counted: to send one again by itself would only make the wait longer.
+  if (response.status === 429 && !url.includes('/api/v1/auth/')) return retryAfterSeconds(response);
+  if (response.status !== 409) return 0;
+  const problem: unknown = await response.clone().json();
+  return isProblem(problem) && problem.code === UNDER_WAY ? Math.max(retryAfterSeconds(response), 1) : 0;
 }
 
 function retryAfterSeconds(response: Response): number {

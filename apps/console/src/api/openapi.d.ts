@@ -53,6 +53,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is open to somebody who is not signed in */
+        get: operations["getSignInOptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/signup": {
         parameters: {
             query?: never;
@@ -3188,6 +3205,12 @@ export interface components {
             /** @description In the order in which they are shown. */
             meter_ids: string[] | null;
         };
+        SignInOptions: {
+            /** @description Whether a new organization can be made now. */
+            sign_up: boolean;
+            /** @description Whether a link for a new password can be mailed. Else an admin makes one. */
+            password_mail: boolean;
+        };
         PasswordReset: {
             /** @description Shown here and never again. Whoever has it can use it, once. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
             link: string | null;
@@ -3336,6 +3359,41 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["System"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSignInOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sign_up": true,
+                     *       "password_mail": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignInOptions"];
                 };
             };
             /** @description A refusal */

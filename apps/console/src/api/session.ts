@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { client, read, send } from './client.ts';
+import { client, read, send, sentWrites } from './client.ts';
 
 export const sessionQuery = { ...read('/api/v1/auth/me'), staleTime: 60_000 };
 
@@ -13,6 +13,7 @@ export function useSession() {
 /** Ends the session, and forgets what was typed in it: the next person at this browser sees none of it. */
 export async function signOut(): Promise<void> {
   await send(client.POST('/api/v1/auth/logout'));
+  sentWrites.forget();
   for (const name of Object.keys(sessionStorage)) {
     if (name.startsWith('weir-form-')) sessionStorage.removeItem(name);
   }

@@ -8,7 +8,9 @@ import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { DataTable, type Column } from '../parts/data-table.tsx';
+import { DateField } from '../parts/date-field.tsx';
 import { formatAmount } from '../parts/decimals.ts';
+import { addDays, formatLastDay, isDay, LOCAL_ZONE, startOfDay } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
@@ -20,6 +22,7 @@ import { plainDecimal, wholeNumber } from '../parts/typed-text.ts';
 type Credit = Schema<'Credit'>;
 
 export function CustomerCredits({ customerId: id }: { customerId: string }) {
+  const zone = useBillingZone(id);
   const queries = useQueryClient();
   const [isGranting, setIsGranting] = useState(false);
   const credits = useQuery(read('/api/v1/customers/{id}/credits', { path: { id } }));
@@ -31,7 +34,11 @@ export function CustomerCredits({ customerId: id }: { customerId: string }) {
     { title: 'Granted', cell: ({ created_at }) => <Time at={created_at} as="date" />, isTight: true },
     { title: 'Status', cell: ({ status }) => <Status of={status} />, isTight: true },
     { title: 'Note', cell: ({ note }) => note, isExtra: true },
-    { title: 'Expires', cell: ({ expires_at: at }) => (at === null ? 'never' : <Time at={at} />), isExtra: true },
+    {
+      title: 'Last day',
+      cell: ({ expires_at: at }) => (at === null ? 'none' : formatLastDay(at, zone)),
+      isExtra: true,
+    },
     { title: 'Amount', cell: ({ amount, currency }) => formatAmount(amount, currency), isNumber: true },
     { title: 'Remaining', cell: ({ remaining, currency }) => formatAmount(remaining, currency), isNumber: true },
     {
@@ -76,7 +83,7 @@ export function CustomerCredits({ customerId: id }: { customerId: string }) {
             keyOf={(grant) => grant.id}
             empty="No credit. What is granted is drawn by invoices when they are finalized."
           />
-          {isGranting && <GrantForm customerId={id} onClose={() => setIsGranting(false)} />}
+          {isGranting && <GrantForm customerId={id} zone={zone} onClose={() => setIsGranting(false)} />}
         </Section>
       )}
     </Loaded>
@@ -88,7 +95,20 @@ function balanceOf(balance: Record<string, string>): string {
   return amounts.join(', ') || 'none';
 }
 
-function GrantForm({ customerId, onClose }: { customerId: string; onClose: () => void }) {
+/** The zone in which the days of a customer are counted: its own, else that of the organization. */
+function useBillingZone(customerId: string): string {
+  const { data: customer } = useQuery(read('/api/v1/customers/{id}', { path: { id: customerId } }));
+  const { data: settings } = useQuery(read('/api/v1/billing/settings'));
+  return customer?.time_zone ?? settings?.time_zone ?? LOCAL_ZONE;
+}
+
+interface GrantFormProps {
+  customerId: string;
+  zone: string;
+  onClose: () => void;
+}
+
+function GrantForm({ customerId, zone, onClose }: GrantFormProps) {
   const queries = useQueryClient();
   const form = useForm({
     name: `credit-${customerId}`,
@@ -98,7 +118,7 @@ function GrantForm({ customerId, onClose }: { customerId: string; onClose: () =>
         amount: plainDecimal(amount),
         currency: currency.trim().toUpperCase(),
         // The day that is named still counts.
-        expires_at: expires_on === '' ? null : new Date(`${expires_on}T24:00:00`).toISOString(),
+        expires_at: isDay(expires_on) ? startOfDay(addDays(expires_on, 1), zone) : expires_on || null,
         priority: wholeNumber(priority),
         note: note.trim() || null,
       };
@@ -112,11 +132,10 @@ function GrantForm({ customerId, onClose }: { customerId: string; onClose: () =>
       <div className="form-row">
         <TextInput label="Amount" inputMode="decimal" required data-autofocus {...form.text('amount')} />
         <TextInput label="Currency" required {...form.text('currency')} />
-        <TextInput
-          type="date"
+        <DateField
           label="Last day"
-          description="Empty: it never expires"
-          {...form.text('expires_on', 'expires_at')}
+          description={`In ${zone}; empty: it never expires`}
+          {...form.day('expires_on', 'expires_at')}
         />
         <TextInput
           label="Priority"

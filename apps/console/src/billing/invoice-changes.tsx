@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { DateField } from '../parts/date-field.tsx';
 import { formatAmount } from '../parts/decimals.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
@@ -93,7 +94,7 @@ function PayForm({ invoice, onClose }: FormProps) {
         data-autofocus
         {...form.text('reference')}
       />
-      <TextInput type="date" label="Paid on" description="Empty: now" {...form.text('paid_at')} />
+      <DateField label="Paid on" description="Empty: now" {...form.day('paid_at')} />
     </FormDialog>
   );
 }

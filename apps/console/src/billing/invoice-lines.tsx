@@ -5,7 +5,7 @@ import type { Schema } from '../api/client.ts';
 import { describeCharge } from '../catalog/charge-words.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatAmount, formatDecimal } from '../parts/decimals.ts';
-import { formatDate } from '../parts/instants.ts';
+import { formatDays } from '../parts/instants.ts';
 import './invoice.css';
 
 type Line = Omit<Schema<'InvoiceLine'>, 'id'> & { id?: string };
@@ -108,9 +108,7 @@ export function periodOf(
   zone: string,
 ): string {
   if (period_start === null || period_end === null) return '';
-  const last = new Date(Date.parse(period_end) - 1).toISOString();
-  const dates = [formatDate(period_start, zone), formatDate(last, zone)];
-  return dates[0] === dates[1] ? (dates[0] ?? '') : dates.join(' – ');
+  return formatDays(period_start, period_end, zone);
 }
 
 export function isZero(amount: string): boolean {

@@ -1,5 +1,9 @@
-import { Select, TextInput } from '@mantine/core';
-import type { Schema } from '../api/client.ts';
+import { Select } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { read, type Schema } from '../api/client.ts';
+import { DateField } from '../parts/date-field.tsx';
+import { addDays, isDay, startOfDay } from '../parts/instants.ts';
+import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import { useSearchState } from '../parts/search-state.ts';
@@ -10,12 +14,19 @@ const STATUSES = ['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'] as const;
 
 export function InvoicesPage() {
   const { state, change, page, setPage } = useSearchState<'status' | 'from' | 'to'>();
+  const billing = useQuery(read('/api/v1/billing/settings'));
   const status = state.status as Schema<'Invoice'>['status'] | undefined;
   const filter = {
     page,
     ...(status !== undefined && { status }),
-    ...(state.from !== undefined && { from: state.from }),
-    ...(state.to !== undefined && { to: state.to }),
+    ...instantsOf(state, billing.data?.time_zone),
+  };
+  const content = () => {
+    if (areReversed(state.from, state.to)) return <ReversedDates />;
+    // Without its zone it is not known when a day begins.
+    if ((state.from ?? state.to) !== undefined && billing.data === undefined)
+      return <Loaded query={billing}>{() => null}</Loaded>;
+    return <InvoiceList filter={filter} onPage={setPage} />;
   };
   const { page: _, status: __, ...times } = filter;
   const lines = { ...times, ...(status !== undefined && status !== 'DRAFT' && { status }) };
@@ -34,20 +45,33 @@ export function InvoicesPage() {
           onChange={(value) => change({ status: value })}
           clearable
         />
-        <TextInput
-          type="date"
-          label="Period ends from"
+        <DateField
+          label="Last day from"
+          placeholder="Any"
           value={state.from ?? ''}
-          onChange={({ currentTarget: { value } }) => change({ from: value })}
+          onChange={(day) => (day === '' || isDay(day)) && change({ from: day })}
         />
-        <TextInput
-          type="date"
-          label="and before"
+        <DateField
+          label="to"
+          placeholder="Any"
           value={state.to ?? ''}
-          onChange={({ currentTarget: { value } }) => change({ to: value })}
+          onChange={(day) => (day === '' || isDay(day)) && change({ to: day })}
         />
       </div>
-      {areReversed(state.from, state.to) ? <ReversedDates /> : <InvoiceList filter={filter} onPage={setPage} />}
+      {content()}
     </Page>
   );
+}
+
+/**
+ * The API compares instants with the end of a period, which is the first one of the next: a period whose last day is the 30th ends
+ * after its first millisecond, and no later than the 31st begins.
+ */
+function instantsOf({ from, to }: { from?: string; to?: string }, zone: string | undefined) {
+  if (zone === undefined) return {};
+  const after = (date: string): string => new Date(Date.parse(startOfDay(date, zone)) + 1).toISOString();
+  return {
+    ...(from !== undefined && isDay(from) && { from: after(from) }),
+    ...(to !== undefined && isDay(to) && { to: after(addDays(to, 1)) }),
+  };
 }

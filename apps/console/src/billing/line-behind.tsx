@@ -1,12 +1,13 @@
 // What is behind a line: the buckets that make up its quantity, and the events, as they were at its closing.
 
-import { Button, Modal, SegmentedControl, Switch, Tabs } from '@mantine/core';
+import { Button, SegmentedControl, Switch, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { describeCharge } from '../catalog/charge-words.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatAmount, formatDecimal } from '../parts/decimals.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Loading } from '../parts/loading.tsx';
@@ -27,13 +28,7 @@ interface LineBehindProps {
 export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBehindProps) {
   const path = { id: invoiceId, line_id: line.id };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="46rem"
-      title={`What is behind “${line.description}”`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={`What is behind “${line.description}”`} size="46rem" onClose={onClose}>
       <Facts
         of={[
           ['Quantity', formatDecimal(line.quantity)],
@@ -58,7 +53,7 @@ export function LineBehind({ invoiceId, line, currency, zone, onClose }: LineBeh
           <Events path={path} zone={zone} isLate={line.kind === 'LATE_USAGE'} />
         </Tabs.Panel>
       </Tabs>
-    </Modal>
+    </Dialog>
   );
 }
 

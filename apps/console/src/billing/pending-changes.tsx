@@ -4,8 +4,8 @@ import { useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
+import { formatDate, formatLastDay } from '../parts/instants.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { Time } from '../parts/time.tsx';
 import { OF_SUBSCRIPTIONS } from './subscription-forms.tsx';
 
 interface PendingChangesProps {
@@ -20,17 +20,17 @@ export function PendingChanges({ subscription }: PendingChangesProps) {
     enabled: planId !== null,
   });
   if (status === 'CANCELED') return null;
-  const end = <Time at={subscription.current_period_end} zone={subscription.time_zone} />;
+  const { current_period_end: end, time_zone: zone } = subscription;
   return (
     <>
       {isEnding && (
         <TakeBack id={subscription.id} label="Keep the subscription" body={{ cancel_at_period_end: false }}>
-          It ends with its period, on {end}.
+          It ends with its period: its last day is {formatLastDay(end, zone)}.
         </TakeBack>
       )}
       {planId !== null && (
         <TakeBack id={subscription.id} label="Take the change back" body={{ pending_plan_id: null }}>
-          It changes to the plan {plan?.name ?? '…'} on {end}.
+          It changes to the plan {plan?.name ?? '…'}, whose first day is {formatDate(end, zone)}.
         </TakeBack>
       )}
     </>

@@ -4,6 +4,7 @@ import { client, send, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX as page_size, readPages } from '../api/pages.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
+import { DateField } from '../parts/date-field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
 
@@ -97,7 +98,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
         required
       />
       <div className="form-row is-wide">
-        <TextInput type="date" label="Start (empty: now)" {...form.text('start_date')} />
+        <DateField label="Start (empty: now)" {...form.day('start_date')} />
         <Select
           label="Periods begin"
           data={[
@@ -124,7 +125,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
             fullWidth
           />
           {values.trial === 'until' && (
-            <TextInput type="date" aria-label="End of the trial" mt={6} {...form.text('trial_end_date')} />
+            <DateField label="End of the trial" isLabelHidden {...form.day('trial_end_date')} />
           )}
         </div>
         <TextInput

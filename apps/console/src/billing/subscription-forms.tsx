@@ -4,7 +4,7 @@ import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
-import { Time } from '../parts/time.tsx';
+import { formatDate, formatLastDay } from '../parts/instants.ts';
 import { usePlanChoices } from './subscribe-form.tsx';
 
 interface FormProps {
@@ -35,12 +35,16 @@ export function CancelForm({ subscription, onClose }: FormProps) {
       onClose();
     },
   });
-  const end = <Time at={subscription.current_period_end} zone={subscription.time_zone} />;
+  const lastDay = formatLastDay(subscription.current_period_end, subscription.time_zone);
   return (
     <FormDialog title="Cancel the subscription?" submitLabel="Cancel the subscription" form={form} onClose={onClose}>
       <Radio.Group label="When" value={form.values.when} onChange={(when) => form.set('when', when)}>
         <div className="choices">
-          <Radio value="end" label={<>With its period, on {end}</>} description="Can be taken back until then." />
+          <Radio
+            value="end"
+            label={`With its period: its last day is ${lastDay}`}
+            description="Can be taken back until then."
+          />
           <Radio
             value="now"
             label="Now"
@@ -81,8 +85,8 @@ export function ChangePlanForm({ subscription, onClose }: FormProps) {
         required
       />
       <p className="muted">
-        It takes place on <Time at={subscription.current_period_end} zone={subscription.time_zone} />. The currency
-        stays; another interval begins with a new day of billing.
+        The first day of the new plan is {formatDate(subscription.current_period_end, subscription.time_zone)}. The
+        currency stays; another interval begins with a new day of billing.
       </p>
     </FormDialog>
   );

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { read, type Schema } from '../api/client.ts';
 import type { Column } from '../parts/data-table.tsx';
+import { formatDays } from '../parts/instants.ts';
 import { PagedList } from '../parts/paged-list.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
@@ -35,8 +36,8 @@ const columns: Column<Subscription>[] = [
     ),
   },
   {
-    title: 'Current period ends',
-    cell: ({ current_period_end, time_zone }) => <Time at={current_period_end} as="date" zone={time_zone} />,
+    title: 'Current period',
+    cell: ({ current_period_start: start, current_period_end: end, time_zone }) => formatDays(start, end, time_zone),
     isExtra: true,
   },
   {

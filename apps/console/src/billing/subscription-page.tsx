@@ -10,6 +10,7 @@ import { AdminOnly } from '../parts/admin-only.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { Facts } from '../parts/facts.tsx';
+import { formatDays } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
@@ -108,8 +109,10 @@ function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
         ],
         ['Started', time(subscription.start_date)],
         ['Trial until', time(subscription.trial_end_date)],
-        [isOver ? 'Last period from' : 'Current period from', time(subscription.current_period_start)],
-        ['to', time(subscription.current_period_end)],
+        [
+          isOver ? 'Last period' : 'Current period',
+          formatDays(subscription.current_period_start, subscription.current_period_end, zone),
+        ],
         [isOver ? 'Ended' : 'Ends', time(subscription.ended_at)],
         ['Reason', subscription.cancel_reason],
         ['Time zone', zone],
@@ -131,7 +134,7 @@ function NextInvoice({ id, zone }: { id: string; zone: string }) {
       {(invoice) => (
         <>
           <p className="muted">
-            As it would be now, for the period to <Time at={invoice.period_end} zone={zone} />.
+            As it would be now, for the period {formatDays(invoice.period_start, invoice.period_end, zone)}.
           </p>
           <InvoiceLines invoice={invoice} zone={zone} />
           <InvoiceTotals invoice={invoice} />
@@ -151,8 +154,7 @@ function Periods({ id, zone }: { id: string; zone: string }) {
   type Period = NonNullable<typeof periods.data>['data'][number];
   const columns: Column<Period>[] = [
     { title: 'Cycle', cell: ({ cycle }) => cycle, isNumber: true, isTight: true },
-    { title: 'From', cell: ({ period_start }) => <Time at={period_start} zone={zone} /> },
-    { title: 'To', cell: ({ period_end }) => <Time at={period_end} zone={zone} /> },
+    { title: 'Period', cell: ({ period_start, period_end }) => formatDays(period_start, period_end, zone) },
     { title: 'Days', cell: ({ days }) => days ?? 'all' },
   ];
   return (

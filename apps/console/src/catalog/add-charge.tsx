@@ -1,11 +1,12 @@
 // Adding a charge to a plan, or putting one in another's place: a charge does not change, so its successor begins as its copy.
 
-import { Modal } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { FormBox, useForm } from '../parts/form.tsx';
+import { fieldWords } from '../parts/problem-words.ts';
 import { ChargeCosts, useCosts } from './charge-costs.tsx';
 import { chargeBodyOf, newChargeDraft, type ChargeDraft } from './charge-draft.ts';
 import { ChargeEditor } from './charge-editor.tsx';
@@ -47,12 +48,10 @@ export function AddCharge({ plan, replaced, onClose }: AddChargeProps) {
   const errorOf = (path: string): string | undefined =>
     form.errorAt(path) ?? form.errorAt(`charge.${path}`) ?? liveErrorOf(tried?.error ?? null, path);
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <Dialog
       title={replaced === undefined ? 'Add a charge' : `New price for ${replaced.display_name}`}
       size="62rem"
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      onClose={onClose}
     >
       <FormBox form={form} submitLabel={replaced === undefined ? 'Add charge' : 'Set the new price'} onCancel={onClose}>
         <div className="charge-editor">
@@ -81,7 +80,7 @@ export function AddCharge({ plan, replaced, onClose }: AddChargeProps) {
           </p>
         )}
       </FormBox>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -89,7 +88,7 @@ export function AddCharge({ plan, replaced, onClose }: AddChargeProps) {
 function liveErrorOf(error: unknown, path: string): string | undefined {
   if (error === null) return undefined;
   const found = problemOf(error).errors?.find((each) => each.path === `charge.${path}`);
-  return found?.message === 'is required' ? undefined : found?.message;
+  return found === undefined || found.message === 'is required' ? undefined : fieldWords(found.message);
 }
 
 function draftOf(charge: Charge): ChargeDraft {

@@ -84,6 +84,8 @@ export function ChargeEditor({ draft, onChange, currency, interval, meters, type
             value={draft.meter_id}
             onChange={(meter_id) => change({ meter_id })}
             error={errorOf('meter_id')}
+            limit={50}
+            nothingFoundMessage="No such meter"
             searchable
             required
           />

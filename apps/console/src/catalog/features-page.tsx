@@ -1,27 +1,50 @@
 import { Button, Select, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, read, send, type Schema } from '../api/client.ts';
+import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { DataTable, type Column } from '../parts/data-table.tsx';
-import { Loaded } from '../parts/loaded.tsx';
+import type { Column } from '../parts/data-table.tsx';
 import { Page } from '../parts/page.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { useSearchState } from '../parts/search-state.ts';
 import { FeatureForm } from './feature-form.tsx';
 
 type Feature = Schema<'Feature'>;
 
+const PAGE_SIZE = 25;
+
+/** Long enough to type a word without asking for each letter of it. */
+const SEARCH_MS = 200;
+
 const TYPES = ['meter', 'switch', 'custom'] as const;
 
 export function FeaturesPage() {
   const queries = useQueryClient();
-  const { state, change } = useSearchState<'type' | 'search'>();
+  const { state, change, page, setPage } = useSearchState<'type' | 'search'>();
+  const [typed, setTyped] = useState(state.search ?? '');
+  const look = useDebouncedCallback((text: string) => change({ search: text.trim() }), SEARCH_MS);
   const [dialog, setDialog] = useState<'new' | Feature>();
-  const features = useQuery(read('/api/v1/features'));
+  const type = TYPES.find((each) => each === state.type);
+  const query = {
+    page,
+    page_size: PAGE_SIZE,
+    ...(state.search !== undefined && { search: state.search }),
+    ...(type !== undefined && { type }),
+  };
+  const features = useQuery({
+    queryKey: ['/api/v1/features', 'page', query],
+    queryFn: async ({ signal }) => {
+      const { data, meta } = await send(client.GET('/api/v1/features', { params: { query }, signal }));
+      // It is there where a page is asked for.
+      return { data, meta: meta ?? { page: 1, page_size: PAGE_SIZE, total: data.length, total_pages: 1 } };
+    },
+    placeholderData: keepPreviousData,
+  });
   const remove = async ({ id }: Feature) => {
     await send(client.DELETE('/api/v1/features/{id}', { params: { path: { id } } }));
     await invalidate(queries, '/api/v1/features', '/api/v1/meters');
@@ -83,10 +106,7 @@ export function FeaturesPage() {
       ),
     },
   ];
-  const search = (state.search ?? '').toLowerCase();
-  const isShown = ({ name, lookup_key, type }: Feature) =>
-    (state.type === undefined || type === state.type) &&
-    (name.toLowerCase().includes(search) || lookup_key.includes(search));
+  const isFiltered = state.search !== undefined || type !== undefined;
   return (
     <Page
       title="Features and meters"
@@ -101,34 +121,33 @@ export function FeaturesPage() {
         <TextInput
           type="search"
           aria-label="Search features"
-          placeholder="Search"
-          value={state.search ?? ''}
-          onChange={({ currentTarget: { value } }) => change({ search: value })}
+          placeholder="Name or lookup key"
+          value={typed}
+          onChange={({ currentTarget: { value } }) => {
+            setTyped(value);
+            look(value);
+          }}
         />
         <Select
           aria-label="Type"
           placeholder="Any type"
           data={TYPES}
-          value={state.type ?? null}
-          onChange={(type) => change({ type })}
+          value={type ?? null}
+          onChange={(chosen) => change({ type: chosen })}
           clearable
         />
       </div>
-      <Loaded query={features} rows={8}>
-        {({ data }) => (
-          <DataTable
-            label="Features and meters"
-            columns={columns}
-            rows={data.filter(isShown)}
-            keyOf={({ id }) => id}
-            empty={
-              data.length === 0
-                ? 'No feature yet. One of type meter gives you the token that your services track usage with.'
-                : 'No feature like this.'
-            }
-          />
-        )}
-      </Loaded>
+      <PagedList
+        query={features}
+        onPage={setPage}
+        label="Features and meters"
+        columns={columns}
+        empty={
+          isFiltered
+            ? 'No feature like this.'
+            : 'No feature yet. One of type meter gives you the token that your services track usage with.'
+        }
+      />
       {dialog !== undefined && (
         <FeatureForm feature={dialog === 'new' ? undefined : dialog} onClose={() => setDialog(undefined)} />
       )}

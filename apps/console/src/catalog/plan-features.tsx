@@ -7,12 +7,13 @@ import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { DataTable, type Column } from '../parts/data-table.tsx';
+import type { Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import { RowsByPage } from '../parts/rows-by-page.tsx';
 import { plainDecimal } from '../parts/typed-text.ts';
 
 type Plan = Schema<'PlanWithFeatures'>;
@@ -77,7 +78,7 @@ export function PlanFeatures({ plan }: { plan: Plan }) {
     >
       <Loaded query={catalog} rows={3}>
         {() => (
-          <DataTable
+          <RowsByPage
             label="Features and limits"
             columns={columns}
             rows={plan.features}
@@ -163,6 +164,8 @@ function LimitForm({ plan, features, included, onClose }: LimitFormProps) {
       <Select
         label="Feature"
         data={features.map(({ id, name }) => ({ value: id, label: name }))}
+        limit={100}
+        nothingFoundMessage="No such feature"
         value={values.feature_id}
         onChange={(id) => form.set('feature_id', id)}
         error={form.errorAt('feature_id')}

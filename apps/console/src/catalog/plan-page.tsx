@@ -6,10 +6,11 @@ import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { DataTable, type Column } from '../parts/data-table.tsx';
+import type { Column } from '../parts/data-table.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page, Section } from '../parts/page.tsx';
+import { RowsByPage } from '../parts/rows-by-page.tsx';
 import { AddCharge } from './add-charge.tsx';
 import { describeCharge } from './charge-words.ts';
 import { PlanFeatures } from './plan-features.tsx';
@@ -135,7 +136,7 @@ function Charges({ plan }: { plan: Plan }) {
         </AdminOnly>
       }
     >
-      <DataTable
+      <RowsByPage
         label="Charges"
         columns={[...columns, buttons]}
         rows={active}
@@ -145,7 +146,7 @@ function Charges({ plan }: { plan: Plan }) {
       {ended.length > 0 && (
         <details className="more">
           <summary>Ended charges ({ended.length})</summary>
-          <DataTable label="Ended charges" columns={columns} rows={ended} keyOf={({ id }) => id} empty={null} />
+          <RowsByPage label="Ended charges" columns={columns} rows={ended} keyOf={({ id }) => id} empty={null} />
         </details>
       )}
       {dialog !== undefined && (

@@ -1,4 +1,4 @@
-import { Button, Tabs } from '@mantine/core';
+import { Button, Switch, Tabs } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,11 +11,12 @@ import { SubscribeForm } from '../billing/subscribe-form.tsx';
 import { SubscriptionList } from '../billing/subscription-list.tsx';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { DataTable, type Column } from '../parts/data-table.tsx';
+import type { Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
+import { RowsByPage } from '../parts/rows-by-page.tsx';
 import { tabOf, useSearchState } from '../parts/search-state.ts';
 import { Time } from '../parts/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
@@ -123,6 +124,7 @@ function Usage({ customer }: { customer: Customer }) {
     ...read('/api/v1/customers/{id}/usage', { path: { id: customer.id } }),
     refetchInterval: () => pace(5_000),
   });
+  const [isWhole, setWhole] = useState(false);
   type Row = NonNullable<typeof usage.data>['data'][number];
   const columns: Column<Row>[] = [
     {
@@ -142,15 +144,29 @@ function Usage({ customer }: { customer: Customer }) {
   ];
   return (
     <Loaded query={usage}>
-      {({ data }) => (
-        <DataTable
-          label="Usage of the last 30 days"
-          columns={columns}
-          rows={data}
-          keyOf={({ meter_id }) => meter_id}
-          empty="No usage in the last 30 days."
-        />
-      )}
+      {({ data }) => {
+        const used = data.filter(({ event_count: events }) => events > 0);
+        const rows = (isWhole ? data : used).toSorted((a, b) => b.event_count - a.event_count);
+        return (
+          <>
+            {used.length < data.length && (
+              <Switch
+                label="Meters without usage, too"
+                mb="sm"
+                checked={isWhole}
+                onChange={({ currentTarget: { checked } }) => setWhole(checked)}
+              />
+            )}
+            <RowsByPage
+              label="Usage of the last 30 days"
+              columns={columns}
+              rows={rows}
+              keyOf={({ meter_id }) => meter_id}
+              empty="No usage in the last 30 days."
+            />
+          </>
+        );
+      }}
     </Loaded>
   );
 }

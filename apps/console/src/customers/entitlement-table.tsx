@@ -1,6 +1,7 @@
 import type { Schema } from '../api/client.ts';
-import { DataTable, type Column } from '../parts/data-table.tsx';
+import type { Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
+import { RowsByPage } from '../parts/rows-by-page.tsx';
 import { Time } from '../parts/time.tsx';
 
 type Entitlement = Schema<'Entitlement'>;
@@ -33,7 +34,7 @@ const columns: Column<Entitlement>[] = [
 /** What a customer may use, and how much of it is left. */
 export function EntitlementTable({ entitlements }: { entitlements: readonly Entitlement[] }) {
   return (
-    <DataTable
+    <RowsByPage
       label="Entitlements"
       columns={columns}
       rows={entitlements}

@@ -1,8 +1,11 @@
-import { SegmentedControl, Select, TextInput } from '@mantine/core';
+import { SegmentedControl, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { DateField } from '../parts/date-field.tsx';
+import { isDay } from '../parts/instants.ts';
 import type { SearchTexts } from '../routes.ts';
 import { CustomerField } from '../usage/customer-field.tsx';
+import { MeterSelect } from '../usage/meter-select.tsx';
 import { useMeters } from '../usage/meters.ts';
 
 const STATUSES = [
@@ -18,6 +21,10 @@ export function EventFilters() {
   const navigate = useNavigate({ from: '/events' });
   const set = (changed: Partial<typeof search>): void =>
     void navigate({ search: (before: SearchTexts) => ({ ...before, ...changed }), replace: true });
+  /** What is no day looks for nothing: the field says so. */
+  const setDay = (name: 'from' | 'to') => (day: string) => {
+    if (day === '' || isDay(day)) set({ [name]: day === '' ? undefined : day });
+  };
   const meters = useMeters();
   return (
     <div className="toolbar">
@@ -30,30 +37,15 @@ export function EventFilters() {
           onChange={(status) => set({ status: status === '' ? undefined : status, reason: undefined })}
         />
       </div>
-      <Select
-        label="Meter"
+      <MeterSelect
+        meters={meters.data ?? []}
         placeholder="All"
-        data={(meters.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         value={search.meter ?? null}
         onChange={(meter) => set({ meter: meter ?? undefined })}
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'All meters' }}
-        w={170}
       />
       <CustomerField value={search.customer} onChange={(customer) => set({ customer })} />
-      <TextInput
-        label="From (UTC)"
-        type="date"
-        value={search.from ?? ''}
-        onChange={({ currentTarget: { value } }) => set({ from: value === '' ? undefined : value })}
-      />
-      <TextInput
-        label="To (UTC)"
-        type="date"
-        value={search.to ?? ''}
-        onChange={({ currentTarget: { value } }) => set({ to: value === '' ? undefined : value })}
-      />
+      <DateField label="From (UTC)" placeholder="Any" value={search.from ?? ''} onChange={setDay('from')} />
+      <DateField label="To (UTC)" placeholder="Any" value={search.to ?? ''} onChange={setDay('to')} />
       <KeyField key={search.key ?? ''} value={search.key ?? ''} onChange={(key) => set({ key })} />
     </div>
   );

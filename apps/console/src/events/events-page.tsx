@@ -73,19 +73,33 @@ function EventLog({ isLive }: { isLive: boolean }) {
   const { event: shown } = useSearch({ from: '/shell/events' });
   const meters = useMeters();
   const names = new Map(meters.data?.map(({ id, name }) => [id, name]));
+  const nameOf = (id: string) => names.get(id) ?? <code>{id.slice(0, 8)}</code>;
   const columns: Column<EventReceipt>[] = [
     {
       title: 'Received',
       isTight: true,
-      cell: ({ id, received_at: at }) => (
-        <Link className="row-link" from="/events" to="/events" search={(all: SearchTexts) => ({ ...all, event: id })}>
-          <Time at={at} />
-        </Link>
+      cell: ({ id, received_at: at, status }) => (
+        <>
+          <Link className="row-link" from="/events" to="/events" search={(all: SearchTexts) => ({ ...all, event: id })}>
+            <Time at={at} />
+          </Link>
+          <span className="only-phone">
+            <Status of={status} />
+          </span>
+        </>
       ),
     },
-    { title: 'Status', isTight: true, cell: ({ status }) => <Status of={status} /> },
-    { title: 'Meter', cell: ({ meter_id: id }) => names.get(id) ?? <code>{id.slice(0, 8)}</code> },
-    { title: 'Customer', cell: ({ customer_external_id: id }) => id },
+    { title: 'Status', isTight: true, isBelowOnPhone: true, cell: ({ status }) => <Status of={status} /> },
+    { title: 'Meter', isBelowOnPhone: true, cell: ({ meter_id: id }) => nameOf(id) },
+    {
+      title: 'Customer',
+      cell: ({ customer_external_id: customer, meter_id: meter }) => (
+        <>
+          {customer}
+          <span className="only-phone muted">{nameOf(meter)}</span>
+        </>
+      ),
+    },
     { title: 'Quantity', isNumber: true, cell: ({ quantity }) => formatDecimal(quantity) },
     { title: 'Metadata', isExtra: true, cell: ({ metadata }) => <Metadata of={metadata} /> },
   ];

@@ -1,18 +1,20 @@
 import { ActionIcon, Button, Textarea } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { isJsonObject, parseExact, writeExact } from '../api/exact-json.ts';
-import { ApiError } from '../api/problem.ts';
+import { ApiError, problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
+import { useFocusBack } from '../parts/dialog.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { notify } from '../parts/notices.tsx';
+import { wordsOf } from '../parts/problem-words.ts';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import type { SearchTexts } from '../routes.ts';
@@ -27,6 +29,10 @@ export function Receipt({ id }: { id: string }) {
   const navigate = useNavigate({ from: '/events' });
   const { isAdmin } = useSession();
   const [isReplayed, setReplayed] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useFocusBack();
+  // On a phone it stands above the list, out of sight of who has chosen one further down.
+  useEffect(() => heading.current?.focus(), []);
   const receipt = useQuery({
     queryKey: ['/api/v1/events/{id}', { path: { id } }],
     queryFn: ({ signal }) => findEvent(id, signal),
@@ -37,7 +43,9 @@ export function Receipt({ id }: { id: string }) {
   return (
     <aside className="receipt" aria-label="Receipt of the event">
       <header className="section-head">
-        <h2>Receipt</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          Receipt
+        </h2>
         <ActionIcon
           aria-label="Close the receipt"
           onClick={() => void navigate({ search: (all: SearchTexts) => ({ ...all, event: undefined }) })}
@@ -138,7 +146,7 @@ function Correction({ event, onReplayed, isWaiting }: CorrectionProps) {
           variant="default"
           onClick={() => {
             void replay(event.id, undefined, null).then(onReplayed, (error: unknown) =>
-              notify(error instanceof ApiError ? error.problem.detail : String(error), 'bad'),
+              notify(wordsOf(problemOf(error)).said, 'bad'),
             );
           }}
         >
@@ -158,10 +166,13 @@ function parseMetadata(text: string): Record<string, unknown> {
     parsed = error;
   }
   if (isJsonObject(parsed) && !(parsed instanceof Error)) return parsed;
-  const message = parsed instanceof Error ? `is not JSON: ${parsed.message}` : 'must be an object: { … }';
+  const message =
+    parsed instanceof Error
+      ? `It cannot be read, so a quote, a comma or a brace may be missing: ${parsed.message}`
+      : 'Write it as names and values in braces: { "user_id": "ann" }';
   throw new ApiError({
     code: 'invalid_request',
-    detail: `metadata ${message}`,
+    detail: message,
     errors: [{ path: 'metadata', message }],
   });
 }

@@ -1,10 +1,12 @@
-import { Button, Modal, Select, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
+import { wordsOf } from '../parts/problem-words.ts';
 import { correct, type Correction } from './correction.ts';
 import { listEvents, replay, type EventReceipt } from './event-log.ts';
 import type { Rejection } from './rejections.tsx';
@@ -55,12 +57,7 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
     onClose();
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={`Replay ${formatDecimal(rejection.count)} events`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={`Replay ${formatDecimal(rejection.count)} events`} onClose={close}>
       <FormBox form={form} submitLabel="Replay all" onCancel={close}>
         <p className="receipt-reason">{rejection.reason}</p>
         <Select
@@ -86,7 +83,7 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
           </Button>
         )}
       </FormBox>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -111,10 +108,10 @@ async function replayOne(event: EventReceipt, correction: Correction, state: Pro
     await replay(event.id, metadata);
     return { ...state, sent: state.sent + 1 };
   } catch (error) {
-    const { code, detail } = problemOf(error);
+    const problem = problemOf(error);
     // Somebody else has replayed it meanwhile.
-    if (code === 'not_replayable') return state;
-    return { ...state, failed: state.failed + 1, firstProblem: state.firstProblem ?? detail };
+    if (problem.code === 'not_replayable') return state;
+    return { ...state, failed: state.failed + 1, firstProblem: state.firstProblem ?? wordsOf(problem).said };
   }
 }
 

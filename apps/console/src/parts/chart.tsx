@@ -1,8 +1,10 @@
 import { useComputedColorScheme } from '@mantine/core';
-import { useEffect, useEffectEvent, useRef } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { bucketAt, extent, indexByKey, middleOf } from './chart-points.ts';
 import { formatCompact } from './decimals.ts';
+import { formatMark } from './instants.ts';
 
 export interface Series {
   label: string;
@@ -18,49 +20,111 @@ interface ChartProps {
   times: readonly number[];
   series: readonly Series[];
   zone: string;
+  /** What the numbers count; empty where nobody has said it. */
+  unit: string;
   /** Bars for what adds up, a line for what does not. */
   kind: 'bars' | 'line';
-  /** Words for a point under the pointer. */
+  /** Words for the point that is looked at. */
   describe: (index: number) => string;
 }
 
 const HEIGHT = 260;
 
-/** Series over time, in the colours of the page. Only what is drawn is a float; numbers in words come from `describe`. */
+/**
+ * Series over time, in the colours of the page. What is at a point is read out there: with the pointer, and with the arrows. Only
+ * what is drawn is a float; numbers in words come from `describe`.
+ */
 export function Chart(props: ChartProps) {
   // A canvas does not follow the style sheet: in another scheme it is drawn anew.
   return <Drawing key={useComputedColorScheme('light')} {...props} />;
 }
 
-function Drawing({ label, times, series, zone, kind, describe }: ChartProps) {
+function Drawing({ label, times, series, zone, unit, kind, describe }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const words = useRef<HTMLParagraphElement>(null);
-  const tell = useEffectEvent((index: number | null | undefined): void => {
-    if (words.current !== null) words.current.textContent = typeof index === 'number' ? describe(index) : '';
+  const plot = useRef<uPlot>(null);
+  const [at, setAt] = useState<{ index: number; left: number }>();
+  const last = times.length - 1;
+  const look = useEffectEvent((drawing: uPlot): void => {
+    const { left = -1 } = drawing.cursor;
+    const index = left < 0 ? undefined : bucketAt(times, drawing.posToVal(left, 'x'), kind);
+    setAt(index === undefined ? undefined : { index, left: left + drawing.over.offsetLeft });
+  });
+  const lookAgain = useEffectEvent((drawing: uPlot): void => {
+    if (at !== undefined) moveTo(drawing, times, Math.min(at.index, last), kind);
   });
 
   useEffect(() => {
     const box = frame.current;
     if (box === null || times.length === 0) return undefined;
-    const plot = new uPlot(
-      optionsOf({ box, times, series, zone, kind, tell: (index) => tell(index) }),
+    const drawing = new uPlot(
+      optionsOf({ box, times, series, zone, kind, look: (each) => look(each) }),
       [[...times], ...series.map(({ values }) => [...values])],
       box,
     );
-    const observer = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: HEIGHT }));
+    plot.current = drawing;
+    // Numbers that go up under the pointer do not take away what is read there.
+    lookAgain(drawing);
+    const observer = new ResizeObserver(() => drawing.setSize({ width: box.clientWidth, height: HEIGHT }));
     observer.observe(box);
     return () => {
       observer.disconnect();
-      plot.destroy();
+      drawing.destroy();
     };
   }, [times, series, zone, kind]);
 
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const to = indexByKey(event.key, at?.index, last);
+    if (to === undefined || plot.current === null) return;
+    event.preventDefault();
+    moveTo(plot.current, times, to, kind);
+  };
+  const words = at === undefined ? undefined : describe(at.index);
   return (
     <figure className="chart">
-      <div ref={frame} className="chart-frame" role="img" aria-label={label} />
-      <p ref={words} className="chart-words" aria-hidden="true" />
+      <figcaption className="chart-head" aria-hidden="true">
+        <span>{unit}</span>
+        {series.some(({ isBefore }) => isBefore) && <span className="chart-before">the period before</span>}
+      </figcaption>
+      <div className="chart-area">
+        <div
+          ref={frame}
+          className="chart-frame"
+          // A point of many is chosen on it, which is what a slider is for.
+          role="slider"
+          tabIndex={0}
+          aria-label={label}
+          aria-valuemin={0}
+          aria-valuemax={Math.max(last, 0)}
+          aria-valuenow={at?.index ?? Math.max(last, 0)}
+          aria-valuetext={words ?? 'Choose a point with the arrow keys'}
+          onKeyDown={onKeyDown}
+          onBlur={() => setAt(undefined)}
+        />
+        {at !== undefined && words !== '' && <ReadOut left={at.left} words={words ?? ''} />}
+      </div>
     </figure>
   );
+}
+
+/** The words at the point that is looked at, within the width of the chart. */
+function ReadOut({ left, words }: { left: number; words: string }) {
+  const box = useRef<HTMLParagraphElement>(null);
+  useLayoutEffect(() => {
+    if (box.current === null) return;
+    const { offsetWidth: own, parentElement } = box.current;
+    const room = (parentElement?.clientWidth ?? own) - own;
+    box.current.style.left = `${Math.max(0, Math.min(left - own / 2, room))}px`;
+  });
+  return (
+    <p ref={box} className="chart-words" aria-hidden="true">
+      {words}
+    </p>
+  );
+}
+
+/** Puts the cursor on the middle of a bucket. */
+function moveTo(drawing: uPlot, times: readonly number[], index: number, kind: 'bars' | 'line'): void {
+  drawing.setCursor({ left: drawing.valToPos(middleOf(times, index, kind), 'x'), top: HEIGHT / 2 });
 }
 
 interface OptionsInput {
@@ -69,10 +133,16 @@ interface OptionsInput {
   series: readonly Series[];
   zone: string;
   kind: 'bars' | 'line';
-  tell: (index: number | null | undefined) => void;
+  look: (drawing: uPlot) => void;
 }
 
-function optionsOf({ box, times, series, zone, kind, tell }: OptionsInput): uPlot.Options {
+/** As wide as a digit of the labels is, in pixels. */
+const DIGIT_WIDTH = 6.6;
+
+/** So far apart that the longest label, `Nov 2026`, does not touch the next one. */
+const LABEL_WIDTH = 76;
+
+function optionsOf({ box, times, series, zone, kind, look }: OptionsInput): uPlot.Options {
   const style = getComputedStyle(box);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const axis: uPlot.Axis = {
@@ -85,44 +155,40 @@ function optionsOf({ box, times, series, zone, kind, tell }: OptionsInput): uPlo
     width: box.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    padding: [10, 18, 0, 0],
-    cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'line' } },
+    // The last label is centred on its mark, which may be at the edge.
+    padding: [10, LABEL_WIDTH / 2 - 8, 0, 0],
+    cursor: {
+      y: false,
+      drag: { x: false, y: false },
+      points: { show: kind === 'line' },
+      // The line stands in the middle of what is read out, and not between two of them.
+      move: (plot, left, top) => {
+        const index = left < 0 ? undefined : bucketAt(times, plot.posToVal(left, 'x'), kind);
+        return [index === undefined ? left : plot.valToPos(middleOf(times, index, kind), 'x'), top];
+      },
+    },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
     scales: {
       x: { time: true, range: () => extent(times, kind) },
-      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
+      y: { range: (_plot, min, max) => [min < 0 ? min * 1.08 : 0, max > 0 ? max * 1.08 : min < 0 ? 0 : 1] },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
-        space: 60,
-        values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => tickWords(tick, step, zone)),
+        space: LABEL_WIDTH,
+        values: (_plot, ticks, _axis, _space, step) =>
+          ticks.map((tick) => formatMark(new Date(tick * 1_000).toISOString(), step, zone)),
       },
-      { ...axis, size: 44, values: (_plot, ticks) => ticks.map((tick) => formatCompact(tick)) },
+      {
+        ...axis,
+        size: (_plot, labels) => 14 + DIGIT_WIDTH * Math.max(3, ...(labels ?? []).map((label) => label.length)),
+        values: (_plot, ticks) => ticks.map((tick) => formatCompact(tick)),
+      },
     ],
-    hooks: { setCursor: [(plot) => tell(plot.cursor.idx)] },
+    hooks: { setCursor: [look] },
     series: [{}, ...series.map(({ label, isBefore }) => drawn(label, isBefore === true, kind, color))],
   };
-}
-
-/** A bar begins with its bucket and needs room for as long as that lasts. */
-function extent(times: readonly number[], kind: 'bars' | 'line'): [number, number] {
-  const [first = 0, second = first + DAY_SECONDS] = times;
-  const last = times.at(-1) ?? first;
-  return [first, kind === 'bars' || last === first ? last + (second - first) : last];
-}
-
-const DAY_SECONDS = 86_400;
-
-/** What stands at a tick: the day, or the month, or the hour, by how far the ticks are apart. */
-function tickWords(seconds: number, step: number, timeZone: string): string {
-  const at = new Date(seconds * 1_000);
-  const words = (options: Intl.DateTimeFormatOptions): string =>
-    new Intl.DateTimeFormat('en-GB', { ...options, timeZone }).format(at);
-  if (step >= 28 * DAY_SECONDS) return words({ month: 'short', year: 'numeric' });
-  const time = words({ hour: '2-digit', minute: '2-digit' });
-  return step >= DAY_SECONDS || time === '00:00' ? words({ day: 'numeric', month: 'short' }) : time;
 }
 
 function drawn(label: string, isBefore: boolean, kind: 'bars' | 'line', color: (name: string) => string): uPlot.Series {

@@ -1,5 +1,6 @@
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
+import { Dialog } from './dialog.tsx';
 import { ProblemBox } from './problem-box.tsx';
 
 interface ConfirmProps {
@@ -46,18 +47,20 @@ export function Confirm({ label, title, children, onConfirm, isDangerous = false
       ) : (
         trigger(open)
       )}
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
-        <div className="dialog-text">{children}</div>
-        <ProblemBox error={error} />
-        <div className="dialog-actions">
-          <Button variant="default" onClick={() => setOpen(false)} data-autofocus>
-            Cancel
-          </Button>
-          <Button color={isDangerous ? 'red' : undefined} loading={isBusy} onClick={() => void confirm()}>
-            {label}
-          </Button>
-        </div>
-      </Modal>
+      {isOpen && (
+        <Dialog title={title} onClose={() => setOpen(false)}>
+          <div className="dialog-text">{children}</div>
+          <ProblemBox error={error} isFocused />
+          <div className="dialog-actions">
+            <Button variant="default" onClick={() => setOpen(false)} data-autofocus>
+              Cancel
+            </Button>
+            <Button color={isDangerous ? 'red' : undefined} loading={isBusy} onClick={() => void confirm()}>
+              {label}
+            </Button>
+          </div>
+        </Dialog>
+      )}
     </>
   );
 }

@@ -11,13 +11,15 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Left out on a phone. */
   isExtra?: boolean;
+  /** Left out on a phone, where another cell says it on a second line: `<span className="only-phone">`. */
+  isBelowOnPhone?: boolean;
   /** As narrow as its content. */
   isTight?: boolean;
   /** For a column of buttons: the title is only read out. */
   isTitleHidden?: boolean;
 }
 
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> {
   /** What the table shows, for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
@@ -62,9 +64,15 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected 
   );
 }
 
-function classOf<Row>({ isNumber, isExtra, isTight }: Column<Row>): string {
-  return [isNumber === true && 'is-number', isExtra === true && 'is-extra', isTight === true && 'is-tight']
-    .filter((name) => name !== false)
+function classOf<Row>({ isNumber, isExtra, isBelowOnPhone, isTight }: Column<Row>): string {
+  const names = {
+    'is-number': isNumber,
+    'is-extra': isExtra,
+    'is-below-on-phone': isBelowOnPhone,
+    'is-tight': isTight,
+  };
+  return Object.entries(names)
+    .flatMap(([name, isSet]) => (isSet === true ? [name] : []))
     .join(' ');
 }
 
@@ -75,13 +83,20 @@ interface Meta {
   total_pages: number;
 }
 
+interface PagingProps {
+  meta: Meta;
+  onPage: (page: number) => void;
+  /** Of the table: a page may have several. */
+  label: string;
+}
+
 /** Leads through a list by pages; nothing where there is only one. */
-export function Paging({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
+export function Paging({ meta, onPage, label }: PagingProps) {
   const { page, page_size: size, total, total_pages: pages } = meta;
   if (total <= size && page === 1) return null;
   const first = Math.min((page - 1) * size + 1, total);
   return (
-    <nav className="paging" aria-label="Pages">
+    <nav className="paging" aria-label={`Pages of ${label}`}>
       <span>
         {formatDecimal(first)}–{formatDecimal(Math.min(page * size, total))} of {formatDecimal(total)}
       </span>

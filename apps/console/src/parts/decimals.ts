@@ -46,7 +46,7 @@ export function formatAmount(text: string | null | undefined, currency: string):
 /** Returns a decimal in few characters, for where there is no room: `11.8 M`. The whole number stands elsewhere. */
 export function formatCompact(value: number | string): string {
   const number = Number(value);
-  return new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(number);
+  return new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(number);
 }
 
 export function addDecimals(left: string, right: string): string {

@@ -1,5 +1,5 @@
-import { Modal } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Dialog } from './dialog.tsx';
 import { type Form, FormBox } from './form.tsx';
 
 interface FormDialogProps<Values> {
@@ -12,19 +12,12 @@ interface FormDialogProps<Values> {
 }
 
 /** A form in a dialog of its own. It stays until the API has taken it, so what was typed is never lost to a refusal. */
-export function FormDialog<Values>({
-  title,
-  form,
-  submitLabel,
-  size = 'md',
-  onClose,
-  children,
-}: FormDialogProps<Values>) {
+export function FormDialog<Values>({ title, form, submitLabel, size, onClose, children }: FormDialogProps<Values>) {
   return (
-    <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title={title} onClose={onClose} {...(size !== undefined && { size })}>
       <FormBox form={form} submitLabel={submitLabel} onCancel={onClose}>
         {children}
       </FormBox>
-    </Modal>
+    </Dialog>
   );
 }

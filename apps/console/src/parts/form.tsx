@@ -2,9 +2,10 @@
 // API says of a field stands at that field.
 
 import { Button } from '@mantine/core';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { problemOf } from '../api/problem.ts';
 import { ProblemBox } from './problem-box.tsx';
+import { fieldName, wordsOf } from './problem-words.ts';
 
 interface FormOptions<Values> {
   /** Under this name a draft is kept in the browser's tab; without one it is forgotten with the page. */
@@ -21,8 +22,15 @@ export interface Form<Values> {
   set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void;
   /** What goes into a text field: `<TextInput label="Name" {...form.text('name')} />`. */
   text: (name: TextName<Values>, path?: string) => TextFieldProps;
+  /** What goes into a `DateField`. */
+  day: (
+    name: TextName<Values>,
+    path?: string,
+  ) => Omit<TextFieldProps, 'name' | 'onChange'> & { onChange: (day: string) => void };
   /** What the API said of a field, by the path in its `errors`: `charges[0].model`. */
   errorAt: (path: string) => string | undefined;
+  /** The paths that a field has asked for: what is wrong elsewhere is told below the fields. */
+  asked: ReadonlySet<string>;
   error: unknown;
   isBusy: boolean;
   submit: (event?: FormEvent) => void;
@@ -49,10 +57,12 @@ export function useForm<Values extends object>({
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
 
+  const asked = new Set<string>();
   const errorAt = (path: string): string | undefined => {
+    asked.add(path);
     if (error === null) return undefined;
-    const found = problemOf(error).errors?.filter((each) => each.path === path) ?? [];
-    return found.length === 0 ? undefined : found.map(({ message }) => message).join('; ');
+    const found = wordsOf(problemOf(error)).fields.filter((each) => each.path === path);
+    return found.length === 0 ? undefined : found.map(({ message }) => message).join(' ');
   };
   const set: Form<Values>['set'] = (field, value) =>
     setValues((before) => {
@@ -81,7 +91,13 @@ export function useForm<Values extends object>({
       onChange: (event) => set(field, event.currentTarget.value as Values[typeof field]),
       error: errorAt(path),
     }),
+    day: (field, path = field) => ({
+      value: String(values[field]),
+      onChange: (day) => set(field, day as Values[typeof field]),
+      error: errorAt(path),
+    }),
     errorAt,
+    asked,
     error,
     isBusy,
     submit(event) {
@@ -106,10 +122,17 @@ interface FormBoxProps<Values> {
 
 /** The fields, what went wrong, and the buttons. Enter sends it. */
 export function FormBox<Values>({ form, submitLabel, onCancel, children }: FormBoxProps<Values>) {
+  const box = useRef<HTMLFormElement>(null);
+  const wasBusy = useRef(false);
+  useEffect(() => {
+    // While it is sent its button cannot have the focus, which then is nowhere.
+    if (wasBusy.current && !form.isBusy && box.current !== null) focusAfterSending(box.current);
+    wasBusy.current = form.isBusy;
+  }, [form.isBusy]);
   return (
-    <form className="form" onSubmit={form.submit} noValidate>
+    <form ref={box} className="form" onSubmit={form.submit} noValidate>
       {children}
-      <ProblemBox error={form.error} />
+      <FormProblem form={form} />
       <div className="form-actions">
         {onCancel !== undefined && (
           <Button variant="default" onClick={onCancel}>
@@ -121,6 +144,34 @@ export function FormBox<Values>({ form, submitLabel, onCancel, children }: FormB
         </Button>
       </div>
     </form>
+  );
+}
+
+/** The first field that is wrong; else what is said below them; else the button, to go on from there. */
+function focusAfterSending(box: HTMLFormElement): void {
+  if (document.activeElement !== document.body && !box.contains(document.activeElement)) return;
+  const places = ['[aria-invalid="true"]', '.problem', 'button[type="submit"]'];
+  const place = places.map((each) => box.querySelector<HTMLElement>(each)).find((each) => each !== null);
+  place?.focus();
+}
+
+/** What went wrong, but for what stands at the fields. It comes after them: only then is it known what they have asked for. */
+function FormProblem<Values>({ form: { error, asked } }: { form: Form<Values> }) {
+  if (error === null) return null;
+  const { fields } = wordsOf(problemOf(error));
+  const elsewhere = fields.filter(({ path }) => !asked.has(path));
+  if (fields.length === 0) return <ProblemBox error={error} />;
+  return (
+    <div className="problem" role="alert" tabIndex={-1}>
+      <p className="problem-detail">
+        {fields.length === 1 ? 'One thing needs another look.' : `${fields.length} things need another look.`}
+      </p>
+      {elsewhere.map(({ path, message }) => (
+        <p key={path} className="problem-detail">
+          {path === '' ? message : `${fieldName(path)}: ${message}`}
+        </p>
+      ))}
+    </div>
   );
 }
 

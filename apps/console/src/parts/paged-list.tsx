@@ -23,7 +23,7 @@ export function PagedList<Row extends { id: string }>({ query, onPage, label, co
       {({ data, meta }) => (
         <>
           <DataTable label={label} columns={columns} rows={data} keyOf={({ id }) => id} empty={empty} />
-          <Paging meta={meta} onPage={onPage} />
+          <Paging meta={meta} onPage={onPage} label={label} />
         </>
       )}
     </Loaded>

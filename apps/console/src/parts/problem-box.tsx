@@ -1,14 +1,29 @@
 import { Button } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import { problemOf } from '../api/problem.ts';
 import { CopyButton } from './copy-button.tsx';
+import { wordsOf } from './problem-words.ts';
 
-/** What the API says went wrong, word for word. Where Weir itself failed, also the id by which its log knows the request. */
-export function ProblemBox({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+interface ProblemBoxProps {
+  error: unknown;
+  onRetry?: () => void;
+  /** Has the focus as soon as it is there: for what answers a press of a button. */
+  isFocused?: boolean;
+}
+
+/** What went wrong, in words. Where Weir itself failed, also the id by which its log knows the request. */
+export function ProblemBox({ error, onRetry, isFocused = false }: ProblemBoxProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isFocused && error !== null) box.current?.focus();
+  }, [error, isFocused]);
   if (error === null || error === undefined) return null;
-  const { detail, status = 0, request_id: requestId } = problemOf(error);
+  const problem = problemOf(error);
+  const { status = 0, request_id: requestId } = problem;
+  const { said, fields } = wordsOf(problem);
   return (
-    <div className="problem" role="alert">
-      <p className="problem-detail">{detail}</p>
+    <div ref={box} className="problem" role="alert" tabIndex={-1}>
+      <p className="problem-detail">{fields.length === 0 ? said : fields.map(({ message }) => message).join(' ')}</p>
       {requestId !== undefined && status >= 500 && (
         <p className="problem-request">
           Request <code>{requestId}</code> <CopyButton value={requestId} label="Copy the id of the request" />

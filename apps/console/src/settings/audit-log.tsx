@@ -1,29 +1,31 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { client, read, send, type Schema } from '../api/client.ts';
+import { Link } from '@tanstack/react-router';
+import { client, read, send } from '../api/client.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
+import { DateField } from '../parts/date-field.tsx';
+import { isDay } from '../parts/instants.ts';
 import { Loading } from '../parts/loading.tsx';
 import { Section } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import { useSearchState } from '../parts/search-state.ts';
 import { Time } from '../parts/time.tsx';
+import { actionWords, placeOf, sentFields, type AuditEntry } from './audit-words.ts';
 
-type Entry = Schema<'AuditEntry'>;
-
-const columns: Column<Entry>[] = [
+const columns: Column<AuditEntry>[] = [
   { title: 'When', cell: ({ created_at }) => <Time at={created_at} />, isTight: true },
   { title: 'Who', cell: actorOf, isTight: true },
   {
     title: 'What',
-    cell: ({ action, outcome }) => (
+    cell: (entry) => (
       <>
-        <code>{action}</code> {outcome === 'unknown' && <span className="status status-warn">outcome unknown</span>}
+        {actionWords(entry.action)} <PlaceOf entry={entry} />{' '}
+        {entry.outcome === 'unknown' && <span className="status status-warn">it is not known whether it was done</span>}
+        <Changes entry={entry} />
       </>
     ),
-    isTight: true,
   },
-  { title: 'Changes', cell: ({ changes }) => changesOf(changes), isExtra: true },
   { title: 'From', cell: ({ address }) => address ?? '–', isExtra: true, isTight: true },
 ];
 
@@ -69,17 +71,17 @@ export function AuditLog() {
           onBlur={({ currentTarget: { value } }) => change({ action: value.trim() })}
           onKeyDown={({ key, currentTarget: { value } }) => key === 'Enter' && change({ action: value.trim() })}
         />
-        <TextInput
-          type="date"
+        <DateField
           label="From"
+          placeholder="Any"
           value={state.from ?? ''}
-          onChange={({ currentTarget: { value } }) => change({ from: value })}
+          onChange={(day) => (day === '' || isDay(day)) && change({ from: day })}
         />
-        <TextInput
-          type="date"
+        <DateField
           label="To"
+          placeholder="Any"
           value={state.to ?? ''}
-          onChange={({ currentTarget: { value } }) => change({ to: value })}
+          onChange={(day) => (day === '' || isDay(day)) && change({ to: day })}
         />
       </div>
       {isReversed && <ReversedDates />}
@@ -103,15 +105,33 @@ export function AuditLog() {
   );
 }
 
-function actorOf({ actor }: Entry): string {
+function actorOf({ actor }: AuditEntry): string {
   if (actor.type === 'operator') return 'operator';
   return actor.email ?? (actor.type === 'api_key' ? `API key ${actor.id ?? ''}` : 'a person who is gone');
 }
 
-function changesOf(changes: Entry['changes']) {
-  if (changes === null || Object.keys(changes).length === 0) return '–';
-  const short = Object.entries(changes)
-    .map(([field, value]) => `${field}: ${JSON.stringify(value)}`)
-    .join(', ');
-  return <span className="changes">{short}</span>;
+function PlaceOf({ entry }: { entry: AuditEntry }) {
+  const place = placeOf(entry);
+  if (place === undefined) return null;
+  return (
+    <Link to={place.to} search={place.search ?? {}}>
+      {place.label}
+    </Link>
+  );
+}
+
+/** What was sent, field by field. */
+function Changes({ entry }: { entry: AuditEntry }) {
+  const fields = sentFields(entry);
+  if (fields.length === 0) return null;
+  return (
+    <dl className="changes">
+      {fields.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}: </dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }

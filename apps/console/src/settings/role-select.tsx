@@ -2,10 +2,18 @@ import { Select } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
-import { problemOf } from '../api/problem.ts';
+import { problemOf, type Problem } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
+import { wordsOf } from '../parts/problem-words.ts';
 
 type User = Schema<'User'>;
+
+/** The id of the request only where Weir itself failed. */
+function saidOf(problem: Problem): string {
+  const { request_id: id, status = 0 } = problem;
+  const { said } = wordsOf(problem);
+  return id === undefined || status < 500 ? said : `${said} (request ${id})`;
+}
 
 /** The role of a person, changed where it stands. A refusal, such as for the last admin, stands below it. */
 export function RoleSelect({ user }: { user: User }) {
@@ -31,9 +39,7 @@ export function RoleSelect({ user }: { user: User }) {
       value={user.role}
       onChange={(role) => role !== null && void change(role)}
       disabled={isBusy}
-      error={
-        problem && `${problem.detail}${problem.request_id === undefined ? '' : ` (request ${problem.request_id})`}`
-      }
+      error={problem && saidOf(problem)}
       allowDeselect={false}
       w={110}
     />

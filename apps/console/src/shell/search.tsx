@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type KeyboardEvent } from 'react';
 import { read } from '../api/client.ts';
+import { useFocusBack } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { DESTINATIONS } from './navigation.ts';
@@ -18,19 +19,24 @@ interface Found {
 /** As many of each kind as one takes in at a glance. */
 const FOUND_MAX = 6;
 
+/** How the number of an invoice may begin: with its prefix, of which two characters are there. */
+const NUMBER = /^[A-Z0-9][A-Z0-9._/-]+$/i;
+
 /** While one types, the API is not asked for each letter. */
 const PAUSE_MS = 150;
 
-export function Search({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function Search({ onClose }: { onClose: () => void }) {
+  useFocusBack();
   return (
     <Modal
-      opened={isOpen}
+      opened
       onClose={onClose}
       withCloseButton={false}
+      returnFocus={false}
       padding={0}
       attributes={{ content: { 'aria-label': 'Search' } }}
     >
-      {isOpen && <SearchBox onClose={onClose} />}
+      <SearchBox onClose={onClose} />
     </Modal>
   );
 }
@@ -44,6 +50,17 @@ function SearchBox({ onClose }: { onClose: () => void }) {
     ...read('/api/v1/customers', { query: { search, page_size: FOUND_MAX } }),
     enabled: search !== '',
   });
+  const isNumber = NUMBER.test(search);
+  const invoices = useQuery({
+    ...read('/api/v1/invoices', { query: { search, page_size: FOUND_MAX } }),
+    enabled: isNumber,
+  });
+  const billed = (isNumber ? (invoices.data?.data ?? []) : []).map((invoice): Found => ({
+    id: invoice.id,
+    label: invoice.invoice_number ?? '',
+    kind: 'Invoice',
+    to: `/invoices/${invoice.id}`,
+  }));
   const pages = DESTINATIONS.flatMap((group) => group.pages)
     .filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()))
     .map(({ to, label }): Found => ({ id: to, label, kind: 'Page', to }));
@@ -57,7 +74,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
   const events: Found[] = /^[0-9a-f-]{36}$/.test(typed.trim())
     ? [{ id: 'event', label: typed.trim(), kind: 'Event', to: `/events?event=${typed.trim()}` }]
     : [];
-  const found = [...events, ...named, ...pages];
+  const found = [...events, ...billed, ...named, ...pages];
   const at = Math.min(active, Math.max(found.length - 1, 0));
 
   const open = (item: Found | undefined): void => {
@@ -79,7 +96,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
         size="md"
         data-autofocus
         leftSection={<Icon name="search" />}
-        placeholder="Customers, pages, the id of an event"
+        placeholder="Customers, pages, the number of an invoice, the id of an event"
         aria-label="Search"
         role="combobox"
         aria-expanded
@@ -92,7 +109,7 @@ function SearchBox({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <ProblemBox error={customers.error} />
+      <ProblemBox error={customers.error ?? invoices.error} />
       <ul id="search-found" role="listbox" aria-label="Found">
         {found.map((item, index) => (
           // The field has the focus and the keys; the pointer may choose too.
@@ -110,7 +127,9 @@ function SearchBox({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="search-none">{customers.isFetching ? 'Searching …' : 'Nothing found.'}</p>}
+      {found.length === 0 && (
+        <p className="search-none">{customers.isFetching || invoices.isFetching ? 'Searching …' : 'Nothing found.'}</p>
+      )}
     </div>
   );
 }

@@ -74,9 +74,9 @@ export function Shell() {
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
       </main>
-      <Search isOpen={dialog === 'search'} onClose={() => setDialog(undefined)} />
+      {dialog === 'search' && <Search onClose={() => setDialog(undefined)} />}
       <SignInAgain />
-      <ShortcutHelp isOpen={dialog === 'help'} onClose={() => setDialog(undefined)} />
+      {dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}
     </div>
   );
 }

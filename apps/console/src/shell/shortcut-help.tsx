@@ -1,9 +1,10 @@
-import { Kbd, Modal } from '@mantine/core';
+import { Kbd } from '@mantine/core';
+import { Dialog } from '../parts/dialog.tsx';
 import { DESTINATIONS } from './navigation.ts';
 
-export function ShortcutHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Keys" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title="Keys" onClose={onClose}>
       <dl className="keys">
         {DESTINATIONS.flatMap(({ pages }) => pages).map(({ key, label }) => (
           <div key={key}>
@@ -26,6 +27,6 @@ export function ShortcutHelp({ isOpen, onClose }: { isOpen: boolean; onClose: ()
           </dd>
         </div>
       </dl>
-    </Modal>
+    </Dialog>
   );
 }

@@ -6,6 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { client, send } from '../api/client.ts';
 import { setSessionOver, useSessionOver } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
+import { useFocusBack } from '../parts/dialog.tsx';
 import { FormBox, useForm } from '../parts/form.tsx';
 
 /** Escape would close the dialog below, and lose what was typed in it. */
@@ -14,18 +15,23 @@ const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': 'true' };
 const nothing = (): void => {};
 
 export function SignInAgain() {
-  const isOver = useSessionOver();
+  return useSessionOver() ? <SignInDialog /> : null;
+}
+
+function SignInDialog() {
+  useFocusBack();
   return (
     <Modal
-      opened={isOver}
+      opened
       onClose={nothing}
       title="Your session has ended"
       withCloseButton={false}
+      returnFocus={false}
       closeOnClickOutside={false}
       closeOnEscape={false}
       zIndex={400}
     >
-      {isOver && <SignInForm />}
+      <SignInForm />
     </Modal>
   );
 }

@@ -6,6 +6,7 @@ import { setSessionOver } from '../api/session-end.ts';
 import { signOut, useSession } from '../api/session.ts';
 import { Icon } from '../parts/icons.tsx';
 import { notify } from '../parts/notices.tsx';
+import { wordsOf } from '../parts/problem-words.ts';
 
 const SCHEMES = [
   { value: 'light', label: 'Light' },
@@ -27,7 +28,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
       queries.clear();
       setSessionOver(false);
     },
-    onError: (error) => notify(problemOf(error).detail, 'bad'),
+    onError: (error) => notify(wordsOf(problemOf(error)).said, 'bad'),
   });
   return (
     <Menu position="top-start" width={240}>

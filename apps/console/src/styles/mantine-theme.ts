@@ -37,7 +37,8 @@ export const mantineTheme = createTheme({
     PasswordInput: small,
     Popover: { defaultProps: { shadow: 'md', transitionProps: { duration: 80 } } },
     SegmentedControl: small,
-    Select: { defaultProps: { size: 'xs', comboboxProps: { transitionProps: { duration: 60 } } } },
+    // A dialog whose first field it is does not begin with a list over its other fields.
+    Select: { defaultProps: { size: 'xs', openOnFocus: false, comboboxProps: { transitionProps: { duration: 60 } } } },
     Switch: small,
     Textarea: { defaultProps: { size: 'xs', autosize: true, minRows: 2 } },
     TextInput: small,

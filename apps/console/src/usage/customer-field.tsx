@@ -1,11 +1,11 @@
 import { Autocomplete } from '@mantine/core';
-import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { read } from '../api/client.ts';
 
-/** While one types, neither the customers nor the page are asked for each letter. */
-const PAUSE_MS = 250;
+/** While one types, the API is not asked for each letter. */
+const PAUSE_MS = 150;
 
 interface CustomerFieldProps {
   /** The external id; undefined for all customers. */
@@ -13,42 +13,66 @@ interface CustomerFieldProps {
   onChange: (externalId: string | undefined) => void;
 }
 
-/** A customer by external id. Those that have no record yet have usage too, so any text will do. */
-export function CustomerField({ value, onChange }: CustomerFieldProps) {
-  const [typed, setTyped] = useState(value ?? '');
-  const [search] = useDebouncedValue(typed.trim(), PAUSE_MS);
-  const found = useQuery({
-    ...read('/api/v1/customers', { query: { search, page_size: 8 } }),
-    enabled: search !== '' && search !== value,
-  });
-  const [sent, setSent] = useState(value ?? '');
-  const apply = useDebouncedCallback((text: string) => {
-    setSent(text);
-    onChange(text === '' ? undefined : text);
-  }, PAUSE_MS);
+/**
+ * A customer by external id, which is found by the name, too. Those that have no record yet have usage as well, so any text will
+ * do. What is typed counts when one is chosen, at Enter, and when the field is left: a part of an id is no customer.
+ */
+export function CustomerField({ value = '', onChange }: CustomerFieldProps) {
+  const [typed, setTyped] = useState(value);
+  const [isLooking, setLooking] = useState(false);
   const [given, setGiven] = useState(value);
   if (given !== value) {
+    // A link, or the way back.
     setGiven(value);
-    // Not what was typed here: a link, or the way back.
-    if ((value ?? '') !== sent) {
-      setSent(value ?? '');
-      setTyped(value ?? '');
-    }
+    setTyped(value);
   }
+  // What is chosen already is no search: then the first of all are offered.
+  const [search] = useDebouncedValue(typed.trim() === value ? '' : typed.trim(), PAUSE_MS);
+  const found = useQuery({
+    ...read('/api/v1/customers', { query: { search, page_size: 8 } }),
+    enabled: isLooking,
+    placeholderData: keepPreviousData,
+  });
+  const names = new Map((found.data?.data ?? []).map((each) => [each.external_id, each.name]));
+  const take = (text: string): void => {
+    setTyped(text);
+    if (text !== value) onChange(text === '' ? undefined : text);
+  };
   return (
     <Autocomplete
       label="Customer"
       size="xs"
       placeholder="All"
-      data={[...new Set((found.data?.data ?? []).map(({ external_id: id }) => id))]}
+      data={[...names.keys()]}
       // What the API found by name is an id that does not hold the name.
       filter={({ options }) => options}
+      renderOption={({ option }) => <Suggestion id={option.value} name={names.get(option.value)} />}
+      comboboxProps={{ width: 260, position: 'bottom-start' }}
+      clearable
+      clearButtonProps={{ 'aria-label': 'All customers' }}
+      onClear={() => take('')}
       value={typed}
-      onChange={(text) => {
-        setTyped(text);
-        apply(text.trim());
+      onChange={setTyped}
+      onOptionSubmit={take}
+      onFocus={({ currentTarget }) => {
+        setLooking(true);
+        currentTarget.select();
       }}
-      w={150}
+      onBlur={() => take(typed.trim())}
+      onKeyDown={({ key, currentTarget }) => {
+        // With the arrows one has chosen one of the list, which then takes Enter for itself.
+        if (key === 'Enter' && !currentTarget.hasAttribute('aria-activedescendant')) take(typed.trim());
+      }}
+      w={170}
     />
+  );
+}
+
+function Suggestion({ id, name }: { id: string; name: string | null | undefined }) {
+  if (name === null || name === undefined) return id;
+  return (
+    <span className="suggestion">
+      {name} <span className="muted">{id}</span>
+    </span>
   );
 }

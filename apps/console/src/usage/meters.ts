@@ -33,3 +33,8 @@ const TOTALS: Record<string, string> = {
 export function totalOf(aggregation: string): string {
   return TOTALS[aggregation] ?? aggregation;
 }
+
+/** What its quantities count, in words: events where it counts those, and nothing where nobody has named a unit. */
+export function unitOf({ unit, aggregation_type: aggregation }: Pick<Meter, 'unit' | 'aggregation_type'>): string {
+  return unit ?? (aggregation === 'COUNT' ? 'events' : '');
+}

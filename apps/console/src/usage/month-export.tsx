@@ -1,8 +1,9 @@
-import { Button, Modal, Select, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { read } from '../api/client.ts';
 import { PAGE_SIZE_MAX, readPages } from '../api/pages.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { toCsv } from '../parts/csv.ts';
 import { formatDecimal } from '../parts/decimals.ts';
@@ -19,14 +20,11 @@ export function MonthExport() {
       <Button variant="default" leftSection={<Icon name="download" />} onClick={() => setOpen(true)}>
         Export a month
       </Button>
-      <Modal
-        opened={isOpen}
-        onClose={() => setOpen(false)}
-        title="Export a month"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        {isOpen && <ExportForm onDone={() => setOpen(false)} />}
-      </Modal>
+      {isOpen && (
+        <Dialog title="Export a month" onClose={() => setOpen(false)}>
+          <ExportForm onDone={() => setOpen(false)} />
+        </Dialog>
+      )}
     </>
   );
 }

@@ -51,7 +51,7 @@ export function TopCustomers({ meter, window }: { meter: Meter; window: UsageWin
               keyOf={({ customer_external_id: id }) => id}
               empty={<p>No customer used {meter.name} in these days.</p>}
             />
-            <Paging meta={meta} onPage={setPage} />
+            <Paging meta={meta} onPage={setPage} label="Top customers" />
           </>
         )}
       </Loaded>

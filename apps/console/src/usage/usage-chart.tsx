@@ -3,25 +3,27 @@ import type { Answer } from '../api/client.ts';
 import { Chart, type Series } from '../parts/chart.tsx';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { forDrawing, formatDecimal } from '../parts/decimals.ts';
-import { formatInstant } from '../parts/instants.ts';
-import { addsUp, totalOf, type Meter } from './meters.ts';
-import { BUCKET_WORDS, type Bucket } from './window.ts';
+import { formatDays, formatMinute, formatMonth } from '../parts/instants.ts';
+import { addsUp, totalOf, unitOf, type Meter } from './meters.ts';
+import { BUCKET_WORDS, type Bucket, type UsageWindow } from './window.ts';
 
 export type MeterUsage = Answer<'/api/v1/meters/{id}/usage'>;
-type Row = MeterUsage['grouped_data'][number] & { before: string | null | undefined };
+type Row = MeterUsage['grouped_data'][number] & { words: string; before: string | null | undefined };
 
 interface UsageChartProps {
   meter: Meter;
   usage: MeterUsage;
   before: MeterUsage | undefined;
-  zone: string;
-  by: Bucket;
+  /** What was asked for. */
+  window: UsageWindow;
 }
 
 /** The chart, and beside it the numbers that it draws. */
-export function UsageChart({ meter, usage, before, zone, by }: UsageChartProps) {
+export function UsageChart({ meter, usage, before, window: { zone, by } }: UsageChartProps) {
+  const words = wordsOf(usage, zone, by);
   const rows = usage.grouped_data.map((row, index): Row => ({
     ...row,
+    words: words[index] ?? row.period,
     before: before === undefined ? undefined : before.grouped_data[index]?.usage,
   }));
   const times = useMemo(() => usage.grouped_data.map(({ period_start: start }) => Date.parse(start) / 1_000), [usage]);
@@ -40,10 +42,9 @@ export function UsageChart({ meter, usage, before, zone, by }: UsageChartProps) 
     ],
     [meter.name, usage, before],
   );
-  const words = (row: Row): string => wordsOf(row, zone, by);
-  const unit = meter.unit ?? '';
+  const unit = unitOf(meter);
   const columns: Column<Row>[] = [
-    { title: BUCKET_WORDS[by], cell: words },
+    { title: BUCKET_WORDS[by], cell: ({ words }) => words },
     { title: 'Usage', isNumber: true, cell: ({ usage: used }) => formatDecimal(used) },
     ...(before === undefined
       ? []
@@ -54,7 +55,7 @@ export function UsageChart({ meter, usage, before, zone, by }: UsageChartProps) 
     const row = rows[index];
     if (row === undefined) return '';
     const earlier = row.before === undefined ? '' : `, before ${formatDecimal(row.before)}`;
-    return `${words(row)}: ${formatDecimal(row.usage)} ${unit}${earlier}`;
+    return `${row.words}: ${formatDecimal(row.usage)} ${unit}${earlier}`;
   };
   return (
     <div className="usage-split">
@@ -63,6 +64,7 @@ export function UsageChart({ meter, usage, before, zone, by }: UsageChartProps) 
         times={times}
         series={series}
         zone={zone}
+        unit={unit}
         kind={addsUp(meter.aggregation_type) ? 'bars' : 'line'}
         describe={describe}
       />
@@ -79,12 +81,16 @@ export function UsageChart({ meter, usage, before, zone, by }: UsageChartProps) 
   );
 }
 
-function wordsOf({ period, period_start: start }: Row, zone: string, by: Bucket): string {
-  if (by === 'hour') return formatInstant(start, zone).replace(/:\d\d$/, '');
-  const options: Intl.DateTimeFormatOptions =
-    by === 'month'
-      ? { month: 'long', year: 'numeric' }
-      : { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' };
-  if (by === 'week') return period;
-  return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone }).format(new Date(start));
+/** Which time each bucket is of. A week that the window cuts is told by the days of it that count. */
+function wordsOf(
+  { grouped_data: buckets, period_start: first, period_end: last }: MeterUsage,
+  zone: string,
+  by: Bucket,
+) {
+  return buckets.map(({ period_start: start }, index) => {
+    if (by === 'hour') return formatMinute(start, zone);
+    if (by === 'month') return formatMonth(start, zone);
+    const from = Date.parse(start) < Date.parse(first) ? first : start;
+    return formatDays(from, buckets[index + 1]?.period_start ?? last, zone);
+  });
 }

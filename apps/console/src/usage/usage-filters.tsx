@@ -1,8 +1,10 @@
-import { Select, TextInput } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { dateIn, timeZones } from '../parts/instants.ts';
+import { DateField } from '../parts/date-field.tsx';
+import { dateIn, isDay, timeZones } from '../parts/instants.ts';
 import type { SearchTexts } from '../routes.ts';
 import { CustomerField } from './customer-field.tsx';
+import { MeterSelect } from './meter-select.tsx';
 import type { Meter } from './meters.ts';
 import { PRESETS, presetOf, type UsageWindow } from './window.ts';
 
@@ -20,14 +22,10 @@ export function UsageFilters({ meters, meter, window }: UsageFiltersProps) {
     void navigate({ search: (before: SearchTexts) => ({ ...before, ...changed }), replace: true });
   return (
     <div className="toolbar">
-      <Select
-        label="Meter"
-        data={meters.map(({ id, name }) => ({ value: id, label: name }))}
+      <MeterSelect
+        meters={meters}
         value={meter.id}
-        onChange={(id) => set({ meter: id ?? undefined, group: undefined })}
-        searchable
-        allowDeselect={false}
-        w={190}
+        onChange={(id) => set({ meter: id ?? undefined, group: undefined, value: undefined })}
       />
       <CustomerField value={search.customer} onChange={(customer) => set({ customer })} />
       <Select
@@ -41,19 +39,17 @@ export function UsageFilters({ meters, meter, window }: UsageFiltersProps) {
         allowDeselect={false}
         w={130}
       />
-      <TextInput
+      <DateField
         label="From"
-        type="date"
         max={window.to}
         value={window.from}
-        onChange={({ currentTarget: { value } }) => value !== '' && set({ from: value, to: window.to })}
+        onChange={(day) => isDay(day) && set({ from: day, to: window.to })}
       />
-      <TextInput
+      <DateField
         label="To"
-        type="date"
         min={window.from}
         value={window.to}
-        onChange={({ currentTarget: { value } }) => value !== '' && set({ to: value, from: window.from })}
+        onChange={(day) => isDay(day) && set({ to: day, from: window.from })}
       />
       <Select
         label="Time zone"

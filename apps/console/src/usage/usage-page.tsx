@@ -14,6 +14,7 @@ import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import type { SearchTexts } from '../routes.ts';
+import { useFirstMeter, useRemembered } from './first-meter.ts';
 import { MetadataGroups } from './metadata-groups.tsx';
 import { totalOf, useMeters, type Meter } from './meters.ts';
 import { MonthExport } from './month-export.tsx';
@@ -27,28 +28,30 @@ const REFRESH_MS = 1_500;
 
 export function UsagePage() {
   const meters = useMeters();
-  const search = useSearch({ from: '/shell/usage' });
-  const window = windowOf(search);
-  const isReversed = areReversed(window.from, window.to);
   return (
     <Page title="Usage" actions={<MonthExport />}>
       <Loaded query={meters} rows={12}>
-        {(all) => {
-          const meter = all.find(({ id }) => id === search.meter) ?? all[0];
-          if (meter === undefined) return <NoMeters />;
-          return (
-            <>
-              <UsageFilters meters={all} meter={meter} window={window} />
-              {isReversed ? (
-                <ReversedDates />
-              ) : (
-                <UsageOfMeter key={meter.id} meter={meter} window={window} customer={search.customer} />
-              )}
-            </>
-          );
-        }}
+        {(all) => <UsageOfOne meters={all} />}
       </Loaded>
     </Page>
+  );
+}
+
+function UsageOfOne({ meters }: { meters: readonly Meter[] }) {
+  const search = useSearch({ from: '/shell/usage' });
+  const meter = useFirstMeter(meters, search.meter);
+  const window = windowOf(search);
+  if (meter === null) return <Loading rows={12} />;
+  if (meter === undefined) return <NoMeters />;
+  return (
+    <>
+      <UsageFilters meters={meters} meter={meter} window={window} />
+      {areReversed(window.from, window.to) ? (
+        <ReversedDates />
+      ) : (
+        <UsageOfMeter key={meter.id} meter={meter} window={window} customer={search.customer} />
+      )}
+    </>
   );
 }
 
@@ -102,6 +105,7 @@ interface UsageOfMeterProps {
 }
 
 function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
+  useRemembered(meter);
   const { compare, group, value } = useSearch({ from: '/shell/usage' });
   const navigate = useNavigate({ from: '/usage' });
   const isComparing = compare === '1';
@@ -157,7 +161,7 @@ function UsageOfMeter({ meter, window, customer }: UsageOfMeterProps) {
             {isComparing && (before.isPending || before.isPlaceholderData) ? (
               <Loading rows={10} />
             ) : (
-              <UsageChart meter={meter} usage={data} before={earlier} zone={asked.zone} by={asked.by} />
+              <UsageChart meter={meter} usage={data} before={earlier} window={asked} />
             )}
           </>
         )}

@@ -1,0 +1,78 @@
+import { beforeEach, expect, test } from 'vitest';
+import { buildSentWrites, type SentWrite, type SentWrites } from './sent-writes.ts';
+
+/** What a browser keeps of a tab: its keys are the names of what is in it. */
+class Kept {
+  [name: string]: unknown;
+  getItem(name: string): string | null {
+    return typeof this[name] === 'string' ? this[name] : null;
+  }
+  setItem(name: string, value: string): void {
+    this[name] = value;
+  }
+  removeItem(name: string): void {
+    delete this[name];
+  }
+}
+
+const CREDITS = 'https://weir.example/api/v1/customers/c1/credits';
+
+let kept: Kept;
+let writes: SentWrites;
+const sent = (method: string, url: string, body = ''): SentWrite => {
+  const write = writes.begin(method, url, body);
+  if (write === undefined) throw new Error(`${method} ${url} has no key`);
+  return write;
+};
+
+beforeEach(() => {
+  kept = new Kept();
+  writes = buildSentWrites(kept);
+});
+
+test('what is sent again before its outcome is known has its key again, and what was changed has another', () => {
+  const first = sent('POST', CREDITS, '{"amount":"10.00"}');
+  expect(first.key).toMatch(/^[0-9a-f]{32}$/);
+  expect(sent('POST', CREDITS, '{"amount":"10.00"}').key).toBe(first.key);
+  expect(sent('POST', CREDITS, '{"amount":"20.00"}').key).not.toBe(first.key);
+});
+
+test('the same thing once more after it was done, or refused, is another one', () => {
+  for (const isDone of [true, false]) {
+    const first = sent('POST', CREDITS, '{"amount":"10.00"}');
+    writes.settle(first, isDone);
+    expect(sent('POST', CREDITS, '{"amount":"10.00"}').key).not.toBe(first.key);
+  }
+});
+
+test('what was done to a thing since makes what was not known before it another request', () => {
+  const meter = 'https://weir.example/api/v1/meters/m1';
+  const archived = sent('PATCH', meter, '{"status":"ARCHIVED"}');
+  const credit = sent('POST', CREDITS, '{"amount":"10.00"}');
+  writes.settle(sent('PATCH', meter, '{"status":"ACTIVE"}'), true);
+  expect(sent('PATCH', meter, '{"status":"ARCHIVED"}').key).not.toBe(archived.key);
+  expect(sent('POST', CREDITS, '{"amount":"10.00"}').key).toBe(credit.key);
+});
+
+test('nothing of a password is kept in the browser, and nothing at all after a sign-out', () => {
+  const password = sent('POST', 'https://weir.example/api/v1/auth/password', '{"new_password":"correct horse"}');
+  expect(Object.keys(kept).join()).not.toContain('correct horse');
+  expect(sent('POST', 'https://weir.example/api/v1/auth/password', '{"new_password":"correct horse"}').key).toBe(
+    password.key,
+  );
+  sent('POST', CREDITS, '{"amount":"10.00"}');
+  writes.forget();
+  expect(Object.keys(kept)).toEqual([]);
+});
+
+test('reads, sign-ins and what only computes have no key', () => {
+  for (const [method, path] of [
+    ['GET', 'plans'],
+    ['POST', 'auth/login'],
+    ['POST', 'auth/password-reset'],
+    ['POST', 'charges/evaluate'],
+  ] as const) {
+    expect(writes.begin(method, `https://weir.example/api/v1/${path}`, '{}')).toBeUndefined();
+  }
+  expect(writes.begin('POST', 'https://weir.example/api/v1/users/u1/password-reset', '')).toBeDefined();
+});

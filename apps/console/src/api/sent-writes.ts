@@ -1,0 +1,75 @@
+// The keys by which a write can be sent again without being done twice. What a person sends has one key for as long as it is not
+// known what became of it: through an answer that never came, a refusal to wait, a session that ended, and a page loaded anew.
+// Whatever else is sent has a key of its own, and so has the same thing once more after the first was done.
+
+const PREFIX = 'weir-sent-';
+
+/** Of these the body must not be kept in the browser, so their keys end with the page. */
+const SECRET = /\/api\/v1\/auth\//;
+
+/** These refuse a key, since it is not known whose it would be, or compute and keep nothing. */
+const WITHOUT_KEY = [
+  /\/auth\/(?:signup|login|logout|invitation|invitation\/accept|password-reset|password-reset\/request)$/,
+  /\/(?:evaluate|recompute|preview|preview-invoice)$/,
+];
+
+/** What a browser keeps of a tab. Its keys are the names of what is in it. */
+interface TabStorage {
+  getItem(name: string): string | null;
+  setItem(name: string, value: string): void;
+  removeItem(name: string): void;
+}
+
+/** One write, as it is known until its outcome is. */
+export interface SentWrite {
+  key: string;
+  /** What it changes: two writes of one thing follow each other. */
+  thing: string;
+  name: string;
+}
+
+export interface SentWrites {
+  /** Returns a write with its key, by what it asks for; undefined for what is safe to repeat, or takes no key. */
+  begin(method: string, url: string, body: string): SentWrite | undefined;
+  /** Its outcome is known: the same thing sent again is another one, and so is whatever was not known of that thing before. */
+  settle(write: SentWrite, isDone: boolean): void;
+  /** Forgets them all, as the next person at this browser must find nothing of this one. */
+  forget(): void;
+}
+
+export function buildSentWrites(storage: TabStorage): SentWrites {
+  const ofThisPage = new Map<string, string>();
+  /** A browser that has no room for it keeps it for as long as the page is open. */
+  const keep = (name: string, key: string): void => {
+    try {
+      storage.setItem(name, key);
+    } catch {
+      ofThisPage.set(name, key);
+    }
+  };
+  const drop = (isDropped: (name: string) => boolean): void => {
+    for (const name of Object.keys(storage)) if (isDropped(name)) storage.removeItem(name);
+    for (const name of ofThisPage.keys()) if (isDropped(name)) ofThisPage.delete(name);
+  };
+  return {
+    begin(method, url, body) {
+      const path = new URL(url).pathname;
+      if (method === 'GET' || method === 'HEAD' || WITHOUT_KEY.some((each) => each.test(path))) return undefined;
+      const thing = `${PREFIX}${path.split('/').slice(0, 5).join('/')}`;
+      const name = `${thing} ${method} ${path} ${body}`;
+      const key = ofThisPage.get(name) ?? storage.getItem(name) ?? newKey();
+      if (SECRET.test(path)) ofThisPage.set(name, key);
+      else keep(name, key);
+      return { key, thing, name };
+    },
+    settle({ thing, name }, isDone) {
+      drop((each) => each === name || (isDone && each.startsWith(`${thing} `)));
+    },
+    forget: () => drop((name) => name.startsWith(PREFIX)),
+  };
+}
+
+/** 128 random bits. `randomUUID` is not there over plain HTTP, where a Weir on another machine may be looked at. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,52 @@
+import { Modal } from '@mantine/core';
+import { useEffect, useState, type ReactNode } from 'react';
+import { focusFirstOf, placesOf } from './focus.ts';
+
+interface DialogProps {
+  title: string;
+  size?: string;
+  onClose: () => void;
+  /** False while closing it by a wrong click would lose something for good. */
+  isEasilyClosed?: boolean;
+  children: ReactNode;
+}
+
+/**
+ * A dialog, which is there for as long as it is mounted. Its first field has the focus. When it goes, the focus is back where it
+ * was; and where that is gone too, as after a delete, on the nearest thing around it that is left.
+ */
+export function Dialog({ title, size = 'md', onClose, isEasilyClosed = true, children }: DialogProps) {
+  useFocusBack();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      size={size}
+      returnFocus={false}
+      closeOnClickOutside={isEasilyClosed}
+      closeOnEscape={isEasilyClosed}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <div ref={chooseFirstField}>{children}</div>
+    </Modal>
+  );
+}
+
+/** Brings the focus back when the component goes. */
+export function useFocusBack(): void {
+  // Before anything of the dialog is there, so that what is focused is what opened it.
+  const [places] = useState(placesOf);
+  useEffect(() => () => focusFirstOf(places), [places]);
+}
+
+const FIELD = 'input:not([type="hidden"]):not([disabled]), textarea:not([disabled]), select:not([disabled])';
+
+/** By itself the first thing that can be focused is the button that closes the dialog. */
+function chooseFirstField(content: HTMLElement | null): void {
+  if (content === null || content.querySelector('[data-autofocus]') !== null) return;
+  const first = content.querySelector<HTMLInputElement>(FIELD);
+  // Of choices it is the one that is chosen: the others cannot be reached by Tab.
+  const field = first?.type === 'radio' ? content.querySelector<HTMLElement>('input[type="radio"]:checked') : first;
+  field?.setAttribute('data-autofocus', 'true');
+}

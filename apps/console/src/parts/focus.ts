@@ -1,0 +1,30 @@
+// Where the focus goes when what had it is gone: without this a keyboard begins at the top of the page again.
+
+const FOCUSABLE = 'a[href], button:not([disabled]), input:not([disabled]), textarea:not([disabled]), [tabindex]';
+
+/** Returns what is focused now, and what could be instead of it, the nearest first. */
+export function placesOf(): HTMLElement[] {
+  const focused = document.activeElement;
+  if (!(focused instanceof HTMLElement) || focused === document.body) return [];
+  const places = [focused];
+  // An entry of a menu goes with its menu; the button that opened the menu stays.
+  const menu = focused.closest('[role="menu"]')?.getAttribute('aria-labelledby');
+  const opener = typeof menu === 'string' ? document.getElementById(menu) : null;
+  if (opener !== null) places.push(opener);
+  for (let around = focused.parentElement; around !== null; around = around.parentElement) {
+    if (around.matches(FOCUSABLE)) places.push(around);
+  }
+  return places;
+}
+
+/** Focuses the first of these that is still there; else the title of the page. */
+export function focusFirstOf(places: readonly HTMLElement[]): void {
+  const place = places.find((each) => each.isConnected && each.matches(FOCUSABLE));
+  // The page itself is no better than its title, which says where one is.
+  if (place !== undefined && place.id !== 'main') return place.focus();
+  // What was opened over a dialog leaves the dialog.
+  const dialog = [...document.querySelectorAll<HTMLElement>('[role="dialog"]')].at(-1);
+  const target =
+    dialog?.querySelector<HTMLElement>('[data-autofocus]') ?? document.querySelector<HTMLElement>('#main h1');
+  target?.focus();
+}

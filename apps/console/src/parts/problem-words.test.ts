@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { fieldName, fieldWords, wordsOf } from './problem-words.ts';
+
+test('what the API says of a field is said to a person', () => {
+  expect(fieldWords('is required')).toBe('Fill this in.');
+  expect(fieldWords('must have 1 to 255 characters')).toBe('Fill this in, with at most 255 characters.');
+  expect(fieldWords('must be the id of a customer record')).toBe('Choose a customer.');
+  expect(fieldWords('must be a number, or a decimal in a text such as "0.05"; it must have at most 9 digits')).toBe(
+    'Enter a number, such as 0.05.',
+  );
+  // What is not known here is a sentence all the same.
+  expect(fieldWords('must be at most 12 periods ago')).toBe('This must be at most 12 periods ago.');
+  expect(fieldWords('must not name a customer_external_id twice')).toBe(
+    'This must not name a customer external id twice.',
+  );
+});
+
+test('a refusal that is about one field stands there', () => {
+  const taken = wordsOf({ code: 'lookup_key_taken', detail: 'Another feature has this lookup_key.' });
+  expect(taken.fields).toEqual([{ path: 'lookup_key', message: taken.said }]);
+  expect(taken.said).not.toContain('_');
+  expect(wordsOf({ code: 'last_admin', detail: 'This is the only admin.' })).toEqual({
+    said: 'This is the only admin.',
+    fields: [],
+  });
+  expect(fieldName('charges[0].unit_price')).toBe('Unit price');
+});

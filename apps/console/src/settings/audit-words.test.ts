@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { actionWords, placeOf, sentFields, type AuditEntry } from './audit-words.ts';
+
+const ID = '01890000-0000-7000-8000-000000000004';
+const entry = (action: string, changes: AuditEntry['changes'] = null): AuditEntry => ({
+  id: ID,
+  created_at: '2026-11-23T12:00:00Z',
+  action,
+  resource_type: action.split('.')[0] ?? '',
+  resource_id: ID,
+  actor: { type: 'user', id: ID, email: 'ada@example.com' },
+  address: null,
+  user_agent: null,
+  changes,
+  outcome: 'done',
+});
+
+test('what was done is said in words, also where nobody has written them down', () => {
+  expect(actionWords('credit.create')).toBe('Granted credit');
+  expect(actionWords('api_key.delete')).toBe('Deleted an API key');
+  expect(actionWords('usage_move.create')).toBe('Made a usage move');
+});
+
+test('an entry leads to what was changed, or to what it is a part of, and not to what is gone', () => {
+  expect(placeOf(entry('plan.update', { name: 'Scale' }))).toEqual({ to: `/plans/${ID}`, label: 'Scale' });
+  expect(placeOf(entry('charge.create', { plan_id: 'p1', unit_price: '49' }))).toEqual({
+    to: '/plans/p1',
+    label: 'The plan',
+  });
+  const credit = { to: '/customers/c1', search: { tab: 'credits' }, label: 'The customer' };
+  expect(placeOf(entry('credit.create', { customer_id: 'c1' }))).toEqual(credit);
+  expect(placeOf(entry('event.replay'))).toMatchObject({ to: '/events', search: { event: ID } });
+  expect(placeOf(entry('plan.delete'))).toBeUndefined();
+  expect(placeOf(entry('session.create'))).toBeUndefined();
+});
+
+test('what was sent is told field by field, in words', () => {
+  const changes = {
+    plan_id: 'p1',
+    display_name: 'Tokens',
+    timing: 'in_advance',
+    is_soft_limit: false,
+    description: null,
+    effective_from: '2026-11-01',
+    tiers: [
+      { up_to: '1000', unit_price: '0.10' },
+      { up_to: null, unit_price: '0.08' },
+    ],
+  };
+  expect(sentFields(entry('charge.create', changes))).toEqual([
+    { name: 'Display name', value: 'Tokens' },
+    { name: 'Timing', value: 'in advance' },
+    { name: 'Is soft limit', value: 'no' },
+    { name: 'Description', value: 'none' },
+    { name: 'Effective from', value: '1 Nov 2026' },
+    { name: 'Tiers', value: 'up to 1000, unit price 0.10; up to none, unit price 0.08' },
+  ]);
+  expect(sentFields(entry('invoice.finalize'))).toEqual([]);
+});

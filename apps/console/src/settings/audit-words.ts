@@ -1,0 +1,174 @@
+// An entry of the audit log in words: what was done, to what, and what was sent. What is not known here is told by its own name.
+
+import type { components } from '../api/openapi.d.ts';
+import { formatDecimal } from '../parts/decimals.ts';
+import { formatDay, formatInstant } from '../parts/instants.ts';
+
+export type AuditEntry = components['schemas']['AuditEntry'];
+
+/** Where what was changed can be looked at. */
+interface Place {
+  to: string;
+  /** What the address says beside the path. */
+  search?: Record<string, string>;
+  label: string;
+}
+
+/** What was sent of one field. */
+interface SentField {
+  name: string;
+  value: string;
+}
+
+const ACTIONS: Record<string, string> = {
+  'organization.create': 'Made the organization',
+  'billing_settings.update': 'Changed the settings of billing',
+  'widget_settings.update': 'Changed the widget',
+  'session.create': 'Signed in',
+  'session.delete': 'Ended a session',
+  'user.change_password': 'Changed the password',
+  'user.reset_password': 'Set a new password by a link',
+  'user.end_other_sessions': 'Ended all other sessions',
+  'user.update': 'Changed the role of a person',
+  'user.delete': 'Removed a person',
+  'user.make_reset_link': 'Made a link for a new password',
+  'invitation.create': 'Invited somebody',
+  'invitation.delete': 'Took an invitation back',
+  'invitation.accept': 'Joined by an invitation',
+  'plan.add_feature': 'Included a feature in a plan',
+  'plan.update_feature': 'Changed what a plan gives of a feature',
+  'plan.remove_feature': 'Took a feature out of a plan',
+  'charge.create': 'Added a charge to a plan',
+  'charge.update': 'Changed or ended a charge',
+  'credit.create': 'Granted credit',
+  'subscription.create': 'Subscribed a customer',
+  'subscription.change': 'Set a change of the plan',
+  'subscription.settle': 'Billed what came late',
+  'invoice.pay': 'Marked an invoice as paid',
+  'invoice.mark_uncollectible': 'Gave an invoice up',
+  'invoice_line.create': 'Added a line to a draft',
+  'invoice_line.delete': 'Took a line off a draft',
+  'event.replay': 'Sent a rejected event again',
+};
+
+const VERBS: Record<string, string> = {
+  create: 'Made',
+  update: 'Changed',
+  delete: 'Deleted',
+  cancel: 'Canceled',
+  finalize: 'Finalized',
+  void: 'Voided',
+};
+
+/** What was done, as a person would say it. */
+export function actionWords(action: string): string {
+  const known = ACTIONS[action];
+  if (known !== undefined) return known;
+  const [kind = '', verb = ''] = action.split('.');
+  const noun = kind.replaceAll('_', ' ').replace('api key', 'API key');
+  const article = /^[aeioA]/.test(noun) ? 'an' : 'a';
+  return `${VERBS[verb] ?? sentence(verb)} ${article} ${noun}`;
+}
+
+const PAGES: Record<string, string> = {
+  plan: '/plans',
+  customer: '/customers',
+  subscription: '/subscriptions',
+  invoice: '/invoices',
+  meter: '/meters',
+};
+
+/** Where a thing stands that belongs to another one, which the entry names. */
+const WITHIN: Record<string, [field: string, kind: string, tab?: string]> = {
+  charge: ['plan_id', 'plan'],
+  credit: ['customer_id', 'customer', 'credits'],
+  invoice_line: ['invoice_id', 'invoice'],
+};
+
+const PEOPLE: Place = { to: '/settings', search: { tab: 'people' }, label: 'People' };
+
+const LISTS: Record<string, Place> = {
+  feature: { to: '/features', label: 'Features and meters' },
+  api_key: { to: '/api-keys', label: 'API keys' },
+  user: PEOPLE,
+  invitation: PEOPLE,
+  organization: { to: '/settings', label: 'Settings' },
+  billing_settings: { to: '/settings', label: 'Settings' },
+};
+
+/** Where it can be looked at; undefined for what has no page, or is gone. */
+export function placeOf({ action, resource_type: kind, resource_id: id, changes }: AuditEntry): Place | undefined {
+  const isGone = action.endsWith('.delete');
+  const within = WITHIN[kind];
+  const outer = within === undefined ? undefined : changes?.[within[0]];
+  if (within !== undefined && typeof outer === 'string') {
+    const [, outerKind, tab] = within;
+    const place = { to: `${PAGES[outerKind]}/${outer}`, label: `The ${outerKind}` };
+    return tab === undefined ? place : { ...place, search: { tab } };
+  }
+  if (kind === 'event' && id !== null) return { to: '/events', search: { event: id }, label: 'The event' };
+  const page = PAGES[kind];
+  if (page !== undefined && id !== null && !isGone)
+    return { to: `${page}/${id}`, label: nameIn(changes) ?? `The ${kind}` };
+  return isGone ? undefined : LISTS[kind];
+}
+
+function nameIn(changes: AuditEntry['changes']): string | undefined {
+  const names = [changes?.['name'], changes?.['display_name'], changes?.['external_id']];
+  return names.find((each): each is string => typeof each === 'string' && each.trim() !== '');
+}
+
+/** Fields whose names say something else to a person than to a program. */
+const FIELDS: Record<string, string> = {
+  is_active: 'Takes new subscriptions',
+  is_enabled: 'On',
+  lookup_id: 'Lookup id',
+  external_id: 'External id',
+  billing_address_line1: 'Street',
+  billing_address_city: 'City',
+  billing_address_state: 'State',
+  billing_address_country: 'Country',
+  billing_address_postal_code: 'Postal code',
+  cancel_at_period_end: 'At the end of the period',
+  pending_plan_id: 'Next plan',
+  invoice_grace_hours: 'Hours of grace',
+  payment_terms_days: 'Days to pay',
+  metadata_keys: 'Grouped by',
+};
+
+/** What was sent, field by field. Passwords and other secrets are in no entry. */
+export function sentFields({ resource_type: kind, changes }: AuditEntry): SentField[] {
+  const within = WITHIN[kind]?.[0];
+  return Object.entries(changes ?? {})
+    .filter(([field]) => field !== within)
+    .map(([field, value]) => ({
+      name: FIELDS[field] ?? sentence(field.replace(/_id$/, '')),
+      value: valueWords(value),
+    }));
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
+
+function valueWords(value: unknown): string {
+  if (value === null || value === '') return 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return formatDecimal(value);
+  if (typeof value === 'string') return textWords(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueWords).join('; ');
+  return Object.entries(value as object)
+    .map(([field, each]) => `${field.replaceAll('_', ' ')} ${valueWords(each)}`)
+    .join(', ');
+}
+
+function textWords(text: string): string {
+  if (DAY.test(text)) return formatDay(text);
+  if (INSTANT.test(text)) return formatInstant(text);
+  // Statuses and the like: `in_advance`, `ARCHIVED`.
+  return /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text.replaceAll('_', ' ') : text;
+}
+
+function sentence(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,304 @@
+// What hands and a keyboard meet on the pages: where the focus is, what a field suggests and says, what a chart reads out, and how
+// long a list gets.
+
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
+import { furnish, type Furnished } from '../support/browser/furnished.ts';
+import { startWeir, type Weir } from '../support/harness.ts';
+
+/** Beside the three that the organization has anyway. */
+const METERS = 200;
+
+/** Of any page, at first: what is read again later comes one by one. */
+const REQUESTS_MAX = 60;
+
+let weir: Weir;
+let organization: Furnished;
+let browser: Browser;
+let visit: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  weir = await startWeir();
+  [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
+  for (let from = 0; from < METERS; from += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, index) => makeMeter(from + index)));
+  }
+  const viewport = { width: 1280, height: 860 };
+  visit = await browser.visit({ baseURL: weir.baseUrl, viewport, timezoneId: 'Asia/Tokyo' });
+  await visit.context.addCookies([{ name: 'access_token', value: organization.session, url: weir.baseUrl }]);
+  page = visit.page;
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await weir.close();
+});
+beforeEach(async () => {
+  await page.setViewportSize({ width: 1280, height: 860 });
+});
+
+const call = async (method: string, path: string, body?: object) =>
+  (await weir.request(method, `/api/v1${path}`, { session: organization.session, ...(body !== undefined && { body }) }))
+    .body;
+
+function makeMeter(index: number): Promise<unknown> {
+  const number = String(index).padStart(3, '0');
+  const meter = { type: 'meter', aggregation_type: 'SUM', unit: 'calls' };
+  return call('POST', '/features', { ...meter, name: `Endpoint ${number}`, lookup_key: `endpoint-${number}` });
+}
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+const address = (name: string) => organization.addresses[name] ?? '';
+
+/** Waits until something has the focus. */
+async function expectFocus(place: Locator): Promise<void> {
+  await place.and(page.locator(':focus')).waitFor();
+  expect(await place.count()).toBe(1);
+}
+
+test('a dialog begins at its first field, and gives the focus back to what opened it', async () => {
+  const dialogs: [name: string, opener: string, first: () => Locator][] = [
+    ['customers', 'New customer', () => dialog().getByLabel('Name', { exact: true })],
+    ['customer', 'Subscribe to a plan', () => dialog().getByRole('combobox', { name: 'Plan' })],
+    ['subscription', 'Cancel subscription', () => dialog().getByLabel(/^With its period/)],
+    ['usage', 'Export a month', () => dialog().getByLabel('Month')],
+    ['invoice-open', 'Void', () => dialog().getByLabel('Note')],
+    ['customer', 'Delete', () => dialog().getByRole('button', { name: 'Cancel' })],
+  ];
+  for (const [name, opener, first] of dialogs) {
+    await page.goto(address(name));
+    await button(opener).click();
+    await expectFocus(first());
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    await expectFocus(button(opener));
+  }
+  // An entry of a menu is gone with it: the button of the menu stays.
+  const person = page.getByRole('button', { name: organization.email });
+  await person.click();
+  await page.getByRole('menuitem', { name: 'Keys' }).click();
+  await dialog().getByRole('button', { name: 'Close' }).click();
+  await expectFocus(person);
+  expect(visit.faults).toEqual([]);
+});
+
+test('after a delete the focus is on what is left, and not at the top of the page', async () => {
+  await call('POST', '/api-keys', { name: 'Short-lived', scopes: ['usage.read'] });
+  await page.goto('/api-keys');
+  await button('Delete Short-lived').click();
+  await button('Delete the key').click();
+  await page.getByText('The key “Short-lived” is deleted.').waitFor();
+  await expectFocus(page.getByRole('group', { name: 'API keys' }));
+});
+
+test('what is wrong with a field is said there, to a person, and has the focus', async () => {
+  await page.goto('/customers');
+  await button('New customer').click();
+  await dialog().getByLabel('Name', { exact: true }).fill('x'.repeat(300));
+  await dialog().getByLabel('External id').fill('globex');
+  await dialog().getByLabel('Email').fill('nobody');
+  await button('Create customer').click();
+  await dialog().getByText('2 things need another look.').waitFor();
+  await expectFocus(dialog().getByLabel('Name', { exact: true }));
+  await dialog().getByText('Fill this in, with at most 255 characters.').waitFor();
+  await dialog().getByText('Enter an email address, such as ada@example.com.').waitFor();
+  await dialog().getByLabel('Name', { exact: true }).fill('Another one');
+  await dialog().getByLabel('Email').fill('');
+  await button('Create customer').click();
+  await dialog().getByText('This id is taken. Choose another one, or change what has it.').waitFor();
+  await expectFocus(dialog().getByLabel('External id'));
+  expect(await dialog().innerText()).not.toMatch(/must|_id|Request|errors/);
+});
+
+test('the chart reads out what is at the pointer and what the arrows lead to, in its unit', async () => {
+  await page.goto(address('usage'));
+  const chart = page.getByRole('slider');
+  const words = page.locator('.chart-words');
+  await chart.waitFor();
+  expect(await page.locator('.chart-head').innerText()).toBe('tokens');
+  await chart.focus();
+  await page.keyboard.press('End');
+  const days = await page.getByRole('group', { name: 'Usage by period' }).locator('tbody tr').allInnerTexts();
+  const said = (row: string | undefined) => {
+    const [day, usage] = (row ?? '').split(/\s*\t\s*/);
+    return `${day}: ${usage} tokens`;
+  };
+  expect(await words.textContent()).toBe(said(days[0]));
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(() => words.textContent()).toBe(said(days[1]));
+  expect(await chart.getAttribute('aria-valuetext')).toBe(said(days[1]));
+  expect(await findBarriers(page)).toEqual([]);
+  // All of a bar is its own day, also where the next one is nearer.
+  const box = await chart.boundingBox();
+  const plot = await page.locator('.u-over').boundingBox();
+  if (box === null || plot === null) throw new Error('there is no chart');
+  const day = plot.width / days.length;
+  await page.mouse.move(plot.x + plot.width - 0.1 * day, plot.y + 40);
+  await expect.poll(() => words.textContent()).toBe(said(days[0]));
+  await page.mouse.move(plot.x + plot.width - 1.1 * day, plot.y + 40);
+  await expect.poll(() => words.textContent()).toBe(said(days[1]));
+  await page.mouse.move(box.x, box.y - 30);
+  await expect.poll(() => words.count()).toBe(0);
+});
+
+test('usage opens with the busiest meter, and from then on with the one that was looked at last', async () => {
+  const meter = () => page.getByLabel('Meter', { exact: true }).and(page.locator('input:not([type=hidden])'));
+  await page.evaluate('localStorage.clear()');
+  await page.goto('/usage');
+  await meter().waitFor();
+  expect(await meter().inputValue()).toBe('Tokens');
+  // Among two hundred by a part of its name: what is typed takes the place of what stands there.
+  await meter().click();
+  await page.keyboard.type('point 187');
+  await page.getByRole('option', { name: 'Endpoint 187' }).waitFor();
+  expect(await page.getByRole('option').count()).toBe(1);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => meter().inputValue()).toBe('Endpoint 187');
+  await page.getByText('No customer used Endpoint 187 in these days.').waitFor();
+  await page.goto('/usage');
+  await meter().waitFor();
+  expect(await meter().inputValue()).toBe('Endpoint 187');
+});
+
+test('the customer filter suggests by name while one types, and looks for nothing before one has chosen', async () => {
+  await page.goto(address('usage'));
+  const customer = page.getByLabel('Customer', { exact: true }).and(page.locator('input'));
+  await customer.click();
+  await page.getByRole('option', { name: /Acme Corporation\s+acme/ }).waitFor();
+  await customer.fill('Glob');
+  const globex = page.getByRole('option', { name: /Globex\s+globex/ });
+  await globex.waitFor();
+  await expect.poll(() => page.getByRole('option').count()).toBe(1);
+  expect(new URL(page.url()).searchParams.has('customer')).toBe(false);
+  await globex.click();
+  await page.waitForURL(/customer=globex/);
+  // One without a record has usage, too.
+  await customer.fill('nobody-yet');
+  await customer.press('Enter');
+  await page.waitForURL(/customer=nobody-yet/);
+});
+
+test('a day is written in one form, and taken as one writes it; what may be two days is none', async () => {
+  await page.goto(`${address('usage')}&from=2026-10-26&to=2026-11-24`);
+  const from = page.getByLabel('From', { exact: true });
+  await from.waitFor();
+  expect(await from.inputValue()).toBe('26 Oct 2026');
+  await from.fill('1.11.2026');
+  await page.waitForURL(/from=2026-11-01/);
+  await from.blur();
+  expect(await from.inputValue()).toBe('1 Nov 2026');
+  await from.fill('11/12/2026');
+  await from.blur();
+  await page.getByText('Write a day such as 23 Nov 2026.').waitFor();
+  expect(page.url()).toContain('from=2026-11-01');
+});
+
+test('the search finds an invoice by its number, in whatever case and from its beginning on', async () => {
+  await page.goto('/');
+  const year = new Date().getUTCFullYear();
+  for (const typed of [`inv-${year}-000002`, `INV-${year}-0000`]) {
+    await page.locator('h1').waitFor();
+    await page.keyboard.press('/');
+    await dialog().getByRole('combobox', { name: 'Search' }).fill(typed);
+    await dialog()
+      .getByRole('option', { name: `INV-${year}-000002` })
+      .click();
+    await page.getByRole('heading', { level: 1, name: `INV-${year}-000002` }).waitFor();
+    await page.goBack();
+  }
+  expect(visit.faults).toEqual([]);
+});
+
+test('two hundred meters make no endless page, and no flood of requests', async () => {
+  const asked: string[] = [];
+  const note = (request: { url: () => string }) => void asked.push(request.url());
+  page.on('request', note);
+  const rows = () => page.locator('.table tbody tr').count();
+  await page.goto('/features');
+  await page.getByText('1–25 of 204').waitFor();
+  expect(await rows()).toBe(25);
+  await page.getByLabel('Search features').fill('point 19');
+  await page.getByText('Endpoint 199').waitFor();
+  await expect.poll(rows).toBe(10);
+  await page.goto(address('customer'));
+  await page.getByLabel('Meters without usage, too').waitFor();
+  expect(await rows()).toBe(2);
+  await page.getByLabel('Meters without usage, too').click();
+  await page.getByText('1–25 of 203').waitFor();
+  expect(await rows()).toBe(25);
+  page.off('request', note);
+  expect(asked.filter((url) => url.includes('/api/')).length).toBeLessThan(REQUESTS_MAX);
+});
+
+test('on a phone a row of the log is read without pushing it aside, and its receipt is where one looks', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/events');
+  const table = page.getByRole('group', { name: /^Events/ });
+  const first = table.locator('tbody tr').first();
+  await first.waitFor();
+  const hidden = await page.evaluate<number>(`
+    (() => {
+      const { scrollWidth, clientWidth } = document.querySelector('.log .table-frame');
+      return scrollWidth - clientWidth;
+    })()
+  `);
+  expect(hidden).toBe(0);
+  await expect.poll(() => first.innerText()).toMatch(/Recorded|Rejected/);
+  await table.locator('a.row-link').nth(30).click();
+  const heading = page.getByRole('heading', { name: 'Receipt' });
+  await expectFocus(heading);
+  await expect.poll(async () => (await heading.boundingBox())?.y ?? -1).toBeGreaterThanOrEqual(0);
+  expect((await heading.boundingBox())?.y).toBeLessThan(800);
+  await page.getByLabel('Close the receipt').click();
+  await expectFocus(table.locator('a.row-link').nth(30));
+});
+
+test('the log of changes says what was done, to what, and what was sent', async () => {
+  await page.goto('/settings?tab=audit-log&action=credit.create');
+  const granted = page.getByRole('row', { name: /Granted credit/ });
+  await granted.waitFor();
+  expect((await granted.innerText()).replace(/\s+/g, ' ')).toMatch(/Note: Welcome Amount: 25\.00 Currency: USD/);
+  await granted.getByRole('link', { name: 'The customer' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Acme Corporation' }).waitFor();
+  await page.getByRole('tab', { name: 'Credits', selected: true }).waitFor();
+});
+
+test('a period is told by its first and last day in the zone of its subscription, everywhere', async () => {
+  const { body } = { body: (await call('GET', '/subscriptions')).data[0] };
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+  const today = day.format(new Date(body.current_period_start));
+  await page.goto('/subscriptions');
+  await page.getByRole('row', { name: new RegExp(`acme.*${today}`) }).waitFor();
+  await page.goto(address('subscription'));
+  expect(await page.locator('dt:has-text("Current period") + dd').textContent()).toBe(today);
+  await button('Cancel subscription').click();
+  await dialog().getByText(`With its period: its last day is ${today}`).waitFor();
+});
+
+test('a new organization and a mail for a new password are offered only where they work', async () => {
+  const closed = await weir.startApi({ SIGNUP: 'closed' });
+  const mailing = await weir.startApi({
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    SMTP_FROM: 'weir@example.com',
+    PUBLIC_URL: 'http://127.0.0.1',
+  });
+  const stranger = await openBrowser([closed.url, mailing.url]);
+  const { page: door, faults } = await stranger.visit();
+  await door.goto(`${mailing.url}/sign-in`);
+  await door.getByRole('link', { name: 'Create an organization' }).waitFor();
+  await door.getByRole('link', { name: 'Forgot your password?' }).click();
+  await door.getByRole('button', { name: 'Send the link' }).waitFor();
+  await door.goto(`${closed.url}/sign-in`);
+  await door.getByText('Ask an admin of your organization for a link.').waitFor();
+  expect(await door.getByRole('link').count()).toBe(0);
+  await door.goto(`${closed.url}/sign-up`);
+  await door.getByText('No organization can be made here now.').waitFor();
+  await door.goto(`${closed.url}/password-reset`);
+  await door.getByText('This Weir sends no mail.').waitFor();
+  expect(await door.getByRole('textbox').count()).toBe(0);
+  expect(faults).toEqual([]);
+  await stranger.close();
+  await Promise.all([closed.close(), mailing.close()]);
+});
