@@ -9,6 +9,7 @@ import { pace } from '../api/pace.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Loaded } from '../parts/loaded.tsx';
+import { Loading } from '../parts/loading.tsx';
 import { Page } from '../parts/page.tsx';
 import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import { Status } from '../parts/status.tsx';
@@ -105,20 +106,25 @@ function EventLog({ isLive }: { isLive: boolean }) {
   ];
   return (
     <div>
-      <Loaded query={events} rows={12}>
-        {({ pages }) => (
-          <DataTable
-            label="Events, newest first"
-            columns={columns}
-            rows={pages.flatMap(({ data }) => data)}
-            keyOf={({ id }) => id}
-            isSelected={({ id }) => id === shown}
-            empty={
-              <p>{isLive ? 'No events like this yet. New ones show here as they come.' : 'No events like this.'}</p>
-            }
-          />
-        )}
-      </Loaded>
+      {/* The names of meters are in its rows, which move when they come later. */}
+      {meters.isPending ? (
+        <Loading rows={12} />
+      ) : (
+        <Loaded query={events} rows={12}>
+          {({ pages }) => (
+            <DataTable
+              label="Events, newest first"
+              columns={columns}
+              rows={pages.flatMap(({ data }) => data)}
+              keyOf={({ id }) => id}
+              isSelected={({ id }) => id === shown}
+              empty={
+                <p>{isLive ? 'No events like this yet. New ones show here as they come.' : 'No events like this.'}</p>
+              }
+            />
+          )}
+        </Loaded>
+      )}
       {events.hasNextPage && (
         <div className="more">
           <Button variant="default" loading={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>

@@ -6,13 +6,12 @@ const FOCUSABLE = 'a[href], button:not([disabled]), input:not([disabled]), texta
 export function placesOf(): HTMLElement[] {
   const focused = document.activeElement;
   if (!(focused instanceof HTMLElement) || focused === document.body) return [];
-  const places = [focused];
-  // An entry of a menu goes with its menu; the button that opened the menu stays.
+  // An entry of a menu goes with its menu, in a moment; the button that opened the menu stays.
   const menu = focused.closest('[role="menu"]')?.getAttribute('aria-labelledby');
   const opener = typeof menu === 'string' ? document.getElementById(menu) : null;
-  if (opener !== null) places.push(opener);
-  for (let around = focused.parentElement; around !== null; around = around.parentElement) {
-    if (around.matches(FOCUSABLE)) places.push(around);
+  const places: HTMLElement[] = [];
+  for (let each: HTMLElement | null = opener ?? focused; each !== null; each = each.parentElement) {
+    if (each.matches(FOCUSABLE)) places.push(each);
   }
   return places;
 }
