@@ -125,18 +125,18 @@ async function walk(name: string, how: (step: Step) => Promise<void>): Promise<v
   expect(visit.faults).toEqual([]);
 }
 
-test('while an answer is held back, nothing is said to be done', () => walk('Held', heldBack), 60_000);
+test('while an answer is held back, nothing is said to be done', () => walk('Held', heldBack), 180_000);
 
 test(
   'of an answer that is cut off it is said that it is not known, and a second press does it once',
   () => walk('Severed', cutOff),
-  60_000,
+  180_000,
 );
 
 test(
   'a session that ends before it takes nothing that was typed, and it is sent over the same page',
   () => walk('Expired', ended),
-  60_000,
+  180_000,
 );
 
 test('credit whose answer was lost is granted once, also after the page was loaded anew and the session has ended', async () => {

@@ -106,6 +106,8 @@ export function stepsOf(
     return body.id;
   };
   const slug = name.toLowerCase();
+  /** The page, without a dialog over it. */
+  const alone = () => page.locator('body:not(:has([role="dialog"]))');
   const fact = (text: string) => page.locator('.facts').getByText(text, { exact: true }).first();
   return [
     {
@@ -153,7 +155,8 @@ export function stepsOf(
       write: ['POST', /\/charges$/],
       count: async () => (await call('GET', `/plans/${made.planId}`)).charges.length,
       typed: () => [field(/^Price of a day/), '49'],
-      done: () => page.getByRole('row', { name: /Base fee 49\.00 USD each day/ }),
+      // Behind the dialog it stands as soon as it is known to be there.
+      done: () => alone().getByRole('row', { name: /Base fee 49\.00 USD each day/ }),
     },
     {
       name: 'a customer',

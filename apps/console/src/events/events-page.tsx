@@ -125,7 +125,7 @@ function EventLog({ isLive }: { isLive: boolean }) {
           )}
         </Loaded>
       )}
-      {events.hasNextPage && (
+      {events.hasNextPage && !meters.isPending && (
         <div className="more">
           <Button variant="default" loading={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
             Older events
