@@ -224,6 +224,10 @@ CREATE TABLE customers (
   metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   time_zone text,
+  legal_name text,
+  tax_id text,
+  billing_address_line2 text,
+  billing_country_code text,
   erased_at timestamp with time zone,
   CONSTRAINT customers_organization_id_external_id_key UNIQUE (organization_id, external_id),
   CONSTRAINT customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
@@ -378,7 +382,7 @@ CREATE TABLE invoices (
   period_start timestamp with time zone NOT NULL,
   period_end timestamp with time zone NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
-  finalizes_at timestamp with time zone NOT NULL,
+  finalizes_at timestamp with time zone,
   run_at timestamp with time zone,
   run_error text,
   finalized_at timestamp with time zone,
@@ -396,6 +400,8 @@ CREATE TABLE invoices (
   reference text,
   note text,
   issuer text,
+  seller jsonb,
+  buyer jsonb,
   CONSTRAINT invoices_cycle_check CHECK (((kind = 'SUBSCRIPTION'::text) = (cycle IS NOT NULL))),
   CONSTRAINT invoices_invoice_number_check CHECK (((status = 'DRAFT'::text) = (invoice_number IS NULL))),
   CONSTRAINT invoices_kind_check CHECK ((kind = ANY (ARRAY['SUBSCRIPTION'::text, 'ADJUSTMENT'::text]))),
@@ -535,6 +541,9 @@ CREATE TABLE organizations (
   invoice_prefix text NOT NULL DEFAULT 'INV'::text,
   widget_meter_ids uuid[],
   invoice_issuer text,
+  finalize text NOT NULL DEFAULT 'automatic'::text,
+  seller jsonb,
+  CONSTRAINT organizations_finalize_check CHECK ((finalize = ANY (ARRAY['automatic'::text, 'manual'::text]))),
   CONSTRAINT organizations_invoice_grace_hours_check CHECK (((invoice_grace_hours >= 0) AND (invoice_grace_hours <= 72))),
   CONSTRAINT organizations_payment_terms_days_check CHECK (((payment_terms_days >= 0) AND (payment_terms_days <= 365))),
   CONSTRAINT organizations_pkey PRIMARY KEY (id),
@@ -812,6 +821,8 @@ CREATE INDEX request_keys_organization_id_created_at_idx ON public.request_keys 
 CREATE INDEX sessions_organization_id_user_id_idx ON public.sessions USING btree (organization_id, user_id);
 
 CREATE INDEX sessions_used_at_idx ON public.sessions USING btree (used_at);
+
+CREATE INDEX subscriptions_organization_id_customer_external_id_idx ON public.subscriptions USING btree (organization_id, customer_external_id);
 
 CREATE INDEX subscriptions_organization_id_customer_id_idx ON public.subscriptions USING btree (organization_id, customer_id);
 

@@ -142,7 +142,7 @@ test('every operation of the API is here, with every parameter and field that na
     // What another organization's invoice is called is what its own may be called, as names are.
     'invoice_number',
   ];
-  const ownNames = ['is_active', 'lookup_id', 'external_id'];
+  const ownNames = ['is_active', 'lookup_id', 'external_id', 'tax_id'];
   // What it names is its own, and is erased then: test/operations/erase-customer.test.ts.
   const erased = 'POST /api/v1/erasures "customer_external_id":';
   const missing: string[] = [];

@@ -96,7 +96,7 @@ describe('at the end of the period', () => {
     expect(await cycles(advance.id)).toEqual([0]);
     expect(await billing.invoices(both.id)).toMatchObject([
       { cycle: 0 },
-      { cycle: 1, period_end: '2024-06-01T00:00:00.000Z', finalizes_at: '2024-06-01T01:00:00.000Z' },
+      { cycle: 1, period_end: '2024-06-01T00:00:00.000Z', finalizes_at: '2024-07-10T01:00:00.000Z' },
     ]);
     expect((await billing.dues(both.id)).map(({ cycle }) => cycle)).toEqual([0, 0, 0]);
     expect((await billing.get(`/subscriptions/${both.id}/periods?count=3`)).data).toHaveLength(1);

@@ -3,7 +3,8 @@
 import { closeUntil } from '@weir/db/billing/closing';
 import { readDueBuckets } from '@weir/db/billing/due-buckets';
 import { listDueEvents } from '@weir/db/billing/due-events';
-import { readDueUsage, type DueUsageQuestion } from '@weir/db/billing/due-usage';
+import { readDueUsage, type DueUsage, type DueUsageQuestion } from '@weir/db/billing/due-usage';
+import { add, divide, formatExact, parseExact, whole, ZERO } from '@weir/rating/exact';
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
@@ -169,9 +170,12 @@ function counted({ aggregation, customer, start, end, closing }: Asked): ClosedE
   );
 }
 
-function expected(question: Asked): { quantity: string; eventCount: number } {
+function expected(question: Asked): DueUsage {
   const own = counted(question);
-  return { quantity: usageOf(question.aggregation, own) ?? '0', eventCount: own.length };
+  const counts = { quantity: usageOf(question.aggregation, own) ?? '0', eventCount: own.length };
+  if (question.aggregation !== 'AVG' || own.length === 0) return counts;
+  const sum = own.reduce((all, { quantity }) => add(all, parseExact(quantity)), ZERO);
+  return { ...counts, exact: formatExact(divide(sum, whole(BigInt(own.length)))) };
 }
 
 test('events are late for the closings of which some have an end after their time', () => {

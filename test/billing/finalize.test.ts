@@ -71,7 +71,7 @@ test('an invoice is finalized as its draft was read, with the same ids, and with
       { meter, customer: customer.external_id, quantity: 7, at: '2026-02-01T00:00:00Z' },
     ]);
     await billing.request('PATCH', '/billing/settings', { invoice_issuer: 'Weir Ltd\n1 Main Street' });
-    await billing.moveTo('2026-02-01T00:30:00Z');
+    await billing.moveTo('2026-02-01T00:00:00Z');
     await run.once();
     const [draft] = await billing.drafts(subscription);
     const before = await billing.get(`/invoices/${draft?.id}`);
@@ -265,7 +265,7 @@ test('the year of a number is that of issue in the zone of the organization, and
   withScene(async (made) => {
     const { billing, run, plan } = made;
     await billing.request('PATCH', '/billing/settings', { time_zone: 'Asia/Tokyo', invoice_prefix: 'TYO' });
-    await finalizeAt('2026-12-31T13:00:00Z', made);
+    for (const at of ['2026-12-31T12:00:00Z', '2026-12-31T13:00:00Z']) await finalizeAt(at, made);
     const begun = async (at: string) => {
       await billing.moveTo(at);
       return (await billing.subscribe(plan, (await billing.customer()).id)).id;

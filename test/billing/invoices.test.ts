@@ -47,7 +47,7 @@ describe('a draft', () => {
       credits_applied: '0.00',
       amount_paid: '0.00',
       amount_due: '11.52',
-      finalizes_at: '2025-02-01T01:00:00.000Z',
+      finalizes_at: '2025-02-01T01:10:00.000Z',
       finalized_at: null,
       paid_at: null,
       note: null,
@@ -76,7 +76,7 @@ describe('a draft', () => {
         billed_before: '0.00',
         amount: '1.52',
         closing: null,
-        rating_version: 1,
+        rating_version: 2,
       },
       {
         kind: 'FIXED',

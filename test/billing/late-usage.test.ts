@@ -29,10 +29,11 @@ beforeAll(async () => {
 });
 afterAll(() => weir.close());
 
-/** An organization whose clock goes on from 2026-01-01. */
+/** An organization whose clock goes on from 2026-01-01, and which finalizes without grace. */
 async function begin(): Promise<void> {
   billing = await startInvoicing(weir);
   run = openRun(weir, billing.database);
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
   await billing.moveTo('2026-01-01T00:00:00Z');
   meter = await billing.meter('SUM');
   const usage = { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, model: 'graduated', tiers: TIERS };

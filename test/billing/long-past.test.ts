@@ -46,6 +46,7 @@ async function draftIds(subscription: string): Promise<string[]> {
 
 test('a request opens the first periods of a long past and says how many are to come; the run opens the others', async () => {
   const charges = Array.from({ length: 12 }, (_, index) => fixed(index));
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
   const { id: plan } = await billing.plan(charges, { billing_interval: 'day' });
   const { id: customer } = await billing.customer();
   await billing.moveTo('2026-06-30T12:00:00Z');

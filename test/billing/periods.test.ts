@@ -153,11 +153,11 @@ describe('at a boundary', () => {
         cycle: 1,
         period_start: NOW,
         period_end: '2024-06-15T00:00:00.000Z',
-        finalizes_at: '2024-06-18T00:00:00.000Z',
+        finalizes_at: '2024-06-18T00:00:10.000Z',
       },
     ]);
     expect(await billing.rows('SELECT run_at FROM invoices WHERE subscription_id = $1 AND cycle = 1', id)).toEqual([
-      { run_at: '2024-06-18T00:00:00.000Z' },
+      { run_at: '2024-06-18T00:00:10.000Z' },
     ]);
   });
 

@@ -23,6 +23,8 @@ afterAll(() => weir.close());
 beforeEach(async () => {
   priced = await startPricedRun(weir);
   ({ billing, run, meter, plan } = priced);
+  // What is opened late is due at once.
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
 });
 afterEach(() => priced.close());
 
@@ -65,8 +67,12 @@ async function expectNumbered(subscriptions: number, cycles: number): Promise<vo
 }
 
 test('a run that comes again, twice at once, and with each of its jobs three times changes nothing', async () => {
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 1 });
   await priced.subscribeMany(8);
-  for (const at of ['2026-01-01T01:00:00Z', '2026-02-01T00:00:00Z', '2026-02-01T01:00:00Z', '2026-03-01T02:00:00Z']) {
+  // Each boundary is opened, and an hour later there is something to finalize.
+  const [january, february, march] = ['2026-01-01T01', '2026-02-01T00', '2026-03-01T02'];
+  for (const hour of [january, february, '2026-02-01T01', march, '2026-03-01T03']) {
+    const at = `${hour}:00:00Z`;
     await billing.moveTo(at);
     const jobs = await run.find();
     expect(jobs.length).toBeGreaterThan(0);

@@ -22,6 +22,8 @@ const DEFAULTS = {
   payment_terms_days: 30,
   invoice_prefix: 'INV',
   invoice_issuer: null,
+  seller: null,
+  finalize: 'automatic',
 };
 
 test('a new organization bills in UTC, an hour after the boundary, due in 30 days, with numbers that begin with INV', async () => {
@@ -36,6 +38,7 @@ test('a change changes what is sent, keeps the rest, and is of this organization
     payment_terms_days: 0,
     invoice_prefix: 'ACME/1',
     invoice_issuer: 'Acme GmbH\nHauptstraße 1\n10115 Berlin\nUSt-IdNr. DE123456789',
+    finalize: 'manual',
   };
   let expected: object = await read(session);
   for (const [field, value] of Object.entries(changes)) {
@@ -59,6 +62,8 @@ describe('settings at their limits', () => {
     { invoice_issuer: 'Ä'.repeat(1000) },
     { invoice_issuer: null },
     { time_zone: 'Pacific/Apia' },
+    { finalize: 'manual' },
+    { finalize: 'automatic' },
   ])('%j are taken', async (settings) => {
     expect(await change(settings)).toMatchObject({ status: 200, body: settings });
   });
@@ -86,6 +91,8 @@ describe('settings at their limits', () => {
     ['time_zone', '+01:00'],
     ['time_zone', ''],
     ['time_zone', null],
+    ['finalize', 'never'],
+    ['finalize', null],
     ['currency', 'USD'],
   ])('%s of %j is refused', async (field, value) => {
     const before = await read(session);

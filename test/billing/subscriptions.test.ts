@@ -109,7 +109,8 @@ describe('a subscription', () => {
         status: 'DRAFT',
         period_start: `${start}T00:00:00.000Z`,
         period_end: `${end}T00:00:00.000Z`,
-        finalizes_at: `${end}T01:00:00.000Z`,
+        // Its grace begins when it is made.
+        finalizes_at: '2024-05-15T11:30:00.000Z',
       })),
     );
     expect((await billing.dues(id)).map(({ cycle, display_name }) => [cycle, display_name])).toEqual([
@@ -298,5 +299,65 @@ describe('the list', () => {
 
   test('refuses a status that there is not', async () => {
     expectInvalid(await billing.ask('GET', '/subscriptions?status=ENDED'), 'status');
+  });
+});
+
+describe('before a subscription is made', () => {
+  const preview = (body: object) => billing.ask('POST', '/subscriptions/preview', body);
+
+  test('what will be issued is told, and nothing is kept', async () => {
+    const body = { ...(await parties()), start_date: '2024-02-29' };
+    const told = (await preview(body)).body;
+    expect(told).toEqual({
+      status: 'ACTIVE',
+      time_zone: 'UTC',
+      periods: 3,
+      invoices: 3,
+      first_period_end: '2024-02-29T00:00:00.000Z',
+      last_period_end: '2024-04-29T00:00:00.000Z',
+      finalizes_at: '2024-05-15T11:30:00.000Z',
+      current_period_start: '2024-04-29T00:00:00.000Z',
+      current_period_end: '2024-05-29T00:00:00.000Z',
+    });
+    expect((await billing.get(`/subscriptions?customer_id=${body.customer_id}`)).data).toEqual([]);
+    const { id } = (await subscribe(body)).body;
+    expect((await billing.invoices(id)).map(({ finalizes_at }) => finalizes_at)).toEqual(
+      Array.from({ length: told.invoices }, () => told.finalizes_at),
+    );
+  });
+
+  test('a wrong year shows itself, and so do a start now, a trial, and a plan that costs nothing yet', async () => {
+    const daily = await parties({ billing_interval: 'day' });
+    expect((await preview({ ...daily, start_date: '2021-08-20' })).body).toMatchObject({ invoices: 1_000 });
+    const own = await parties();
+    expect((await preview(own)).body).toMatchObject({ periods: 1, invoices: 1, first_period_end: NOW });
+    const trial = { ...own, start_date: '2024-01-01', trial_end_date: '2024-06-01' };
+    expect((await preview(trial)).body).toMatchObject({
+      status: 'TRIAL',
+      periods: 0,
+      invoices: 0,
+      first_period_end: null,
+      finalizes_at: null,
+      current_period_end: '2024-06-01T00:00:00.000Z',
+    });
+    const free = { ...(await parties({}, [])), start_date: '2024-01-01' };
+    expect((await preview(free)).body).toMatchObject({ periods: 5, invoices: 0, finalizes_at: null });
+  });
+
+  test('where only people finalize, no time is told', async () => {
+    await billing.rows(`UPDATE organizations SET finalize = 'manual'`);
+    expect((await preview({ ...(await parties()), start_date: '2024-02-29' })).body).toMatchObject({
+      invoices: 3,
+      finalizes_at: null,
+    });
+    await billing.rows(`UPDATE organizations SET finalize = 'automatic'`);
+  });
+
+  test('what cannot be made is refused as it would be then', async () => {
+    const body = await parties();
+    expectInvalid(await preview({ ...body, start_date: '1999-12-31' }), 'start_date');
+    expectProblem(await preview({ ...body, plan_id: body.customer_id }), 404, 'not_found');
+    await billing.ask('PATCH', `/plans/${body.plan_id}`, { is_active: false });
+    expectProblem(await preview(body), 409, 'plan_inactive');
   });
 });

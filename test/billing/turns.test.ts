@@ -45,6 +45,7 @@ test('an organization has one job for each task, however often the run is woken 
   await makeDue(3);
   const other = await startInvoicing(weir);
   await billing.moveTo('2026-01-01T02:00:00Z');
+  await other.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
   const { id: fixed } = await other.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1' }]);
   await other.subscribe(fixed, (await other.customer()).id, { start_date: '2025-12-01' });
   // A queue that no worker takes from.
@@ -74,6 +75,7 @@ test('a turn takes a chunk of what is due, and its organization gets another tur
 });
 
 test('subscriptions that were made one by one with a start long ago are opened and finalized by one job', async () => {
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
   await billing.moveTo('2026-03-15T00:00:00Z');
   for (let made = 0; made < 6; made += 1)
     await billing.subscribe(plan, (await billing.customer()).id, { start_date: '2026-01-01' });

@@ -28,7 +28,7 @@ describe('before there is an invoice', () => {
     expect(preview).toMatchObject({ cycle: 2, total: '13.00', period_end: '2025-03-01T00:00:00.000Z' });
     expect(preview.lines[0]).not.toHaveProperty('id');
     expect(await billing.drafts(billing.subscription)).toEqual([]);
-    await billing.moveTo('2025-03-01T00:10:00Z', billing.subscription);
+    await billing.moveTo('2025-03-01T00:00:00Z', billing.subscription);
     const { id } = await billing.draft();
     const { id: _, invoice_number: __, lines, ...made } = await billing.get(`/invoices/${id}`);
     const same = { created_at: '', computed_at: '' };

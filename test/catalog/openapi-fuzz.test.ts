@@ -46,7 +46,13 @@ const RULES: { operation: string; path: string; rule: string }[] = [
     ['customer_id', 'a customer is named by one of its ids, and not by both'],
     ['billing_interval', 'it is that of the plan'],
     ['trial_end_date', 'a trial does not end before the start, or a hundred years later'],
-  ].map(([path = '', rule = '']) => ({ operation: 'post /api/v1/subscriptions', path, rule })),
+  ].flatMap(([path = '', rule = '']) =>
+    ['post /api/v1/subscriptions', 'post /api/v1/subscriptions/preview'].map((operation) => ({
+      operation,
+      path,
+      rule,
+    })),
+  ),
   {
     operation: 'post /api/v1/erasures',
     path: 'customer_id',

@@ -213,7 +213,7 @@ test('a plan is priced while one sees what it costs, a customer is subscribed, a
 
   await go('Customers');
   await button('New customer').click();
-  await field('Name').fill('Initech');
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Initech');
   await field('External id').fill('initech');
   await button('Create customer').click();
   await page.getByRole('heading', { level: 1, name: 'Initech' }).waitFor();
@@ -227,7 +227,13 @@ test('a plan is priced while one sees what it costs, a customer is subscribed, a
   await button('Subscribe to a plan').click();
   await choose(/^Plan/, /^Journey/);
   await field('Start').fill(YESTERDAY);
-  await button('Subscribe').click();
+  // It says what will be issued before anything is.
+  await dialog()
+    .getByText(/made at once, as (a draft|drafts)/)
+    .waitFor();
+  await dialog()
+    .getByRole('button', { name: /^Subscribe/ })
+    .click();
   await page.getByRole('heading', { level: 1, name: 'Journey for initech' }).waitFor();
 
   await page.getByRole('tab', { name: 'Invoices' }).click();

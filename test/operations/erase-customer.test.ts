@@ -19,7 +19,10 @@ const RECORD = {
   name: 'Ada Lovelace-King',
   email: EMAIL,
   phone: '+44 20 7946 0000',
+  legal_name: 'Ada Augusta King',
+  tax_id: 'GB 18151127',
   billing_address_line1: '12 St. James Square',
+  billing_address_line2: 'Left door',
   billing_address_city: 'Londinium',
   metadata: { crm: NOTE },
 };
@@ -32,6 +35,9 @@ const NAMES = [
   'Lovelace-King',
   '7946 0000',
   'James Square',
+  'Augusta King',
+  '18151127',
+  'Left door',
   'ada-user',
   'ada-sub',
 ];
@@ -228,8 +234,9 @@ test('a customer is erased: nothing names it but its invoices, and all that was 
   expect(own.length).toBeGreaterThan(2);
   // Copies of the record, as issued: of the external id and what was made of it.
   for (const row of own) {
-    const { customer: copy, ...rest } = JSON.parse(row.slice('invoices: '.length));
+    const { customer: copy, buyer, ...rest } = JSON.parse(row.slice('invoices: '.length));
     expect(copy).toMatchObject({ name: RECORD.name, email: EMAIL });
+    expect(buyer).toMatchObject({ legal_name: RECORD.legal_name, tax_id: RECORD.tax_id });
     expect(NAMES.filter((name) => JSON.stringify(rest).includes(name))).toEqual([]);
   }
   expect(await findInRedis(weir, ...NAMES)).toEqual([]);

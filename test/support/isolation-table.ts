@@ -140,6 +140,17 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
       () => '/subscriptions',
       ({ plan }) => ({ customer_external_id: 'shared-name', plan_id: plan }),
     ],
+    [
+      'POST /api/v1/subscriptions/preview',
+      () => '/subscriptions/preview',
+      ({ customer }) => ({ customer_id: customer, plan_id: own().plan }),
+    ],
+    [
+      'POST /api/v1/subscriptions/preview',
+      () => '/subscriptions/preview',
+      ({ plan }) => ({ customer_external_id: 'shared-name', plan_id: plan }),
+    ],
+    ['POST /api/v1/invoices/finalize', () => '/invoices/finalize', ({ invoice }) => ({ ids: [invoice] })],
     ['GET /api/v1/subscriptions/{id}', ({ subscription }) => `/subscriptions/${subscription}`],
     ['GET /api/v1/subscriptions/{id}/periods', ({ subscription }) => `/subscriptions/${subscription}/periods?count=2`],
     [

@@ -9,10 +9,17 @@ export interface CustomerFields {
   name: string | null;
   email: string | null;
   phone: string | null;
+  /** As it stands on invoices as the buyer's; null: the name. */
+  legal_name: string | null;
+  tax_id: string | null;
   billing_address_line1: string | null;
+  billing_address_line2: string | null;
   billing_address_city: string | null;
   billing_address_state: string | null;
+  /** Free text. */
   billing_address_country: string | null;
+  /** ISO 3166-1 alpha-2. */
+  billing_country_code: string | null;
   billing_address_postal_code: string | null;
   metadata: Record<string, unknown>;
   /** Of the IANA database, for subscriptions that are made from then on. Null: that of the organization. */
@@ -35,10 +42,14 @@ const columns = [
   'name',
   'email',
   'phone',
+  'legal_name',
+  'tax_id',
   'billing_address_line1',
+  'billing_address_line2',
   'billing_address_city',
   'billing_address_state',
   'billing_address_country',
+  'billing_country_code',
   'billing_address_postal_code',
   'metadata',
   'time_zone',
@@ -149,6 +160,24 @@ export async function isSubscribed(db: Queries, organizationId: string, id: stri
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
+}
+
+/**
+ * The id of another customer that was billed under an external_id: its dues name it, so events that come late for them are billed to that
+ * one. Asked once the external_id is taken: whoever had it before has let go of it by then, and nobody else subscribes under it.
+ */
+export async function findBilledUnder(
+  db: Queries,
+  organizationId: string,
+  { externalId, butNot }: { externalId: string; butNot: string },
+): Promise<string | undefined> {
+  const { rows } = await sql<{ customer_id: string }>`
+    SELECT customer_id FROM subscriptions s
+    WHERE organization_id = ${organizationId}::uuid AND customer_external_id = ${externalId}
+      AND customer_id <> ${butNot}::uuid AND EXISTS (
+        SELECT FROM dues WHERE dues.organization_id = s.organization_id AND dues.subscription_id = s.id)
+    LIMIT 1`.execute(db);
+  return rows[0]?.customer_id;
 }
 
 /** The external_id of a customer, if there is such a one; it does not change, and nobody subscribes it, before this transaction ends. */

@@ -1,5 +1,6 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import type { ColumnType, Generated } from 'kysely';
+import type { Party } from './billing/parties.ts';
 import type { BillingTables } from './billing/tables.ts';
 
 /** A timestamp, read as ISO 8601 UTC text to the microsecond. */
@@ -26,6 +27,8 @@ interface Organizations {
   payment_terms_days: Generated<number>;
   invoice_prefix: Generated<string>;
   invoice_issuer: Generated<string | null>;
+  finalize: Generated<'automatic' | 'manual'>;
+  seller: ColumnType<Party | null, string | null | undefined, string | null>;
   widget_meter_ids: Generated<string[] | null>;
 }
 
@@ -170,10 +173,15 @@ interface Customers {
   name: string | null;
   email: string | null;
   phone: string | null;
+  legal_name: string | null;
+  tax_id: string | null;
   billing_address_line1: string | null;
+  billing_address_line2: string | null;
   billing_address_city: string | null;
   billing_address_state: string | null;
+  /** Free text. */
   billing_address_country: string | null;
+  billing_country_code: string | null;
   billing_address_postal_code: string | null;
   /** Written as JSON text. */
   metadata: ColumnType<Record<string, unknown>, string | undefined, string>;

@@ -10,6 +10,7 @@ import type {
   UsageTerms,
   VolumeTerms,
 } from './charge-terms.ts';
+import { average } from '@weir/shared/decimal';
 import {
   add,
   ceiling,
@@ -27,7 +28,7 @@ import {
 } from './exact.ts';
 
 /** The rules that new lines are rated by. A rule that changes gets a new version; lines keep theirs. */
-export const RATING_VERSION = 1;
+export const RATING_VERSION = 2;
 
 /** For how many local dates of its period a due is in force: `22/31`. */
 export interface Days {
@@ -36,8 +37,10 @@ export interface Days {
 }
 
 export interface UsageOfDue {
-  /** What the meter reads, as a decimal; `0` where it reads nothing. */
+  /** What the meter reads, as a decimal; `0` where it reads nothing. An average is rounded, to be shown. */
   quantity: string;
+  /** The same before it was rounded: a decimal, or `n/d`. Missing where nothing was. */
+  exact?: string | undefined;
   eventCount: bigint;
 }
 
@@ -70,14 +73,15 @@ type Rule = (terms: ChargeTerms, usage: UsageOfDue, days: Days | null) => Rated;
 
 // A version stays as long as there are lines of it, which is for ever.
 const RULES = new Map<number, Rule>([
-  [
-    1,
-    (terms, usage, days) => {
-      const share = shareOf(days);
-      return terms.type === 'FIXED' ? rateFixed(terms, share) : rateUsage(terms, usage, share);
-    },
-  ],
+  // An average was rounded to 12 digits before it was priced.
+  [1, (terms, usage, days) => rateDue(terms, { ...usage, exact: usage.quantity }, days)],
+  [2, rateDue],
 ]);
+
+function rateDue(terms: ChargeTerms, usage: UsageOfDue, days: Days | null): Rated {
+  const share = shareOf(days);
+  return terms.type === 'FIXED' ? rateFixed(terms, share) : rateUsage(terms, usage, share);
+}
 
 function shareOf(days: Days | null): Exact {
   if (days === null) return whole(1n);
@@ -92,7 +96,7 @@ function rateFixed({ unit_price }: FixedTerms, share: Exact): Rated {
 
 /** Usage is cut at the instant, so the share is taken of its bounds alone. */
 function rateUsage(terms: UsageTerms, usage: UsageOfDue, share: Exact): Rated {
-  const rated = rateByModel(terms, parseExact(usage.quantity), usage.eventCount);
+  const rated = rateByModel(terms, parseExact(usage.exact ?? usage.quantity), usage.eventCount);
   const { minimum_amount, maximum_amount } = terms;
   let { exact } = rated;
   if (minimum_amount !== null) exact = max(exact, multiply(parseExact(minimum_amount), share));
@@ -153,8 +157,14 @@ function priceTier(tier: Tier, quantity: Exact): { exact: Exact; detail: TierDet
   const exact = add(multiply(quantity, parseExact(tier.unit_price)), parseExact(tier.flat_fee));
   return {
     exact,
-    detail: { up_to: tier.up_to, quantity: formatExact(quantity), exact_amount: formatExact(exact) },
+    detail: { up_to: tier.up_to, quantity: shownQuantity(quantity), exact_amount: formatExact(exact) },
   };
+}
+
+/** A part of an average may have no end: it is rounded as the average is shown, and priced as it is. */
+function shownQuantity(quantity: Exact): string {
+  const text = formatExact(quantity);
+  return text.includes('/') ? average(String(quantity.n), quantity.d) : text;
 }
 
 function ratePackages({ unit_price, package_size, included_units }: PackageTerms, quantity: Exact): Rated {

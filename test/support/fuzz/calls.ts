@@ -35,6 +35,8 @@ const MEANINGS: Meanings = {
   meter_id: ids('meters'),
   plan_id: ids('plans'),
   subscription_id: ids('subscriptions'),
+  // Of invoices that are to be finalized.
+  ids: fc.array(ids('invoices'), { minLength: 1, maxLength: 3 }),
   cursor: ids('events'),
   timestamp: fc
     .date({ min: new Date('2000-01-01'), max: new Date('2026-01-01'), noInvalidDate: true })
@@ -78,6 +80,12 @@ const date = fc.constantFrom('2026-01-31', '2026-02-01');
 const issued = { issued_from: date, issued_to: date };
 const currency = fc.constantFrom('USD', 'JPY');
 
+// Most plans here are by the month, and most trials of before have ended.
+const subscribed = {
+  billing_interval: fc.constantFrom('month', 'month', 'month', 'year'),
+  trial_end_date: fc.constantFrom(null, null, '2027-12-31T23:59:59.999999+14:00', '2026-02-28'),
+};
+
 /** What the document says in words about the fields of one operation. */
 const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/sdk/track': { lookup_key: ids('lookup_key') },
@@ -113,11 +121,8 @@ const MEANINGS_OF: Record<string, Meanings> = {
     id: fc.constant(idOf('planned-plan', 0)),
     feature_id: fc.constant(idOf('planned-feature', 0)),
   },
-  // Most plans here are by the month, and most trials of before have ended.
-  'post /api/v1/subscriptions': {
-    billing_interval: fc.constantFrom('month', 'month', 'month', 'year'),
-    trial_end_date: fc.constantFrom(null, null, '2027-12-31T23:59:59.999999+14:00', '2026-02-28'),
-  },
+  'post /api/v1/subscriptions': subscribed,
+  'post /api/v1/subscriptions/preview': subscribed,
   'get /api/v1/invoices': {
     from: ends,
     to: ends,
@@ -201,7 +206,7 @@ function callsOf(operation: Operation): Arbitrary<Call> {
 function bodiesOf(schema: Schema, { path }: Operation, meanings: Meanings): Arbitrary<Value> {
   const bodies = valid(schema, meanings);
   if (path.includes('/sdk/track')) return bodies.map(withOneMeter);
-  return path.endsWith('/subscriptions') || path.endsWith('/erasures') ? bodies.map(withOneCustomer) : bodies;
+  return /\/(subscriptions|subscriptions\/preview|erasures)$/.test(path) ? bodies.map(withOneCustomer) : bodies;
 }
 
 /** A customer is named by its id or by its external_id, which a test of its own says. */

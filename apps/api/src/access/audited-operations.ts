@@ -67,6 +67,8 @@ export const AUDITED: Record<string, AuditedOperation> = {
   'POST /api/v1/subscriptions/:id/change': done('subscription.change'),
   'POST /api/v1/subscriptions/:id/settle': done('subscription.settle'),
   'POST /api/v1/invoices/:id/finalize': done('invoice.finalize'),
+  // Its entry names the drafts.
+  'POST /api/v1/invoices/finalize': { action: 'invoice.finalize', resource: null },
   'POST /api/v1/invoices/:id/pay': done('invoice.pay'),
   'POST /api/v1/invoices/:id/void': done('invoice.void'),
   'POST /api/v1/invoices/:id/uncollectible': done('invoice.mark_uncollectible'),
@@ -87,6 +89,7 @@ export const NOT_AUDITED: ReadonlySet<string> = new Set([
   // They compute, and keep nothing.
   'POST /api/v1/charges/evaluate',
   'POST /api/v1/invoices/:id/recompute',
+  'POST /api/v1/subscriptions/preview',
   'POST /api/v1/subscriptions/:id/preview-invoice',
   // They only look whether a link is valid.
   'POST /api/v1/auth/invitation',

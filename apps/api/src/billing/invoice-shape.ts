@@ -4,6 +4,7 @@ import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/line-pages';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { z } from 'zod';
 import { time } from '../http/fields.ts';
+import { party } from './party.ts';
 import { meterUsage } from '../usage/usage-answer.ts';
 
 const amount = z
@@ -32,7 +33,9 @@ const invoiceFields = z.object({
   credits_applied: amount,
   amount_paid: amount,
   amount_due: amount,
-  finalizes_at: time.meta({ description: 'When its grace is over.' }),
+  finalizes_at: time.nullable().meta({
+    description: 'When its grace is over. Null where the billing settings leave it to people to finalize.',
+  }),
   finalized_at: time.nullable(),
   paid_at: time.nullable(),
   reference: z.string().nullable().meta({ description: 'What paid it, such as the id of a processor.' }),
@@ -46,6 +49,13 @@ const invoiceFields = z.object({
     .nullable()
     .meta({ description: 'Who issued it, in lines, as the settings said when it was finalized. Null before.' }),
   is_past_due: z.boolean().meta({ description: 'Whether it is open and its due date has ended.' }),
+  seller: party.nullable().meta({
+    description:
+      'Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say.',
+  }),
+  buyer: party.nullable().meta({
+    description: 'To whom, field by field, as the customer was when it was finalized. Null before.',
+  }),
   created_at: time,
   computed_at: time.nullable().meta({ description: 'When a draft was computed; null once it is finalized.' }),
 });

@@ -4,10 +4,11 @@ import { getBillingSettings, updateBillingSettings } from '@weir/db/billing/bill
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
-import { adminCodes, bodyCodes, changesOf, timeZone } from '../http/fields.ts';
+import { adminCodes, bodyCodes, changesOf, oneOf, timeZone } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
+import { party, partyBody } from './party.ts';
 
 /** As long as late events of a period are usual, and no longer: until then an invoice is a draft. */
 const GRACE_HOURS_MAX = 72;
@@ -40,9 +41,18 @@ const settingsShape = {
     description:
       'Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization.',
   }),
+  seller: partyBody.nullable().meta({
+    description:
+      'The same field by field, for electronic invoices: copied when an invoice is finalized. A change replaces all of it.',
+  }),
+  finalize: oneOf(['automatic', 'manual']).meta({
+    description:
+      'Manual: a draft stays one until somebody finalizes it with POST /invoices/{id}/finalize. It holds for drafts that are there ' +
+      'as well; back to automatic, those whose grace is over are finalized at once.',
+  }),
 };
 
-const settingsAnswer = z.object(settingsShape).meta({ id: 'BillingSettings' });
+const settingsAnswer = z.object({ ...settingsShape, seller: party.nullable() }).meta({ id: 'BillingSettings' });
 const settingsChanges = changesOf(settingsShape);
 
 const security = [{ session: [] }];

@@ -14,6 +14,7 @@ import {
   lockParties,
   lockSubscription,
   lockSubscriptionsBehind,
+  type NewSubscription,
   type Parties,
   type Subscription,
 } from '@weir/db/billing/subscriptions';
@@ -57,31 +58,21 @@ async function subscribeWithin(
 ): Promise<Subscription> {
   // Before anything else: whoever asks again is to learn of the first one, whatever has become of the plan meanwhile.
   await refuseTaken(transaction, organizationId, body);
-  const { now, customer, plan } = await getParties(transaction, organizationId, body);
-  const { time_zone } = customer;
-  const terms = termsOf(body, { now, plan, timeZone: time_zone });
-  if (!plan.is_active)
-    throw new Refusal('plan_inactive', 'This plan takes no new subscriptions: set its is_active, or choose another.');
+  const planned = await planSubscription(transaction, organizationId, body);
+  const { plan_id, customer_id } = planned;
 
   // One that has ended lets go of its meters when it is brought up to date, and the run may not have been there yet.
-  const behind = await lockSubscriptionsBehind(transaction, organizationId, customer.id);
+  const behind = await lockSubscriptionsBehind(transaction, organizationId, customer_id);
   const room = new Room(OPENED_BY_REQUEST_BYTES_MAX);
   const events: NewFeedEvent[] = await bringUpToDate(transaction, organizationId, behind, room);
 
   // The row comes before its meters: of two requests with one external_id the later one is told of that.
   const { id, customer_external_id, start_at } = await insertSubscription(transaction, organizationId, {
+    ...planned,
     id: newId(),
     external_id: body.external_id,
-    customer_id: customer.id,
-    customer_external_id: customer.external_id,
-    plan_id: plan.id,
-    time_zone,
-    currency: plan.currency,
-    billing_interval: plan.billing_interval,
-    billing_alignment: body.billing_alignment,
-    ...terms,
   });
-  const meters = await listMetersOfPlan(transaction, organizationId, plan.id);
+  const meters = await listMetersOfPlan(transaction, organizationId, plan_id);
   const claims = meters.map((meter_id) => ({ meter_id, customer_external_id, subscription_id: id, from: start_at }));
   if ((await billMeters(transaction, organizationId, claims)).length > 0)
     throw new Refusal('meter_already_billed', METER_TAKEN);
@@ -93,6 +84,29 @@ async function subscribeWithin(
   events.push({ type: 'subscription.created', actor, data: subscriptionData(row) }, ...opened);
   await appendFeed(transaction, organizationId, events);
   return subscription;
+}
+
+/** What a body asks for, of a customer and a plan that are held as long as the transaction lasts. Throws a Refusal where it cannot be. */
+export async function planSubscription(
+  db: Queries,
+  organizationId: string,
+  body: SubscriptionBody,
+): Promise<Omit<NewSubscription, 'id' | 'external_id'>> {
+  const { now, customer, plan } = await getParties(db, organizationId, body);
+  const { time_zone } = customer;
+  const terms = termsOf(body, { now, plan, timeZone: time_zone });
+  if (!plan.is_active)
+    throw new Refusal('plan_inactive', 'This plan takes no new subscriptions: set its is_active, or choose another.');
+  return {
+    customer_id: customer.id,
+    customer_external_id: customer.external_id,
+    plan_id: plan.id,
+    time_zone,
+    currency: plan.currency,
+    billing_interval: plan.billing_interval,
+    billing_alignment: body.billing_alignment,
+    ...terms,
+  };
 }
 
 async function refuseTaken(db: Queries, organizationId: string, { external_id }: SubscriptionBody): Promise<void> {

@@ -13,7 +13,7 @@ import { invalidFields } from '../http/problem.ts';
 import { readTime } from './read-time.ts';
 
 const INTERVALS = ['day', 'week', 'month', 'year'] as const;
-const STATUSES = ['TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
+export const SUBSCRIPTION_STATUSES = ['TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
 
 /** Enough to bring years in, and few enough to open at once. */
 const PERIODS_AGO_MAX = 1_000;
@@ -76,7 +76,7 @@ export const changeBody = z.strictObject({
 export const subscriptionQuery = z.strictObject({
   customer_id: idOf('must be the id of a customer').optional(),
   plan_id: idOf('must be the id of a plan').optional(),
-  status: oneOf(STATUSES).optional(),
+  status: oneOf(SUBSCRIPTION_STATUSES).optional(),
   ...pageQuery,
 });
 
@@ -102,7 +102,7 @@ export const subscriptionAnswer = z
     plan_id: z.uuid(),
     plan_name: z.string(),
     pending_plan_id: z.uuid().nullable().meta({ description: 'What it goes over to at the end of the period.' }),
-    status: z.enum(STATUSES),
+    status: z.enum(SUBSCRIPTION_STATUSES),
     start_date: time,
     trial_end_date: time.nullable(),
     time_zone: z.string(),

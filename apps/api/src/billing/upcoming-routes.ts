@@ -103,10 +103,11 @@ export function upcomingRoutes(app: App, { database, guards, turns }: InvoiceDep
       const { id } = params;
       const problem = await closeForSettling(database, organizationId, id);
       return await write.transaction<{ invoice: InvoiceWithLines | null }>(async (transaction) => {
-        const by = { actor: `user:${userId}` };
+        const by = { actor: `user:${userId}`, now: true };
         const settled = problem ?? (await settleClosed(transaction, organizationId, id, by));
         switch (settled.outcome) {
-          case 'settled': {
+          case 'settled':
+          case 'drafted': {
             const invoice = await readInvoiceWithin(transaction, organizationId, settled.invoiceId);
             if (invoice === undefined) throw new Error('an invoice is gone that was just finalized');
             return made({ invoice });

@@ -3,6 +3,7 @@
 
 import {
   deleteCustomer,
+  findBilledUnder,
   findCustomer,
   findCustomerId,
   insertCustomer,
@@ -25,6 +26,7 @@ import {
   answerPage,
   bodyCodes,
   changesOf,
+  countryCode,
   displayName,
   idInPath,
   nothing,
@@ -51,10 +53,21 @@ const customerFields = {
   name: displayName.nullable(),
   email: email.nullable(),
   phone: text(1, 64).nullable(),
+  legal_name: text(1, 255).nullable().meta({
+    description: 'Of the buyer on invoices. Null: the name.',
+  }),
+  tax_id: text(1, 64)
+    .nullable()
+    .meta({ description: 'Of the buyer on invoices: a VAT id, or what a country has in its place.' }),
   billing_address_line1: text(1, 255).nullable(),
+  billing_address_line2: text(1, 255).nullable(),
   billing_address_city: text(1, 255).nullable(),
   billing_address_state: text(1, 255).nullable(),
-  billing_address_country: text(1, 255).nullable(),
+  billing_address_country: text(1, 255).nullable().meta({ description: 'Free text.' }),
+  billing_country_code: countryCode.nullable().meta({
+    description:
+      'Of the buyer on invoices: two letters of ISO 3166-1. Null: that of billing_address_country, where it is such a code.',
+  }),
   billing_address_postal_code: text(1, 32).nullable(),
   metadata: metadata.meta({
     description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it.',
@@ -76,10 +89,14 @@ const customerAnswer = z
     name: z.string().nullable(),
     email: z.string().nullable(),
     phone: z.string().nullable(),
+    legal_name: z.string().nullable(),
+    tax_id: z.string().nullable(),
     billing_address_line1: z.string().nullable(),
+    billing_address_line2: z.string().nullable(),
     billing_address_city: z.string().nullable(),
     billing_address_state: z.string().nullable(),
     billing_address_country: z.string().nullable(),
+    billing_country_code: z.string().nullable(),
     billing_address_postal_code: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
     time_zone: z.string().nullable(),
@@ -105,12 +122,13 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         tags: ['Catalog'],
         summary: 'Create a customer',
         description:
-          'Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once.',
+          'Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once. One that ' +
+          'another customer was billed under is not given again.',
         security: session,
         body: customerBody,
         response: {
           201: customerAnswer,
-          ...problemResponses(...adminCodes, ...bodyCodes, 'external_id_taken', 'usage_moving'),
+          ...problemResponses(...adminCodes, ...bodyCodes, 'external_id_taken', 'external_id_billed', 'usage_moving'),
         },
       },
     },
@@ -121,7 +139,11 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       const organization_id = request.caller.organizationId;
       await refuseMoving(database, organization_id, external_id);
       return await write
-        .single(async (db) => made(await insertCustomer(db, { ...fields, organization_id, id, external_id })))
+        .transaction(async (transaction) => {
+          const customer = await insertCustomer(transaction, { ...fields, organization_id, id, external_id });
+          await refuseBilled(transaction, organization_id, customer);
+          return made(customer);
+        })
         .catch((error: unknown) => tellWhoHas(db, organization_id, external_id, error));
     }),
   );
@@ -184,7 +206,8 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
         description:
           'Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that ' +
           'is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. ' +
-          'While the customer has a subscription that is not canceled its external_id cannot change.',
+          'While the customer has a subscription that is not canceled its external_id cannot change, and one that another ' +
+          'customer was billed under is not given again.',
         security: session,
         params: idInPath,
         body: customerChanges,
@@ -195,6 +218,7 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
             ...bodyCodes,
             'not_found',
             'external_id_taken',
+            'external_id_billed',
             'customer_in_use',
             'customer_erased',
             'usage_moving',
@@ -209,9 +233,10 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
       return await write
         .transaction(async (transaction) => {
           await refuseErased(transaction, caller.organizationId, params.id);
-          await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
+          const isOther = await checkExternalId(transaction, caller.organizationId, params.id, body.external_id);
           const customer = await updateCustomer(transaction, caller.organizationId, params.id, body);
           if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+          if (isOther) await refuseBilled(transaction, caller.organizationId, customer);
           return done(customer);
         })
         .catch((error: unknown) => tellWhoHas(db, caller.organizationId, body.external_id, error));
@@ -244,19 +269,36 @@ export function customerRoutes(app: App, { database, guards }: CatalogDeps): voi
   );
 }
 
-/** Events name a customer by its external_id, so it stays while a subscription bills them. */
+/** Events name a customer by its external_id, so it stays while a subscription bills them. Returns whether it is another one. */
 async function checkExternalId(
   transaction: Queries,
   organizationId: string,
   id: string,
   externalId: string | undefined,
-): Promise<void> {
-  if (externalId === undefined) return;
+): Promise<boolean> {
+  if (externalId === undefined) return false;
   const former = await lockExternalId(transaction, organizationId, id);
-  if (former === undefined || former === externalId || !(await isSubscribed(transaction, organizationId, id))) return;
+  if (former === undefined || former === externalId) return false;
+  if (!(await isSubscribed(transaction, organizationId, id))) return true;
   throw new Refusal(
     'customer_in_use',
     'The customer has a subscription, which bills the events with its external_id: cancel it first, or keep the external_id.',
+  );
+}
+
+/** Of two customers who were billed under one external_id, each would be billed for late events of the other. */
+async function refuseBilled(
+  transaction: Queries,
+  organizationId: string,
+  { id: butNot, external_id: externalId }: { id: string; external_id: string },
+): Promise<void> {
+  const id = await findBilledUnder(transaction, organizationId, { externalId, butNot });
+  if (id === undefined) return;
+  throw new Refusal(
+    'external_id_billed',
+    'Another customer of your organization, whose id is here, was billed for the usage with this external_id, and still is for ' +
+      'what comes late: choose another external_id.',
+    { id },
   );
 }
 

@@ -1,6 +1,7 @@
 // What the requests and answers of several nouns have in common.
 
 import type { Page, PageOf } from '@weir/db/page';
+import { isCountry } from '@weir/shared/countries';
 import { text } from '@weir/shared/text';
 import { isTimeZone } from '@weir/shared/time-zone';
 import { z } from 'zod';
@@ -30,6 +31,12 @@ export const timeZone = z
   .string()
   .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin or UTC')
   .meta({ description: 'A time zone of the IANA database.', examples: ['Europe/Berlin'] });
+
+/** Two letters of ISO 3166-1. In capitals, as they are written there: a code in small letters is of something else. */
+export const countryCode = z
+  .string()
+  .refine(isCountry, 'must be a country code of ISO 3166-1 in capitals, such as DE or US')
+  .meta({ description: 'Two letters of ISO 3166-1.', pattern: '^[A-Z]{2}$', examples: ['DE'] });
 
 /** The path of one thing. What is no UUID names nothing, and is answered like an id that does not exist. */
 export const idInPath = z.strictObject({ id: idOf() });

@@ -1,7 +1,8 @@
 // An example for every body and every answer of the document, made of its schemas: of a new field or operation by itself. A test
 // holds each of them against its schema.
 
-import { FIELDS, IDS, LISTS, OBJECTS, TIME } from './example-values.ts';
+import { IDS } from './example-ids.ts';
+import { FIELDS, LISTS, OBJECTS, TIME } from './example-values.ts';
 
 /** A JSON schema as the document has it; the keywords that say what a value may be. */
 export interface DocumentSchema {

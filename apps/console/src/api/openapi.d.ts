@@ -655,7 +655,7 @@ export interface paths {
         put?: never;
         /**
          * Create a customer
-         * @description Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once.
+         * @description Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once. One that another customer was billed under is not given again.
          */
         post: operations["createCustomer"];
         delete?: never;
@@ -684,7 +684,7 @@ export interface paths {
         head?: never;
         /**
          * Change a customer
-         * @description Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. While the customer has a subscription that is not canceled its external_id cannot change.
+         * @description Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. While the customer has a subscription that is not canceled its external_id cannot change, and one that another customer was billed under is not given again.
          */
         patch: operations["updateCustomer"];
         trace?: never;
@@ -769,6 +769,26 @@ export interface paths {
          * @description Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.
          */
         patch: operations["updateBillingSettings"];
+        trace?: never;
+    };
+    "/api/v1/subscriptions/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * See what a subscription would begin with
+         * @description The body is that of POST /subscriptions, and nothing is kept. Whether another subscription bills a meter of the plan is not looked at.
+         */
+        post: operations["previewSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/subscriptions": {
@@ -1260,6 +1280,26 @@ export interface paths {
          * @description It can still be paid, or waived.
          */
         post: operations["markInvoiceUncollectible"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invoices/finalize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finalize drafts now, up to 100 of them
+         * @description Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already stays as it is. With an id that there is not, nothing is done.
+         */
+        post: operations["finalizeInvoices"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1957,6 +1997,17 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        Party: {
+            legal_name: string | null;
+            tax_id: string | null;
+            address_line1: string | null;
+            address_line2: string | null;
+            city: string | null;
+            state: string | null;
+            postal_code: string | null;
+            /** @description Two letters of ISO 3166-1. */
+            country: string | null;
+        };
         MeterUsage: {
             /** Format: uuid */
             meter_id: string;
@@ -2065,11 +2116,8 @@ export interface components {
              * @example 12.30
              */
             amount_due: string;
-            /**
-             * Format: date-time
-             * @description When its grace is over.
-             */
-            finalizes_at: string;
+            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
+            finalizes_at: string | null;
             finalized_at: string | null;
             paid_at: string | null;
             /** @description What paid it, such as the id of a processor. */
@@ -2083,6 +2131,10 @@ export interface components {
             issuer: string | null;
             /** @description Whether it is open and its due date has ended. */
             is_past_due: boolean;
+            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
+            seller: components["schemas"]["Party"] | null;
+            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
+            buyer: components["schemas"]["Party"] | null;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2202,11 +2254,8 @@ export interface components {
              * @example 12.30
              */
             amount_due: string;
-            /**
-             * Format: date-time
-             * @description When its grace is over.
-             */
-            finalizes_at: string;
+            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
+            finalizes_at: string | null;
             finalized_at: string | null;
             paid_at: string | null;
             /** @description What paid it, such as the id of a processor. */
@@ -2220,6 +2269,10 @@ export interface components {
             issuer: string | null;
             /** @description Whether it is open and its due date has ended. */
             is_past_due: boolean;
+            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
+            seller: components["schemas"]["Party"] | null;
+            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
+            buyer: components["schemas"]["Party"] | null;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2280,11 +2333,8 @@ export interface components {
              * @example 12.30
              */
             amount_due: string;
-            /**
-             * Format: date-time
-             * @description When its grace is over.
-             */
-            finalizes_at: string;
+            /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
+            finalizes_at: string | null;
             finalized_at: string | null;
             paid_at: string | null;
             /** @description What paid it, such as the id of a processor. */
@@ -2298,6 +2348,10 @@ export interface components {
             issuer: string | null;
             /** @description Whether it is open and its due date has ended. */
             is_past_due: boolean;
+            /** @description Who issued it, field by field, as the settings said when it was finalized. Null before, and where they do not say. */
+            seller: components["schemas"]["Party"] | null;
+            /** @description To whom, field by field, as the customer was when it was finalized. Null before. */
+            buyer: components["schemas"]["Party"] | null;
             /** Format: date-time */
             created_at: string;
             /** @description When a draft was computed; null once it is finalized. */
@@ -2828,6 +2882,12 @@ export interface components {
             invoice_prefix: string;
             /** @description Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization. */
             invoice_issuer: string | null;
+            seller: components["schemas"]["Party"] | null;
+            /**
+             * @description Manual: a draft stays one until somebody finalizes it with POST /invoices/{id}/finalize. It holds for drafts that are there as well; back to automatic, those whose grace is over are finalized at once.
+             * @enum {string}
+             */
+            finalize: "automatic" | "manual";
         };
         Subscription: {
             /** Format: uuid */
@@ -2868,6 +2928,24 @@ export interface components {
             ended_at: string | null;
             /** Format: date-time */
             created_at: string;
+        };
+        SubscriptionPreview: {
+            /** @enum {string} */
+            status: "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            time_zone: string;
+            /** @description How many periods have begun, the open one among them. */
+            periods: number;
+            /** @description How many invoices are made of them, each as a draft at first. */
+            invoices: number;
+            /** @description Of the first of these invoices; null where there is none. */
+            first_period_end: string | null;
+            last_period_end: string | null;
+            /** @description When they are finalized. Null where there is none, and where the billing settings leave it to people. */
+            finalizes_at: string | null;
+            /** Format: date-time */
+            current_period_start: string;
+            /** Format: date-time */
+            current_period_end: string;
         };
         SubscriptionWithEntitlements: {
             /** Format: uuid */
@@ -2917,10 +2995,14 @@ export interface components {
             name: string | null;
             email: string | null;
             phone: string | null;
+            legal_name: string | null;
+            tax_id: string | null;
             billing_address_line1: string | null;
+            billing_address_line2: string | null;
             billing_address_city: string | null;
             billing_address_state: string | null;
             billing_address_country: string | null;
+            billing_country_code: string | null;
             billing_address_postal_code: string | null;
             metadata: {
                 [key: string]: unknown;
@@ -5750,10 +5832,14 @@ export interface operations {
                      *           "name": "Globex",
                      *           "email": "billing@globex.example",
                      *           "phone": "+1 555 0100",
+                     *           "legal_name": "Globex Corporation",
+                     *           "tax_id": "US-94-1234567",
                      *           "billing_address_line1": "1 Cypress Creek Road",
+                     *           "billing_address_line2": null,
                      *           "billing_address_city": "Cypress Creek",
                      *           "billing_address_state": "OR",
                      *           "billing_address_country": "US",
+                     *           "billing_country_code": "US",
                      *           "billing_address_postal_code": "97103",
                      *           "metadata": {
                      *             "segment": "enterprise"
@@ -5806,10 +5892,14 @@ export interface operations {
                  *       "name": "Globex",
                  *       "email": "billing@globex.example",
                  *       "phone": "+1 555 0100",
+                 *       "legal_name": "Globex Corporation",
+                 *       "tax_id": "US-94-1234567",
                  *       "billing_address_line1": "1 Cypress Creek Road",
+                 *       "billing_address_line2": null,
                  *       "billing_address_city": "Cypress Creek",
                  *       "billing_address_state": "OR",
                  *       "billing_address_country": "US",
+                 *       "billing_country_code": "US",
                  *       "billing_address_postal_code": "97103",
                  *       "metadata": {
                  *         "segment": "enterprise"
@@ -5823,10 +5913,18 @@ export interface operations {
                     name?: string | null;
                     email?: string | null;
                     phone?: string | null;
+                    /** @description Of the buyer on invoices. Null: the name. */
+                    legal_name?: string | null;
+                    /** @description Of the buyer on invoices: a VAT id, or what a country has in its place. */
+                    tax_id?: string | null;
                     billing_address_line1?: string | null;
+                    billing_address_line2?: string | null;
                     billing_address_city?: string | null;
                     billing_address_state?: string | null;
+                    /** @description Free text. */
                     billing_address_country?: string | null;
+                    /** @description Of the buyer on invoices: two letters of ISO 3166-1. Null: that of billing_address_country, where it is such a code. */
+                    billing_country_code?: string | null;
                     billing_address_postal_code?: string | null;
                     /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it. */
                     metadata?: {
@@ -5855,10 +5953,14 @@ export interface operations {
                      *       "name": "Globex",
                      *       "email": "billing@globex.example",
                      *       "phone": "+1 555 0100",
+                     *       "legal_name": "Globex Corporation",
+                     *       "tax_id": "US-94-1234567",
                      *       "billing_address_line1": "1 Cypress Creek Road",
+                     *       "billing_address_line2": null,
                      *       "billing_address_city": "Cypress Creek",
                      *       "billing_address_state": "OR",
                      *       "billing_address_country": "US",
+                     *       "billing_country_code": "US",
                      *       "billing_address_postal_code": "97103",
                      *       "metadata": {
                      *         "segment": "enterprise"
@@ -5906,10 +6008,14 @@ export interface operations {
                      *       "name": "Globex",
                      *       "email": "billing@globex.example",
                      *       "phone": "+1 555 0100",
+                     *       "legal_name": "Globex Corporation",
+                     *       "tax_id": "US-94-1234567",
                      *       "billing_address_line1": "1 Cypress Creek Road",
+                     *       "billing_address_line2": null,
                      *       "billing_address_city": "Cypress Creek",
                      *       "billing_address_state": "OR",
                      *       "billing_address_country": "US",
+                     *       "billing_country_code": "US",
                      *       "billing_address_postal_code": "97103",
                      *       "metadata": {
                      *         "segment": "enterprise"
@@ -5989,10 +6095,14 @@ export interface operations {
                  *       "name": "Globex",
                  *       "email": "billing@globex.example",
                  *       "phone": "+1 555 0100",
+                 *       "legal_name": "Globex Corporation",
+                 *       "tax_id": "US-94-1234567",
                  *       "billing_address_line1": "1 Cypress Creek Road",
+                 *       "billing_address_line2": null,
                  *       "billing_address_city": "Cypress Creek",
                  *       "billing_address_state": "OR",
                  *       "billing_address_country": "US",
+                 *       "billing_country_code": "US",
                  *       "billing_address_postal_code": "97103",
                  *       "metadata": {
                  *         "segment": "enterprise"
@@ -6006,10 +6116,18 @@ export interface operations {
                     name?: string | null;
                     email?: string | null;
                     phone?: string | null;
+                    /** @description Of the buyer on invoices. Null: the name. */
+                    legal_name?: string | null;
+                    /** @description Of the buyer on invoices: a VAT id, or what a country has in its place. */
+                    tax_id?: string | null;
                     billing_address_line1?: string | null;
+                    billing_address_line2?: string | null;
                     billing_address_city?: string | null;
                     billing_address_state?: string | null;
+                    /** @description Free text. */
                     billing_address_country?: string | null;
+                    /** @description Of the buyer on invoices: two letters of ISO 3166-1. Null: that of billing_address_country, where it is such a code. */
+                    billing_country_code?: string | null;
                     billing_address_postal_code?: string | null;
                     /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it. */
                     metadata?: {
@@ -6038,10 +6156,14 @@ export interface operations {
                      *       "name": "Globex",
                      *       "email": "billing@globex.example",
                      *       "phone": "+1 555 0100",
+                     *       "legal_name": "Globex Corporation",
+                     *       "tax_id": "US-94-1234567",
                      *       "billing_address_line1": "1 Cypress Creek Road",
+                     *       "billing_address_line2": null,
                      *       "billing_address_city": "Cypress Creek",
                      *       "billing_address_state": "OR",
                      *       "billing_address_country": "US",
+                     *       "billing_country_code": "US",
                      *       "billing_address_postal_code": "97103",
                      *       "metadata": {
                      *         "segment": "enterprise"
@@ -6699,7 +6821,18 @@ export interface operations {
                      *       "invoice_grace_hours": 1,
                      *       "payment_terms_days": 30,
                      *       "invoice_prefix": "INV",
-                     *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789"
+                     *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *       "seller": {
+                     *         "legal_name": "Initech Ltd",
+                     *         "tax_id": "GB123456789",
+                     *         "address_line1": "1 Main Street",
+                     *         "address_line2": null,
+                     *         "city": "Springfield",
+                     *         "state": null,
+                     *         "postal_code": "12345",
+                     *         "country": "GB"
+                     *       },
+                     *       "finalize": "automatic"
                      *     }
                      */
                     "application/json": components["schemas"]["BillingSettings"];
@@ -6734,7 +6867,18 @@ export interface operations {
                  *       "invoice_grace_hours": 1,
                  *       "payment_terms_days": 30,
                  *       "invoice_prefix": "INV",
-                 *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789"
+                 *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                 *       "seller": {
+                 *         "legal_name": "Initech Ltd",
+                 *         "tax_id": "GB123456789",
+                 *         "address_line1": "1 Main Street",
+                 *         "address_line2": null,
+                 *         "city": "Springfield",
+                 *         "state": null,
+                 *         "postal_code": "12345",
+                 *         "country": "GB"
+                 *       },
+                 *       "finalize": "automatic"
                  *     }
                  */
                 "application/json": {
@@ -6751,6 +6895,32 @@ export interface operations {
                     invoice_prefix?: string;
                     /** @description Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization. */
                     invoice_issuer?: string | null;
+                    /** @description The same field by field, for electronic invoices: copied when an invoice is finalized. A change replaces all of it. */
+                    seller?: {
+                        legal_name: string;
+                        /**
+                         * @description A VAT id, or what a country has in its place.
+                         * @default null
+                         */
+                        tax_id?: string | null;
+                        /** @default null */
+                        address_line1?: string | null;
+                        /** @default null */
+                        address_line2?: string | null;
+                        /** @default null */
+                        city?: string | null;
+                        /** @default null */
+                        state?: string | null;
+                        /** @default null */
+                        postal_code?: string | null;
+                        /** @default null */
+                        country?: string | null;
+                    } | null;
+                    /**
+                     * @description Manual: a draft stays one until somebody finalizes it with POST /invoices/{id}/finalize. It holds for drafts that are there as well; back to automatic, those whose grace is over are finalized at once.
+                     * @enum {string}
+                     */
+                    finalize?: "automatic" | "manual";
                 };
             };
         };
@@ -6771,10 +6941,116 @@ export interface operations {
                      *       "invoice_grace_hours": 1,
                      *       "payment_terms_days": 30,
                      *       "invoice_prefix": "INV",
-                     *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789"
+                     *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
+                     *       "seller": {
+                     *         "legal_name": "Initech Ltd",
+                     *         "tax_id": "GB123456789",
+                     *         "address_line1": "1 Main Street",
+                     *         "address_line2": null,
+                     *         "city": "Springfield",
+                     *         "state": null,
+                     *         "postal_code": "12345",
+                     *         "country": "GB"
+                     *       },
+                     *       "finalize": "automatic"
                      *     }
                      */
                     "application/json": components["schemas"]["BillingSettings"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
+                 *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
+                 *       "external_id": "globex-pro",
+                 *       "start_date": "2026-11-01",
+                 *       "billing_interval": "month",
+                 *       "billing_alignment": "anniversary",
+                 *       "trial_end_date": null
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    customer_id?: string;
+                    /** @description In place of customer_id. */
+                    customer_external_id?: string;
+                    /** Format: uuid */
+                    plan_id: string;
+                    /**
+                     * @description Your own id of it. A request that is sent again gets 409, with the id of the first one.
+                     * @default null
+                     */
+                    external_id?: string | null;
+                    /**
+                     * @description Default: now. Not in the future.
+                     * @example 2026-01-31
+                     * @example 2026-01-31T09:30:00+01:00
+                     */
+                    start_date?: string;
+                    /**
+                     * @description That of the plan, if it is sent at all.
+                     * @enum {string}
+                     */
+                    billing_interval?: "day" | "week" | "month" | "year";
+                    /**
+                     * @description Whether periods begin on the day of the start, or on the first of the month, Monday or 1 January.
+                     * @default anniversary
+                     * @enum {string}
+                     */
+                    billing_alignment?: "anniversary" | "calendar";
+                    /** @description In place of the trial_days of the plan. Null: no trial. */
+                    trial_end_date?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ACTIVE",
+                     *       "time_zone": "Europe/Berlin",
+                     *       "periods": 1,
+                     *       "invoices": 1,
+                     *       "first_period_end": "2026-11-01T00:00:00.000Z",
+                     *       "last_period_end": "2026-11-01T00:00:00.000Z",
+                     *       "finalizes_at": "2026-11-20T10:30:00.000Z",
+                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
+                     *       "current_period_end": "2026-12-01T00:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubscriptionPreview"];
                 };
             };
             /** @description A refusal */
@@ -8188,6 +8464,26 @@ export interface operations {
                      *           },
                      *           "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *           "is_past_due": false,
+                     *           "seller": {
+                     *             "legal_name": "Initech Ltd",
+                     *             "tax_id": "GB123456789",
+                     *             "address_line1": "1 Main Street",
+                     *             "address_line2": null,
+                     *             "city": "Springfield",
+                     *             "state": null,
+                     *             "postal_code": "12345",
+                     *             "country": "GB"
+                     *           },
+                     *           "buyer": {
+                     *             "legal_name": "Globex Corporation",
+                     *             "tax_id": "US-94-1234567",
+                     *             "address_line1": "1 Cypress Creek Road",
+                     *             "address_line2": null,
+                     *             "city": "Cypress Creek",
+                     *             "state": "OR",
+                     *             "postal_code": "97103",
+                     *             "country": "US"
+                     *           },
                      *           "created_at": "2026-11-20T09:30:00.000Z",
                      *           "computed_at": null
                      *         }
@@ -8283,6 +8579,26 @@ export interface operations {
                      *           },
                      *           "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *           "is_past_due": false,
+                     *           "seller": {
+                     *             "legal_name": "Initech Ltd",
+                     *             "tax_id": "GB123456789",
+                     *             "address_line1": "1 Main Street",
+                     *             "address_line2": null,
+                     *             "city": "Springfield",
+                     *             "state": null,
+                     *             "postal_code": "12345",
+                     *             "country": "GB"
+                     *           },
+                     *           "buyer": {
+                     *             "legal_name": "Globex Corporation",
+                     *             "tax_id": "US-94-1234567",
+                     *             "address_line1": "1 Cypress Creek Road",
+                     *             "address_line2": null,
+                     *             "city": "Cypress Creek",
+                     *             "state": "OR",
+                     *             "postal_code": "97103",
+                     *             "country": "US"
+                     *           },
                      *           "created_at": "2026-11-20T09:30:00.000Z",
                      *           "computed_at": null
                      *         }
@@ -8361,6 +8677,26 @@ export interface operations {
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "is_past_due": false,
+                     *       "seller": {
+                     *         "legal_name": "Initech Ltd",
+                     *         "tax_id": "GB123456789",
+                     *         "address_line1": "1 Main Street",
+                     *         "address_line2": null,
+                     *         "city": "Springfield",
+                     *         "state": null,
+                     *         "postal_code": "12345",
+                     *         "country": "GB"
+                     *       },
+                     *       "buyer": {
+                     *         "legal_name": "Globex Corporation",
+                     *         "tax_id": "US-94-1234567",
+                     *         "address_line1": "1 Cypress Creek Road",
+                     *         "address_line2": null,
+                     *         "city": "Cypress Creek",
+                     *         "state": "OR",
+                     *         "postal_code": "97103",
+                     *         "country": "US"
+                     *       },
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -8388,7 +8724,7 @@ export interface operations {
                      *           "amount": "49.00",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         },
                      *         {
                      *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -8414,7 +8750,7 @@ export interface operations {
                      *           "amount": "12.50",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         }
                      *       ]
                      *     }
@@ -8480,7 +8816,7 @@ export interface operations {
                      *           "amount": "49.00",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         },
                      *         {
                      *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -8506,7 +8842,7 @@ export interface operations {
                      *           "amount": "12.50",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         }
                      *       ],
                      *       "meta": {
@@ -8593,7 +8929,7 @@ export interface operations {
                      *       "amount": "-2.50",
                      *       "waived": null,
                      *       "closing": null,
-                     *       "rating_version": 1
+                     *       "rating_version": 2
                      *     }
                      */
                     "application/json": components["schemas"]["InvoiceLine"];
@@ -8681,7 +9017,7 @@ export interface operations {
                      *             "amount": "49.00",
                      *             "waived": null,
                      *             "closing": 7,
-                     *             "rating_version": 1
+                     *             "rating_version": 2
                      *           },
                      *           {
                      *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -8707,7 +9043,7 @@ export interface operations {
                      *             "amount": "12.50",
                      *             "waived": null,
                      *             "closing": 7,
-                     *             "rating_version": 1
+                     *             "rating_version": 2
                      *           }
                      *         ],
                      *         "subtotal": "12.30",
@@ -8739,7 +9075,7 @@ export interface operations {
                      *             "amount": "49.00",
                      *             "waived": null,
                      *             "closing": 7,
-                     *             "rating_version": 1
+                     *             "rating_version": 2
                      *           },
                      *           {
                      *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -8765,7 +9101,7 @@ export interface operations {
                      *             "amount": "12.50",
                      *             "waived": null,
                      *             "closing": 7,
-                     *             "rating_version": 1
+                     *             "rating_version": 2
                      *           }
                      *         ],
                      *         "subtotal": "12.30",
@@ -8843,6 +9179,26 @@ export interface operations {
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "is_past_due": false,
+                     *       "seller": {
+                     *         "legal_name": "Initech Ltd",
+                     *         "tax_id": "GB123456789",
+                     *         "address_line1": "1 Main Street",
+                     *         "address_line2": null,
+                     *         "city": "Springfield",
+                     *         "state": null,
+                     *         "postal_code": "12345",
+                     *         "country": "GB"
+                     *       },
+                     *       "buyer": {
+                     *         "legal_name": "Globex Corporation",
+                     *         "tax_id": "US-94-1234567",
+                     *         "address_line1": "1 Cypress Creek Road",
+                     *         "address_line2": null,
+                     *         "city": "Cypress Creek",
+                     *         "state": "OR",
+                     *         "postal_code": "97103",
+                     *         "country": "US"
+                     *       },
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -8870,7 +9226,7 @@ export interface operations {
                      *           "amount": "49.00",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         },
                      *         {
                      *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -8896,7 +9252,7 @@ export interface operations {
                      *           "amount": "12.50",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         }
                      *       ]
                      *     }
@@ -8992,6 +9348,26 @@ export interface operations {
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "is_past_due": false,
+                     *       "seller": {
+                     *         "legal_name": "Initech Ltd",
+                     *         "tax_id": "GB123456789",
+                     *         "address_line1": "1 Main Street",
+                     *         "address_line2": null,
+                     *         "city": "Springfield",
+                     *         "state": null,
+                     *         "postal_code": "12345",
+                     *         "country": "GB"
+                     *       },
+                     *       "buyer": {
+                     *         "legal_name": "Globex Corporation",
+                     *         "tax_id": "US-94-1234567",
+                     *         "address_line1": "1 Cypress Creek Road",
+                     *         "address_line2": null,
+                     *         "city": "Cypress Creek",
+                     *         "state": "OR",
+                     *         "postal_code": "97103",
+                     *         "country": "US"
+                     *       },
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -9019,7 +9395,7 @@ export interface operations {
                      *           "amount": "49.00",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         },
                      *         {
                      *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -9045,7 +9421,7 @@ export interface operations {
                      *           "amount": "12.50",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         }
                      *       ]
                      *     }
@@ -9138,6 +9514,26 @@ export interface operations {
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "is_past_due": false,
+                     *       "seller": {
+                     *         "legal_name": "Initech Ltd",
+                     *         "tax_id": "GB123456789",
+                     *         "address_line1": "1 Main Street",
+                     *         "address_line2": null,
+                     *         "city": "Springfield",
+                     *         "state": null,
+                     *         "postal_code": "12345",
+                     *         "country": "GB"
+                     *       },
+                     *       "buyer": {
+                     *         "legal_name": "Globex Corporation",
+                     *         "tax_id": "US-94-1234567",
+                     *         "address_line1": "1 Cypress Creek Road",
+                     *         "address_line2": null,
+                     *         "city": "Cypress Creek",
+                     *         "state": "OR",
+                     *         "postal_code": "97103",
+                     *         "country": "US"
+                     *       },
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -9165,7 +9561,7 @@ export interface operations {
                      *           "amount": "49.00",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         },
                      *         {
                      *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -9191,7 +9587,7 @@ export interface operations {
                      *           "amount": "12.50",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         }
                      *       ]
                      *     }
@@ -9278,6 +9674,26 @@ export interface operations {
                      *       },
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "is_past_due": false,
+                     *       "seller": {
+                     *         "legal_name": "Initech Ltd",
+                     *         "tax_id": "GB123456789",
+                     *         "address_line1": "1 Main Street",
+                     *         "address_line2": null,
+                     *         "city": "Springfield",
+                     *         "state": null,
+                     *         "postal_code": "12345",
+                     *         "country": "GB"
+                     *       },
+                     *       "buyer": {
+                     *         "legal_name": "Globex Corporation",
+                     *         "tax_id": "US-94-1234567",
+                     *         "address_line1": "1 Cypress Creek Road",
+                     *         "address_line2": null,
+                     *         "city": "Cypress Creek",
+                     *         "state": "OR",
+                     *         "postal_code": "97103",
+                     *         "country": "US"
+                     *       },
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": null,
                      *       "lines": [
@@ -9305,7 +9721,7 @@ export interface operations {
                      *           "amount": "49.00",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         },
                      *         {
                      *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -9331,12 +9747,84 @@ export interface operations {
                      *           "amount": "12.50",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         }
                      *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["InvoiceWithLines"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    finalizeInvoices: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "0198c0de-5a1e-7000-8000-00000000000a"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Of drafts. The order does not matter. */
+                    ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
+                    "Idempotent-Replay"?: "true";
+                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
+                    "Idempotent-Withheld"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "0198c0de-5a1e-7000-8000-00000000000a",
+                     *           "outcome": "finalized",
+                     *           "invoice_number": "INV-2026-000042"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /**
+                             * @description deleted: it came to no line, so it is no more. earlier_draft: an earlier invoice of its subscription is a draft, and is not among these. not_reached: together they have more charges than one request takes on; send it again.
+                             * @enum {string}
+                             */
+                            outcome: "finalized" | "deleted" | "earlier_draft" | "not_reached" | "invoice_not_draft";
+                            invoice_number: string | null;
+                        }[];
+                    };
                 };
             };
             /** @description A refusal */
@@ -9721,6 +10209,26 @@ export interface operations {
                      *       "customer": null,
                      *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *       "is_past_due": false,
+                     *       "seller": {
+                     *         "legal_name": "Initech Ltd",
+                     *         "tax_id": "GB123456789",
+                     *         "address_line1": "1 Main Street",
+                     *         "address_line2": null,
+                     *         "city": "Springfield",
+                     *         "state": null,
+                     *         "postal_code": "12345",
+                     *         "country": "GB"
+                     *       },
+                     *       "buyer": {
+                     *         "legal_name": "Globex Corporation",
+                     *         "tax_id": "US-94-1234567",
+                     *         "address_line1": "1 Cypress Creek Road",
+                     *         "address_line2": null,
+                     *         "city": "Cypress Creek",
+                     *         "state": "OR",
+                     *         "postal_code": "97103",
+                     *         "country": "US"
+                     *       },
                      *       "created_at": "2026-11-20T09:30:00.000Z",
                      *       "computed_at": "2026-11-20T09:30:00.000Z",
                      *       "lines": [
@@ -9747,7 +10255,7 @@ export interface operations {
                      *           "amount": "49.00",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         },
                      *         {
                      *           "kind": "USAGE",
@@ -9772,7 +10280,7 @@ export interface operations {
                      *           "amount": "12.50",
                      *           "waived": null,
                      *           "closing": 7,
-                     *           "rating_version": 1
+                     *           "rating_version": 2
                      *         }
                      *       ]
                      *     }
@@ -9868,6 +10376,26 @@ export interface operations {
                      *         },
                      *         "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
                      *         "is_past_due": false,
+                     *         "seller": {
+                     *           "legal_name": "Initech Ltd",
+                     *           "tax_id": "GB123456789",
+                     *           "address_line1": "1 Main Street",
+                     *           "address_line2": null,
+                     *           "city": "Springfield",
+                     *           "state": null,
+                     *           "postal_code": "12345",
+                     *           "country": "GB"
+                     *         },
+                     *         "buyer": {
+                     *           "legal_name": "Globex Corporation",
+                     *           "tax_id": "US-94-1234567",
+                     *           "address_line1": "1 Cypress Creek Road",
+                     *           "address_line2": null,
+                     *           "city": "Cypress Creek",
+                     *           "state": "OR",
+                     *           "postal_code": "97103",
+                     *           "country": "US"
+                     *         },
                      *         "created_at": "2026-11-20T09:30:00.000Z",
                      *         "computed_at": null,
                      *         "lines": [
@@ -9895,7 +10423,7 @@ export interface operations {
                      *             "amount": "49.00",
                      *             "waived": null,
                      *             "closing": 7,
-                     *             "rating_version": 1
+                     *             "rating_version": 2
                      *           },
                      *           {
                      *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
@@ -9921,7 +10449,7 @@ export interface operations {
                      *             "amount": "12.50",
                      *             "waived": null,
                      *             "closing": 7,
-                     *             "rating_version": 1
+                     *             "rating_version": 2
                      *           }
                      *         ]
                      *       }

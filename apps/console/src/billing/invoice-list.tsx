@@ -7,12 +7,15 @@ import { formatAmount } from '../parts/decimals.ts';
 import { formatDay } from '../parts/instants.ts';
 import { PagedList } from '../parts/paged-list.tsx';
 import { Status } from '../parts/status.tsx';
+import { AdminOnly } from '../parts/admin-only.tsx';
+import { FinalizeAll } from './finalize-all.tsx';
 import { periodOf } from './invoice-lines.tsx';
 
 type Invoice = Schema<'Invoice'>;
 
 interface InvoiceFilter {
   page: number;
+  page_size?: number;
   status?: Invoice['status'];
   customer_id?: string;
   subscription_id?: string;
@@ -63,13 +66,20 @@ export function InvoiceList({ filter, onPage }: { filter: InvoiceFilter; onPage:
   });
   const isOfOne = filter.customer_id !== undefined || filter.subscription_id !== undefined;
   return (
-    <PagedList
-      query={invoices}
-      onPage={onPage}
-      label="Invoices"
-      columns={isOfOne ? columns.filter(({ title }) => title !== 'Customer') : columns}
-      empty="No invoice. They are made at the end of each period of a subscription."
-    />
+    <>
+      {filter.status === 'DRAFT' && invoices.data !== undefined && !invoices.isPlaceholderData && (
+        <AdminOnly>
+          <FinalizeAll drafts={invoices.data.data} />
+        </AdminOnly>
+      )}
+      <PagedList
+        query={invoices}
+        onPage={onPage}
+        label="Invoices"
+        columns={isOfOne ? columns.filter(({ title }) => title !== 'Customer') : columns}
+        empty="No invoice. They are made at the end of each period of a subscription."
+      />
+    </>
   );
 }
 

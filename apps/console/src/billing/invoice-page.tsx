@@ -74,8 +74,14 @@ function InvoiceView({ invoice, zone }: { invoice: Invoice; zone: string }) {
       {isDraft && (
         <div className="callout callout-quiet">
           <p>
-            Computed a moment ago, and again every few seconds. It is finalized by itself on{' '}
-            <Time at={invoice.finalizes_at} zone={zone} />.
+            Computed a moment ago, and again every few seconds.{' '}
+            {invoice.finalizes_at === null ? (
+              'It stays a draft until somebody finalizes it.'
+            ) : (
+              <>
+                It is finalized by itself on <Time at={invoice.finalizes_at} zone={zone} />.
+              </>
+            )}
           </p>
         </div>
       )}

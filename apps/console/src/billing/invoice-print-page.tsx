@@ -35,9 +35,9 @@ export function InvoicePrintPage() {
   );
 }
 
-function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: string }) {
+function Paper({ invoice, zone }: { invoice: Invoice; zone: string }) {
   const { organization } = useSession();
-  const { currency, customer, status } = invoice;
+  const { currency, status } = invoice;
   const facts: [string, string | null][] = [
     ['Invoice number', invoice.invoice_number ?? 'draft'],
     ['Issued', dayOf(invoice.issue_date)],
@@ -49,12 +49,12 @@ function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: s
     <article className="paper" aria-label="Invoice">
       <header className="paper-head">
         <h2>{status === 'DRAFT' ? 'Draft invoice' : 'Invoice'}</h2>
-        <address className="paper-seller">{invoice.issuer ?? organization.name}</address>
+        <address className="paper-seller">{sellerOf(invoice) ?? organization.name}</address>
       </header>
       <div className="paper-parties">
         <div>
           <h3>Billed to</h3>
-          <address>{addressOf(customer)}</address>
+          <address>{buyerOf(invoice)}</address>
         </div>
         <dl className="paper-facts">
           {facts
@@ -96,6 +96,7 @@ function Paper({ invoice, zone }: { invoice: Schema<'InvoiceWithLines'>; zone: s
       </table>
       <InvoiceTotals invoice={invoice} />
       <p className="paper-note">{noteOf(invoice)}</p>
+      {letterheadOf(invoice) !== null && <address className="paper-note">{letterheadOf(invoice)}</address>}
     </article>
   );
 }
@@ -107,12 +108,43 @@ function saysSomething({ amount, quantity }: Schema<'InvoiceLine'>): boolean {
   return !isZero(amount) || (quantity !== null && !isZero(quantity));
 }
 
+type Invoice = Schema<'InvoiceWithLines'>;
+
+/** Who sells: field by field where that is known, else in the lines of the settings as they were. */
+function sellerOf({ seller, issuer }: Invoice): string | null {
+  return seller === null ? issuer : linesOfParty(seller);
+}
+
+/** The lines of the settings, where they say something beside the fields: a bank account stands there. */
+function letterheadOf({ seller, issuer }: Invoice): string | null {
+  return seller === null || issuer === null || !issuer.includes('\n') ? null : issuer;
+}
+
+/** To whom: field by field, with the address for mail; without the fields as the customer was. */
+function buyerOf({ buyer, customer }: Invoice): string {
+  if (buyer === null) return addressOf(customer);
+  const free = textOf(customer, 'billing_address_country');
+  const lines = linesOfParty({ ...buyer, country: free === '' ? buyer.country : free });
+  return [lines === '' ? textOf(customer, 'external_id') : lines, textOf(customer, 'email')].filter(Boolean).join('\n');
+}
+
+function linesOfParty({ legal_name, address_line1, address_line2, ...rest }: Schema<'Party'>): string {
+  const city = `${rest.postal_code ?? ''} ${rest.city ?? ''}`.trim();
+  const taxId = rest.tax_id === null ? null : `Tax id ${rest.tax_id}`;
+  return [legal_name, address_line1, address_line2, city, rest.state, rest.country, taxId].filter(Boolean).join('\n');
+}
+
+function textOf(customer: Record<string, unknown> | null, field: string): string {
+  const value = customer?.[field];
+  return typeof value === 'string' ? value : '';
+}
+
 const ADDRESS = ['name', 'billing_address_line1', 'billing_address_city', 'billing_address_state'] as const;
 
 /** Name and address as they were when it was finalized; a draft has none yet. */
 function addressOf(customer: Record<string, unknown> | null): string {
   if (customer === null) return 'Name and address of the customer, as they will be when it is finalized';
-  const text = (field: string) => (typeof customer[field] === 'string' ? customer[field] : '');
+  const text = (field: string) => textOf(customer, field);
   const city = `${text('billing_address_postal_code')} ${text('billing_address_city')}`.trim();
   const lines = ADDRESS.map((field) => (field === 'billing_address_city' ? city : text(field)));
   const [name, ...others] = lines;
@@ -121,7 +153,7 @@ function addressOf(customer: Record<string, unknown> | null): string {
     .join('\n');
 }
 
-function noteOf({ status, due_date, currency, amount_due, note }: Schema<'InvoiceWithLines'>): string {
+function noteOf({ status, due_date, currency, amount_due, note }: Invoice): string {
   if (status === 'VOID') return `This invoice is void.${note === null ? '' : ` ${note}`}`;
   if (status === 'PAID') return 'Paid. Thank you.';
   if (status === 'DRAFT') return 'A draft: amounts may still change.';

@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { read, type Schema } from '../api/client.ts';
+import { PAGE_SIZE_MAX } from '../api/pages.ts';
 import { DateField } from '../parts/date-field.tsx';
 import { addDays, isDay, startOfDay } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';
@@ -26,7 +27,9 @@ export function InvoicesPage() {
     // Without its zone it is not known when a day begins.
     if ((state.from ?? state.to) !== undefined && billing.data === undefined)
       return <Loaded query={billing}>{() => null}</Loaded>;
-    return <InvoiceList filter={filter} onPage={setPage} />;
+    // A page of drafts is finalized with one click.
+    const shown = status === 'DRAFT' ? { ...filter, page_size: PAGE_SIZE_MAX } : filter;
+    return <InvoiceList filter={shown} onPage={setPage} />;
   };
   const { page: _, status: __, ...times } = filter;
   const lines = { ...times, ...(status !== undefined && status !== 'DRAFT' && { status }) };

@@ -7,6 +7,7 @@ import { CustomerSelect } from '../customers/customer-select.tsx';
 import { DateField } from '../parts/date-field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
+import { Time } from '../parts/time.tsx';
 
 type Subscription = Schema<'Subscription'>;
 
@@ -56,29 +57,26 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
       trial: 'plan',
       trial_end_date: '',
     },
-    async onSubmit({ customer_id, plan_id, external_id, start_date, billing_alignment, trial, trial_end_date }) {
-      const made = await send(
-        client.POST('/api/v1/subscriptions', {
-          body: {
-            billing_alignment,
-            plan_id: plan_id as string,
-            ...(customer_id !== null && { customer_id }),
-            ...(external_id.trim() !== '' && { external_id: external_id.trim() }),
-            ...(start_date !== '' && { start_date }),
-            ...(trial === 'none' && { trial_end_date: null }),
-            ...(trial === 'until' && { trial_end_date }),
-          },
-        }),
-      );
+    async onSubmit(typed) {
+      // A start in the past is not sent before it is told what comes of it.
+      if (preview.isEnabled && preview.data === undefined && preview.error === null) return await preview.refetch();
+      const made = await send(client.POST('/api/v1/subscriptions', { body: bodyOf(typed) }));
       await invalidate(queries, '/api/v1/subscriptions', '/api/v1/invoices');
       onClose();
       onDone(made);
     },
   });
   const { values } = form;
+  const preview = usePreview(values);
   const plan = plans.find(({ id }) => id === values.plan_id);
   return (
-    <FormDialog title="New subscription" submitLabel="Subscribe" size="lg" form={form} onClose={onClose}>
+    <FormDialog
+      title="New subscription"
+      submitLabel={labelOf(preview.data?.invoices)}
+      size="lg"
+      form={form}
+      onClose={onClose}
+    >
       {customerId === undefined && (
         <CustomerSelect
           value={values.customer_id}
@@ -134,7 +132,68 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
           {...form.text('external_id')}
         />
       </div>
+      {preview.isEnabled && preview.data !== undefined && <WhatIsIssued preview={preview.data} />}
     </FormDialog>
+  );
+}
+
+function bodyOf({ customer_id, plan_id, external_id, start_date, billing_alignment, trial, trial_end_date }: Values) {
+  return {
+    billing_alignment,
+    plan_id: plan_id as string,
+    ...(customer_id !== null && { customer_id }),
+    ...(external_id.trim() !== '' && { external_id: external_id.trim() }),
+    ...(start_date !== '' && { start_date }),
+    ...(trial === 'none' && { trial_end_date: null }),
+    ...(trial === 'until' && { trial_end_date }),
+  };
+}
+
+/** What a start at a date would make, asked of the API. What it refuses is told when the form is sent. */
+function usePreview(values: Values) {
+  const { external_id: _, ...body } = bodyOf(values);
+  const isEnabled = values.start_date !== '' && values.plan_id !== null && values.customer_id !== null;
+  const query = useQuery({
+    queryKey: ['/api/v1/subscriptions/preview', body],
+    queryFn: ({ signal }) => send(client.POST('/api/v1/subscriptions/preview', { body, signal })),
+    enabled: isEnabled,
+    retry: false,
+  });
+  return { ...query, isEnabled };
+}
+
+function labelOf(invoices: number | undefined): string {
+  if (invoices === undefined || invoices < 2) return 'Subscribe';
+  return `Subscribe and make ${invoices} invoices`;
+}
+
+function WhatIsIssued({ preview }: { preview: Schema<'SubscriptionPreview'> }) {
+  const { periods, invoices, first_period_end: first, last_period_end: last, finalizes_at, time_zone: zone } = preview;
+  if (first === null || last === null) return <p role="status">No invoice is made of it yet.</p>;
+  return (
+    <div className="callout" role="status">
+      <p>
+        {periods === 1 ? '1 period has' : `${periods} periods have`} begun by now.{' '}
+        {invoices === 1
+          ? 'One invoice is made at once, as a draft'
+          : `${invoices} invoices are made at once, as drafts`}
+        , of <Time at={first} as="date" zone={zone} />
+        {first !== last && (
+          <>
+            {' '}
+            to <Time at={last} as="date" zone={zone} />
+          </>
+        )}
+        .{' '}
+        {finalizes_at === null ? (
+          'A draft stays one until somebody finalizes it.'
+        ) : (
+          <>
+            A draft is finalized and numbered by itself on <Time at={finalizes_at} zone={zone} />.
+          </>
+        )}
+      </p>
+    </div>
   );
 }
 

@@ -20,14 +20,24 @@ const FIELDS = {
   external_id: 'External id',
   email: 'Email',
   phone: 'Phone',
+  legal_name: 'Legal name',
+  tax_id: 'Tax id',
   billing_address_line1: 'Street',
+  billing_address_line2: 'Street, second line',
   billing_address_postal_code: 'Postal code',
   billing_address_city: 'City',
   billing_address_state: 'State',
   billing_address_country: 'Country',
+  billing_country_code: 'Country code',
 } as const;
 
 type Field = keyof typeof FIELDS;
+
+const PLACEHOLDERS: { [Name in Field]?: string } = {
+  external_id: 'What your services call it',
+  legal_name: 'On invoices; else the name',
+  billing_country_code: 'Two letters, such as DE',
+};
 
 const fields = Object.entries(FIELDS) as [Field, string][];
 
@@ -65,7 +75,7 @@ export function CustomerForm({ customer, onDone, onClose }: CustomerFormProps) {
             key={field}
             label={label}
             {...(field === 'name' && { 'data-autofocus': true })}
-            {...(field === 'external_id' && { placeholder: 'What your services call it' })}
+            {...(field in PLACEHOLDERS && { placeholder: PLACEHOLDERS[field] })}
             autoComplete="off"
             {...form.text(field)}
           />

@@ -70,6 +70,8 @@ function CustomerView({ customer }: { customer: Customer }) {
           ['External id', <code key="external">{externalId}</code>],
           ['Email', customer.email],
           ['Phone', customer.phone],
+          ['Legal name', customer.legal_name],
+          ['Tax id', customer.tax_id],
           ['Address', addressOf(customer)],
           ['Time zone', customer.time_zone ?? 'that of the organization'],
           ['Since', <Time key="since" at={customer.created_at} as="date" />],
@@ -116,7 +118,8 @@ function CustomerView({ customer }: { customer: Customer }) {
 function addressOf(customer: Customer): string {
   const { billing_address_line1: street, billing_address_city: city, billing_address_country: country } = customer;
   const place = [customer.billing_address_postal_code, city].filter(Boolean).join(' ');
-  return [street, place, customer.billing_address_state, country].filter(Boolean).join(', ');
+  const { billing_address_line2: second, billing_country_code: code } = customer;
+  return [street, second, place, customer.billing_address_state, country ?? code].filter(Boolean).join(', ');
 }
 
 function Usage({ customer }: { customer: Customer }) {

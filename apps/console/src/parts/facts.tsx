@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
 
+export type Fact = readonly [name: string, value: ReactNode];
+
 /** What is known of a thing, name by value. What is false, null or empty is left out. */
-export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
+export function Facts({ of }: { of: readonly Fact[] }) {
   return (
     <dl className="facts">
       {of

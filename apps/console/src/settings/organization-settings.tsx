@@ -10,6 +10,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Section } from '../parts/page.tsx';
 import { wholeNumber } from '../parts/typed-text.ts';
+import { factsOfParty, SellerForm } from './seller-form.tsx';
 
 type Billing = Schema<'BillingSettings'>;
 
@@ -29,7 +30,17 @@ export function OrganizationSettings() {
         about="For subscriptions, drafts and invoices that are made from now on. What is made keeps its own."
       >
         <Loaded query={billing} rows={6}>
-          {(data) => (isAdmin ? <BillingForm settings={data} /> : <BillingFacts settings={data} />)}
+          {(data) => (
+            <>
+              {isAdmin ? <BillingForm settings={data} /> : <BillingFacts settings={data} />}
+              <Section
+                title="Seller"
+                about="Field by field, for electronic invoices. They are copied when an invoice is finalized, and printed in place of the issuer."
+              >
+                {isAdmin ? <SellerForm seller={data.seller} /> : <Facts of={factsOfParty(data.seller)} />}
+              </Section>
+            </>
+          )}
         </Loaded>
       </Section>
     </div>
@@ -62,10 +73,12 @@ function BillingForm({ settings }: { settings: Billing }) {
       payment_terms_days: String(settings.payment_terms_days),
       invoice_prefix: settings.invoice_prefix,
       invoice_issuer: settings.invoice_issuer ?? '',
+      finalize: settings.finalize,
     },
-    async onSubmit({ time_zone, invoice_grace_hours, payment_terms_days, invoice_prefix, invoice_issuer }) {
+    async onSubmit({ time_zone, invoice_grace_hours, payment_terms_days, invoice_prefix, invoice_issuer, finalize }) {
       const body = {
         time_zone,
+        finalize,
         invoice_grace_hours: wholeNumber(invoice_grace_hours),
         payment_terms_days: wholeNumber(payment_terms_days),
         invoice_prefix: invoice_prefix.trim(),
@@ -88,9 +101,18 @@ function BillingForm({ settings }: { settings: Billing }) {
         limit={50}
         searchable
       />
+      <Select
+        label="Finalize invoices"
+        description="Also those that are drafts now; what is finalized has a number, and does not change any more"
+        data={Object.entries(FINALIZE).map(([value, label]) => ({ value, label }))}
+        value={form.values.finalize}
+        onChange={(value) => value !== null && form.set('finalize', value as Billing['finalize'])}
+        error={form.errorAt('finalize')}
+        allowDeselect={false}
+      />
       <TextInput
         label="Hours of grace"
-        description="How long an invoice stays a draft after its period, for events that come late"
+        description="How long an invoice stays a draft after its period, or after it is made where that is later"
         inputMode="numeric"
         {...form.text('invoice_grace_hours')}
       />
@@ -115,11 +137,17 @@ function BillingForm({ settings }: { settings: Billing }) {
   );
 }
 
+const FINALIZE = {
+  automatic: 'by themselves, when their grace is over',
+  manual: 'by hand: they stay drafts until somebody finalizes them',
+} as const satisfies Record<Billing['finalize'], string>;
+
 function BillingFacts({ settings }: { settings: Billing }) {
   return (
     <Facts
       of={[
         ['Time zone', settings.time_zone],
+        ['Invoices are finalized', FINALIZE[settings.finalize]],
         ['Hours of grace', String(settings.invoice_grace_hours)],
         ['Days to pay', String(settings.payment_terms_days)],
         ['Prefix of invoice numbers', settings.invoice_prefix],

@@ -8,6 +8,8 @@ import type { Queries } from '../page.ts';
 import { closeUntil } from './closing.ts';
 import { computeInvoices, type ComputedInvoice, type ComputedLine } from './compute-lines.ts';
 import { readClosing } from './finalize.ts';
+import { holdAutomatic } from './drafting.ts';
+import { appendFeed } from './feed.ts';
 import { invoiceData } from './invoice-data.ts';
 import type { InvoiceRow } from './invoices.ts';
 import type { SubscriptionRow } from './schedules.ts';
@@ -17,6 +19,8 @@ import { writeFinalized } from './write-finalized.ts';
 /** What settling a subscription that has ended came to. */
 export type Settlement =
   | { outcome: 'settled'; invoiceId: string }
+  /** On a draft, which a person has to finalize. */
+  | { outcome: 'drafted'; invoiceId: string }
   /** Its late changes come to no amount, or it has none. They wait. */
   | { outcome: 'nothing' }
   | { outcome: 'not_found' }
@@ -26,15 +30,22 @@ export type Settlement =
   /** Its customer is just being erased. */
   | { outcome: 'usage_moving' };
 
+/** By whom: `user:` and an id, or `weir`. */
+interface SettleOptions {
+  actor: string;
+  /** Finalize it also where only a person does. */
+  now?: boolean;
+}
+
 /**
- * Puts the late changes of a subscription that has ended on an invoice, and finalizes it. `actor` is `user:` and an id, or `weir`.
- * It closes the organization only where that comes to an amount by now: what comes to none waits, and is looked at again and again.
+ * Puts the late changes of a subscription that has ended on an invoice, and finalizes it, where that is not left to people. It closes
+ * the organization only where that comes to an amount by now: what comes to none waits, and is looked at again and again.
  */
 export async function settleSubscription(
   database: Database,
   organizationId: string,
   subscriptionId: string,
-  by: { actor: string },
+  by: SettleOptions,
 ): Promise<Settlement> {
   return (
     (await closeForSettling(database, organizationId, subscriptionId)) ??
@@ -65,8 +76,9 @@ export async function settleClosed(
   transaction: Queries,
   organizationId: string,
   subscriptionId: string,
-  { actor }: { actor: string },
+  { actor, now = false }: SettleOptions,
 ): Promise<Settlement> {
+  const isFinalized = now || (await holdAutomatic(transaction, organizationId));
   const subscription = await lockSubscription(transaction, organizationId, subscriptionId);
   const changed = await findProblem(transaction, organizationId, subscriptionId);
   if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
@@ -75,6 +87,10 @@ export async function settleClosed(
   if (computed === undefined) return { outcome: 'nothing' };
   const row = await insertAdjustment(transaction, subscription, computed.id, computed.lines);
   const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
+  if (!isFinalized) {
+    await appendFeed(transaction, organizationId, [created]);
+    return { outcome: 'drafted', invoiceId: row.id };
+  }
   await writeFinalized(transaction, organizationId, [{ row, computed }], closing.number, actor, [created]);
   return { outcome: 'settled', invoiceId: computed.id };
 }
@@ -153,9 +169,9 @@ async function insertAdjustment(
 ): Promise<InvoiceRow> {
   const { rows } = await sql<InvoiceRow>`
     INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, currency, period_start, period_end,
-      finalizes_at)
+      finalizes_at, run_at)
     SELECT ${organization_id}::uuid, ${id}::uuid, 'ADJUSTMENT', 'DRAFT', ${subscription_id}::uuid, ${customer_id}::uuid,
-      ${currency}, min(period_start), max(period_end), billing_now()
+      ${currency}, min(period_start), max(period_end), billing_now(), billing_now()
     FROM unnest(${lines.map(({ period_start }) => period_start)}::timestamptz[],
       ${lines.map(({ period_end }) => period_end)}::timestamptz[]) AS line (period_start, period_end)
     RETURNING *`.execute(transaction);

@@ -1,4 +1,6 @@
 import type { Queries } from '../page.ts';
+import type { Finalize } from './drafting.ts';
+import type { Party } from './parties.ts';
 
 /** How an organization bills. A change is for what is made after it. */
 export interface BillingSettings {
@@ -12,11 +14,23 @@ export interface BillingSettings {
   invoice_prefix: string;
   /** Lines that say who issues invoices; null: the name of the organization. */
   invoice_issuer: string | null;
+  /** The same field by field; null: not given. */
+  seller: Party | null;
+  /** Manual: a draft stays one until a person finalizes it. It holds for drafts that are there as well. */
+  finalize: Finalize;
 }
 
 export type BillingSettingsChanges = { [Field in keyof BillingSettings]?: BillingSettings[Field] | undefined };
 
-const columns = ['time_zone', 'invoice_grace_hours', 'payment_terms_days', 'invoice_prefix', 'invoice_issuer'] as const;
+const columns = [
+  'time_zone',
+  'invoice_grace_hours',
+  'payment_terms_days',
+  'invoice_prefix',
+  'invoice_issuer',
+  'seller',
+  'finalize',
+] as const;
 
 export async function getBillingSettings(db: Queries, organizationId: string): Promise<BillingSettings> {
   return await db
@@ -26,15 +40,18 @@ export async function getBillingSettings(db: Queries, organizationId: string): P
     .executeTakeFirstOrThrow();
 }
 
-/** Changes what is given, of which there must be at least one thing. */
+/**
+ * Changes what is given, of which there must be at least one thing. Waits for finalizations of the run that are under way, so that none
+ * comes after a change to manual.
+ */
 export async function updateBillingSettings(
   db: Queries,
   organizationId: string,
-  changes: BillingSettingsChanges,
+  { seller, ...changes }: BillingSettingsChanges,
 ): Promise<BillingSettings> {
   return await db
     .updateTable('organizations')
-    .set(changes)
+    .set({ ...changes, ...(seller !== undefined && { seller: seller === null ? null : JSON.stringify(seller) }) })
     .where('id', '=', organizationId)
     .returning(columns)
     .executeTakeFirstOrThrow();

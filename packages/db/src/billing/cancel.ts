@@ -10,6 +10,7 @@ import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { sql } from 'kysely';
 import type { Queries } from '../page.ts';
 import { releaseMeters } from './billed-meters.ts';
+import { readDrafting } from './drafting.ts';
 import type { NewFeedEvent } from './feed.ts';
 import { findArrears, findLateWithoutDraft, insertInvoices } from './open-periods.ts';
 import { draftData, newInvoice, subscriptionData } from './pass-boundaries.ts';
@@ -77,14 +78,15 @@ export async function cancelNow(
   if (after.cycle !== null) {
     await cutPeriod(transaction, after, after.cycle);
     if (await hasFinalLines(transaction, after)) {
+      const drafting = await readDrafting(transaction, organizationId);
       const final = newInvoice(after, {
         cycle: after.cycle + 1,
         start: after.current_period_start,
         end: now,
-        graceHours: await readGraceHours(transaction, organizationId),
+        ...drafting,
       });
       const ids = await insertInvoices(transaction, organizationId, [final]);
-      events.push({ type: 'invoice.created', actor, data: draftData(ids.get(final) ?? '', final) });
+      events.push({ type: 'invoice.created', actor, data: draftData(ids.get(final) ?? '', final, drafting) });
     }
   }
   await releaseMeters(transaction, organizationId, [row.id]);
@@ -139,13 +141,4 @@ async function hasDifference(transaction: Queries, row: SubscriptionRow): Promis
 async function readNow(transaction: Queries): Promise<string> {
   const { rows } = await sql<{ now: string }>`SELECT billing_now() AS now`.execute(transaction);
   return rows[0]?.now ?? '';
-}
-
-async function readGraceHours(transaction: Queries, organizationId: string): Promise<number> {
-  const { invoice_grace_hours } = await transaction
-    .selectFrom('organizations')
-    .select('invoice_grace_hours')
-    .where('id', '=', organizationId)
-    .executeTakeFirstOrThrow();
-  return invoice_grace_hours;
 }

@@ -9,7 +9,7 @@ import { hash128 } from '@weir/shared/hash';
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
-import { readDueUsage, type DueUsage } from './due-usage.ts';
+import { readDueUsage, usageToRate, type DueUsage } from './due-usage.ts';
 import { inOneGo, type Drive } from './drive.ts';
 import { findDues, type AskedPeriod, type DueRow, type SubscriptionCycle } from './dues.ts';
 import { groupBy } from './group-by.ts';
@@ -342,8 +342,7 @@ interface SettledAmounts extends Settled {
 }
 
 function settleDue(due: DueRow, usage: DueUsage | undefined, digits: number, returnable?: Amount): SettledAmounts {
-  const counted = { quantity: usage?.quantity ?? '0', eventCount: BigInt(usage?.eventCount ?? 0) };
-  const { exact, detail } = rate(due.terms, counted, daysOf(due));
+  const { exact, detail } = rate(due.terms, usageToRate(usage), daysOf(due));
   const billedBefore = amountOf(due.billed, digits);
   return { detail, billedBefore, ...settle(exact, billedBefore, digits, returnable) };
 }

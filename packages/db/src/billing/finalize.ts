@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { closeUntil } from './closing.ts';
+import { holdAutomatic, isAutomatic } from './drafting.ts';
 import { computeInvoices } from './compute-lines.ts';
 import { invoicesById, type InvoiceRow } from './invoices.ts';
 import { instantOf } from './schedules.ts';
@@ -25,7 +26,10 @@ export interface Finalized {
 export interface FinalizeOptions {
   /** `user:` and an id, or `weir`. */
   actor: string;
-  /** Also before their grace is over, and waiting for whoever has them in hand; else those are left out. */
+  /**
+   * Also before their grace is over, where only a person finalizes, and waiting for whoever has them in hand; else those are left
+   * out.
+   */
   now?: boolean;
 }
 
@@ -67,6 +71,7 @@ export async function finalizeClosed(
   invoiceIds: readonly string[],
   { actor, now = false }: FinalizeOptions,
 ): Promise<Finalized> {
+  if (!now && !(await holdAutomatic(transaction, organizationId))) return NOTHING;
   const locked = await lockDrafts(transaction, organizationId, invoiceIds, now);
   // Only now: what somebody else settled while this one waited was settled at this closing or at one before it.
   const closing = await readClosing(transaction, organizationId);
@@ -109,7 +114,7 @@ async function findReach(
         WHERE closings.organization_id = invoice.organization_id AND dues.subscription_id = invoice.subscription_id
           AND dues.closing IS NULL AND dues.meter_id IS NOT NULL) AS is_behind OFFSET 0
     ) AS looked
-    WHERE status = 'DRAFT' AND (${now} OR run_at <= billing_now())`.execute(db);
+    WHERE status = 'DRAFT' AND (${now} OR run_at <= billing_now() AND ${isAutomatic(organizationId)})`.execute(db);
   const [row] = rows;
   return row === undefined || row.until === null ? undefined : { until: row.until, notBefore: row.not_before };
 }
@@ -159,7 +164,7 @@ export async function readClosing(transaction: Queries, organizationId: string):
  * what was recorded between that closing and the making of the subscription would be late for its first invoice.
  */
 function isCovered(row: InvoiceRow, { until, closedAt }: ReadClosing, now: boolean): boolean {
-  const since = Math.max(instantOf(row.finalizes_at), instantOf(row.created_at));
+  const since = Math.max(instantOf(row.finalizes_at ?? row.created_at), instantOf(row.created_at));
   return instantOf(row.period_end) <= until && (now || since <= closedAt);
 }
 

@@ -5,6 +5,7 @@ import { minorDigits } from '@weir/rating/currencies';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { Tables } from '../schema.ts';
+import type { Party } from './parties.ts';
 import type { InvoiceKind, InvoiceStatus } from './tables.ts';
 
 /** A row of invoices. */
@@ -31,7 +32,8 @@ export interface Invoice {
   credits_applied: string;
   amount_paid: string;
   amount_due: string;
-  finalizes_at: string;
+  /** Null: only a person finalizes it. */
+  finalizes_at: string | null;
   finalized_at: string | null;
   paid_at: string | null;
   reference: string | null;
@@ -40,13 +42,16 @@ export interface Invoice {
   issuer: string | null;
   /** Whether it is open and its due date has ended. */
   is_past_due: boolean;
+  /** Field by field, beside the text. */
+  seller: Party | null;
+  buyer: Party | null;
   created_at: string;
   /** When a draft was computed; null once it is finalized. */
   computed_at: string | null;
 }
 
 /** What an invoice comes to. */
-export interface Totals {
+interface Totals {
   subtotal: Amount;
   total: Amount;
 }
@@ -68,8 +73,15 @@ export function amountOf(text: string | null, digits: number): Amount {
   return amount;
 }
 
-/** Puts a row into the form in which it is answered; a draft with what it was computed to come to, and when. */
-export function invoiceOf(row: InvoiceRow, computed?: { totals: Totals; at: string }): Invoice {
+/** What a draft was computed to come to, when, and whether only a person finalizes it. */
+export interface ComputedDraft {
+  totals: Totals;
+  at: string;
+  isManual: boolean;
+}
+
+/** Puts a row into the form in which it is answered; a draft with what it was computed to come to. */
+export function invoiceOf(row: InvoiceRow, computed?: ComputedDraft): Invoice {
   const digits = minorDigits(row.currency);
   const totals = computed?.totals ?? { subtotal: amountOf(row.subtotal, digits), total: amountOf(row.total, digits) };
   const text = (amount: Amount): string => formatAmount(amount, digits);
@@ -92,7 +104,7 @@ export function invoiceOf(row: InvoiceRow, computed?: { totals: Totals; at: stri
     credits_applied: text(amountOf(row.credits_applied, digits)),
     amount_paid: text(amountOf(row.amount_paid, digits)),
     amount_due: text(amountDueOf(row, totals.total)),
-    finalizes_at: row.finalizes_at,
+    finalizes_at: computed?.isManual === true ? null : row.finalizes_at,
     finalized_at: row.finalized_at,
     paid_at: row.paid_at,
     reference: row.reference,
@@ -100,6 +112,8 @@ export function invoiceOf(row: InvoiceRow, computed?: { totals: Totals; at: stri
     customer: row.customer,
     issuer: row.issuer,
     is_past_due: row.is_past_due,
+    seller: row.seller,
+    buyer: row.buyer,
     created_at: row.created_at,
     computed_at: computed?.at ?? null,
   };
@@ -113,6 +127,23 @@ export async function findInvoiceRow(db: Queries, organizationId: string, id: st
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .executeTakeFirst();
+}
+
+/** What is to be finalized, in the order of the periods, so that the earlier drafts of a subscription come first. */
+export async function findInvoicesToFinalize(
+  db: Queries,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Pick<InvoiceRow, 'id' | 'status' | 'invoice_number'>[]> {
+  return await db
+    .selectFrom('invoices')
+    .select(['id', 'status', 'invoice_number'])
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', [...ids])
+    .orderBy('period_end')
+    .orderBy('cycle')
+    .orderBy('id')
+    .execute();
 }
 
 /** The same, held until this transaction ends. Of the locks of billing only those of subscriptions come before it. */

@@ -7,6 +7,7 @@ import type { Queries } from '../page.ts';
 import type { BillingInterval } from '../schema.ts';
 import { billMeters, releaseMeters, type MeterClaim } from './billed-meters.ts';
 import { Room } from './chunk-weight.ts';
+import { readDrafting } from './drafting.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
 import { findLateDues } from './late-events.ts';
 import {
@@ -43,7 +44,9 @@ export async function bringUpToDate(
   subscriptionIds: readonly string[],
   room: Room,
 ): Promise<NewFeedEvent[]> {
-  const { now, graceHours, rows } = await readSubscriptions(transaction, organizationId, subscriptionIds);
+  const drafting = await readDrafting(transaction, organizationId);
+  const { now } = drafting;
+  const rows = await readSubscriptions(transaction, organizationId, subscriptionIds);
   const behind = rows.filter((row) => row.status !== 'CANCELED' && instantOf(row.current_period_end) <= now);
   const stray = rows.filter((row) => !behind.includes(row) && isStray(row));
   if (behind.length === 0 && stray.length === 0) return [];
@@ -53,7 +56,7 @@ export async function bringUpToDate(
   const passages = [...behind, ...stray].flatMap((row) => {
     // What there is no room for is left as it is.
     if (!room.isLeft) return [];
-    return [passBoundaries(row, { now, graceHours, plans, hasArrears: withArrears.has(row.id), periods, room })];
+    return [passBoundaries(row, { ...drafting, plans, hasArrears: withArrears.has(row.id), periods, room })];
   });
   await addInvoicesOfLateDues(transaction, organizationId, passages);
   await insertPeriods(transaction, organizationId, passages);
@@ -70,7 +73,7 @@ export async function bringUpToDate(
       return {
         cycle: invoice.cycle,
         type: 'invoice.created' as const,
-        data: draftData(ids.get(invoice) ?? '', invoice),
+        data: draftData(ids.get(invoice) ?? '', invoice, drafting),
       };
     });
     // What a boundary does to the subscription comes before the draft of it.
@@ -85,20 +88,13 @@ function isStray({ status, run_at, current_period_end }: SubscriptionRow): boole
 }
 
 async function readSubscriptions(transaction: Queries, organizationId: string, ids: readonly string[]) {
-  const { now, invoice_grace_hours: graceHours } = await transaction
-    .selectFrom('organizations')
-    .select('invoice_grace_hours')
-    .select(sql<string>`billing_now()`.as('now'))
-    .where('id', '=', organizationId)
-    .executeTakeFirstOrThrow();
-  const rows = await transaction
+  return await transaction
     .selectFrom('subscriptions')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where(sql<boolean>`id = ANY(${ids}::uuid[])`)
     .orderBy('id')
     .execute();
-  return { now: instantOf(now), graceHours, rows };
 }
 
 /** The plans that these subscriptions are on, or go over to. */

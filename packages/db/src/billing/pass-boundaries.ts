@@ -6,6 +6,7 @@ import type { Days } from '@weir/rating/rate';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import type { BillingInterval } from '../schema.ts';
 import { ROW_BYTES, type Room } from './chunk-weight.ts';
+import { graceEnd, type Drafting } from './drafting.ts';
 import { instantOf, type PeriodCache, type SubscriptionRow } from './schedules.ts';
 
 /** What an opening has to know of a charge. */
@@ -28,10 +29,7 @@ export interface PlanCharges {
   charges: readonly ChargeOfPlan[];
 }
 
-export interface BoundaryFacts {
-  now: Micros;
-  /** After its boundary a draft is finalized. */
-  graceHours: number;
+export interface BoundaryFacts extends Drafting {
   plans: ReadonlyMap<string, PlanCharges>;
   /** Whether the open period has dues that are billed at its end. */
   hasArrears: boolean;
@@ -49,7 +47,7 @@ export interface OpenedPeriod {
   charges: readonly ChargeOfPlan[];
 }
 
-/** A draft that is to be made. */
+/** A draft that is to be made. Where nobody but a person finalizes it, `finalizes_at` says when it could have been. */
 export interface NewInvoice {
   subscription_id: string;
   customer_id: string;
@@ -76,8 +74,6 @@ export interface Passage {
   withoutLines: NewInvoice[];
   events: BoundaryEvent[];
 }
-
-const HOUR: Micros = 3_600_000_000;
 
 /**
  * Takes a subscription over every boundary up to now, while there is room. Without one, it is returned as it was, with nothing else.
@@ -175,9 +171,13 @@ function planOf(plans: BoundaryFacts['plans'], id: string): PlanCharges {
 /** The draft of a boundary. */
 export function newInvoice(
   { id, customer_id, currency }: SubscriptionRow,
-  { cycle, start, end, graceHours }: { cycle: number; start: string; end: string; graceHours: number },
+  {
+    cycle,
+    start,
+    end,
+    ...drafting
+  }: { cycle: number; start: string; end: string } & Pick<Drafting, 'now' | 'graceHours'>,
 ): NewInvoice {
-  const finalizes_at = isoOf(instantOf(end) + graceHours * HOUR);
   return {
     subscription_id: id,
     customer_id,
@@ -185,7 +185,7 @@ export function newInvoice(
     cycle,
     period_start: start,
     period_end: end,
-    finalizes_at,
+    finalizes_at: graceEnd(end, drafting),
   };
 }
 
@@ -208,6 +208,10 @@ export function subscriptionData(row: SubscriptionRow): Record<string, unknown> 
 }
 
 /** What the feed says of a draft. */
-export function draftData(id: string, invoice: NewInvoice): Record<string, unknown> {
-  return { id, kind: 'SUBSCRIPTION', status: 'DRAFT', ...invoice };
+export function draftData(
+  id: string,
+  invoice: NewInvoice,
+  { isManual }: Pick<Drafting, 'isManual'>,
+): Record<string, unknown> {
+  return { id, kind: 'SUBSCRIPTION', status: 'DRAFT', ...invoice, ...(isManual && { finalizes_at: null }) };
 }

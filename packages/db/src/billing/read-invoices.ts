@@ -2,8 +2,9 @@
 
 import type { Database } from '../database.ts';
 import type { Page, PageOf, Queries } from '../page.ts';
-import { sql } from 'kysely';
+import { isoOf } from '@weir/shared/instant';
 import { computeInvoices, type ComputedInvoice } from './compute-lines.ts';
+import { readDrafting } from './drafting.ts';
 import type { Drive } from './drive.ts';
 import { fieldsOfComputed, lineOf, type InvoiceLine } from './invoice-lines.ts';
 import { countLines, FIRST_LINES, pageOfComputed, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
@@ -32,11 +33,11 @@ export async function readInvoices(
 ): Promise<PageOf<Invoice>> {
   return await inSnapshot(database, async (snapshot) => {
     const { rows, total } = await listInvoiceRows(snapshot, organizationId, filter, page);
-    const { drafts, at } = await computeDrafts(snapshot, organizationId, rows, drive);
+    const { drafts, ...read } = await computeDrafts(snapshot, organizationId, rows, drive);
     return {
       rows: rows.map((row) => {
         const totals = drafts.get(row.id);
-        return totals === undefined ? invoiceOf(row) : invoiceOf(row, { totals, at });
+        return totals === undefined ? invoiceOf(row) : invoiceOf(row, { totals, ...read });
       }),
       total,
     };
@@ -62,12 +63,12 @@ export async function readInvoiceWithin(
 ): Promise<InvoiceWithLines | undefined> {
   const row = await findInvoiceRow(transaction, organizationId, id);
   if (row === undefined) return undefined;
-  const { drafts, at } = await computeDrafts(transaction, organizationId, [row], drive);
+  const { drafts, ...read } = await computeDrafts(transaction, organizationId, [row], drive);
   const draft = drafts.get(id);
   if (draft !== undefined) {
     const { lines, next } = pageOfComputed(draft.lines, FIRST_LINES);
     return {
-      ...invoiceOf(row, { totals: draft, at }),
+      ...invoiceOf(row, { totals: draft, ...read }),
       lines: lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)),
       ...someLines(next, draft.lines.length),
     };
@@ -108,16 +109,16 @@ export async function readLinesOfInvoice(
   });
 }
 
-/** What those of the invoices come to that are drafts, by their ids, and the time of the snapshot. */
+/** What those of the invoices come to that are drafts, by their ids; the time of the snapshot, and who finalizes them. */
 async function computeDrafts(
   snapshot: Queries,
   organizationId: string,
   rows: readonly InvoiceRow[],
   drive: Drive | undefined,
-): Promise<{ drafts: Map<string, ComputedInvoice>; at: string }> {
+): Promise<{ drafts: Map<string, ComputedInvoice>; at: string; isManual: boolean }> {
   const drafts = rows.filter(({ status }) => status === 'DRAFT');
-  if (drafts.length === 0) return { drafts: new Map(), at: '' };
+  if (drafts.length === 0) return { drafts: new Map(), at: '', isManual: false };
   const computed = await computeInvoices(snapshot, organizationId, drafts, null, { drive });
-  const { rows: times } = await sql<{ at: string }>`SELECT billing_now() AS at`.execute(snapshot);
-  return { drafts: new Map(computed.map((each) => [each.id, each])), at: times[0]?.at ?? '' };
+  const { now, isManual } = await readDrafting(snapshot, organizationId);
+  return { drafts: new Map(computed.map((each) => [each.id, each])), at: isoOf(now), isManual };
 }

@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import type { Drive } from './drive.ts';
-import { readDueUsage, type DueUsage, type UsageSource } from './due-usage.ts';
+import { readDueUsage, usageToRate, type DueUsage, type UsageSource } from './due-usage.ts';
 import { lineOf, listLineRows, questionOfLine, type InvoiceLine, type LineRow } from './invoice-lines.ts';
 import { amountOf, findInvoiceRow, type InvoiceRow } from './invoices.ts';
 import { LINE_TIERS_MAX, LINES_MAX, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
@@ -230,9 +230,7 @@ function lineAgain(
     return lineOf({ ...line, exact_amount, billed_before: '0' }, currency);
   }
   const read = usage.get(line.id);
-  const quantity = read?.quantity ?? '0';
-  const counted = { quantity, eventCount: BigInt(read?.eventCount ?? 0) };
-  const { exact, detail } = rate(line.terms, counted, daysOfLine(line), line.rating_version);
+  const { exact, detail } = rate(line.terms, usageToRate(read), daysOfLine(line), line.rating_version);
   const billedBefore = before.get(line.id) ?? 0n;
   const waived = line.waived === null ? null : amountOf(line.waived, digits);
   const { exactAmount, amount } = settleAgain(exact, billedBefore, digits, waived);

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Queries } from '../page.ts';
 import { OPENED_BYTES_MAX, Room } from './chunk-weight.ts';
+import { isAutomatic } from './drafting.ts';
 import { invoicesById } from './invoices.ts';
 import { openPeriods } from './open-periods.ts';
 
@@ -26,7 +27,7 @@ export type DueTask = 'open' | 'finalize' | 'past_due';
 export async function findDueOrganizations(db: Queries, task: DueTask): Promise<string[]> {
   const due = {
     open: sql`SELECT FROM subscriptions s WHERE s.organization_id = o.id AND s.run_at <= billing_now()`,
-    finalize: sql`SELECT FROM invoices i WHERE i.organization_id = o.id AND i.run_at <= billing_now()`,
+    finalize: sql`SELECT FROM invoices i WHERE i.organization_id = o.id AND i.run_at <= billing_now() AND o.finalize = 'automatic'`,
     past_due: sql`SELECT FROM invoices i
       WHERE i.organization_id = o.id AND i.status = 'OPEN' AND NOT i.is_past_due AND i.past_due_at <= billing_now()`,
   }[task];
@@ -53,7 +54,7 @@ export async function findDueDrafts(
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM invoices WHERE organization_id = ${organizationId}::uuid AND run_at <= billing_now()
-      AND (${stagedSince}::timestamptz IS NULL OR ${isReady(stagedSince)})
+      AND ${isAutomatic(organizationId)} AND (${stagedSince}::timestamptz IS NULL OR ${isReady(stagedSince)})
     ORDER BY run_at, id LIMIT ${limit}`.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -74,7 +75,7 @@ export async function findDueDraftsOf(
   const { rows } = await sql<{ id: string }>`
     SELECT id FROM invoices
     WHERE organization_id = ${organizationId}::uuid AND subscription_id = ANY (${subscriptionIds}::uuid[])
-      AND status = 'DRAFT' AND run_at <= billing_now()
+      AND status = 'DRAFT' AND run_at <= billing_now() AND ${isAutomatic(organizationId)}
     ORDER BY cycle, subscription_id LIMIT ${limit}`.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -122,10 +123,12 @@ export interface RunState {
 
 export async function readRunState(db: Queries): Promise<RunState> {
   const { rows } = await sql<{ drafts: string; seconds: number }>`
-    SELECT (SELECT count(*) FROM invoices WHERE run_at <= billing_now()) AS drafts,
+    SELECT (SELECT count(*) FROM invoices i JOIN organizations o ON o.id = i.organization_id
+        WHERE i.run_at <= billing_now() AND o.finalize = 'automatic') AS drafts,
       greatest(0, extract(epoch FROM billing_now() - least(
         (SELECT min(due.run_at) FROM organizations o CROSS JOIN LATERAL (
-          SELECT run_at FROM invoices WHERE organization_id = o.id AND run_at IS NOT NULL ORDER BY run_at LIMIT 1) AS due),
+          SELECT run_at FROM invoices WHERE organization_id = o.id AND run_at IS NOT NULL AND o.finalize = 'automatic'
+          ORDER BY run_at LIMIT 1) AS due),
         (SELECT min(due.run_at) FROM organizations o CROSS JOIN LATERAL (
           SELECT run_at FROM subscriptions WHERE organization_id = o.id AND run_at IS NOT NULL ORDER BY run_at LIMIT 1) AS due),
         billing_now())))::float8 AS seconds`.execute(db);
@@ -143,7 +146,8 @@ export interface DueDrafts {
 /** Those that may wait for events. */
 export async function countDueDrafts(db: Queries): Promise<DueDrafts[]> {
   const { rows } = await sql<DueDrafts>`
-    SELECT organization_id, period_end, count(*)::integer AS drafts FROM invoices
+    SELECT organization_id, period_end, count(*)::integer AS drafts
+    FROM invoices JOIN organizations o ON o.id = organization_id AND o.finalize = 'automatic'
     WHERE run_at <= billing_now() AND finalizes_at > billing_now() - make_interval(hours => ${WAITS_HOURS_MAX})
     GROUP BY organization_id, period_end`.execute(db);
   return rows;

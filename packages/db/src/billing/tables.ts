@@ -2,6 +2,7 @@
 
 import type { ColumnType, Generated } from 'kysely';
 import type { BillingInterval } from '../schema.ts';
+import type { Party } from './parties.ts';
 
 /** A timestamp, read as ISO 8601 UTC text to the microsecond. */
 type Time = ColumnType<string, string | undefined, string>;
@@ -114,7 +115,7 @@ interface Invoices {
   period_start: ColumnType<string, string, string>;
   period_end: ColumnType<string, string, string>;
   created_at: Time;
-  finalizes_at: ColumnType<string, string, string>;
+  finalizes_at: ColumnType<string | null, string, string | null>;
   run_at: TimeOrNull;
   run_error: string | null;
   finalized_at: TimeOrNull;
@@ -128,6 +129,8 @@ interface Invoices {
   amount_paid: string | null;
   customer: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>;
   issuer: Generated<string | null>;
+  seller: ColumnType<Party | null, string | null | undefined, string | null>;
+  buyer: ColumnType<Party | null, string | null | undefined, string | null>;
   is_past_due: Generated<boolean>;
   paid_at: TimeOrNull;
   reference: string | null;

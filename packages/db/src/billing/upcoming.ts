@@ -7,6 +7,7 @@ import { formatAmount } from '@weir/rating/money';
 import { rate } from '@weir/rating/rate';
 import { settle } from '@weir/rating/settle';
 import { newId } from '@weir/shared/ids';
+import { isoOf } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
@@ -14,7 +15,8 @@ import type { Queries } from '../page.ts';
 import { Room } from './chunk-weight.ts';
 import { computeInvoices } from './compute-lines.ts';
 import type { Drive } from './drive.ts';
-import { readDueUsage } from './due-usage.ts';
+import { readDrafting } from './drafting.ts';
+import { readDueUsage, usageToRate } from './due-usage.ts';
 import type { DueRow } from './dues.ts';
 import { fieldsOfComputed, lineOf, questionOfLine, type InvoiceLine } from './invoice-lines.ts';
 import { invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
@@ -46,12 +48,12 @@ export async function previewInvoice(
     const subscription = await findSubscriptionRow(snapshot, organizationId, subscriptionId);
     if (subscription === undefined) return { outcome: 'not_found' };
     if (subscription.status === 'CANCELED') return { outcome: 'subscription_ended' };
-    const { invoice, opened, now } = await passNext(snapshot, organizationId, subscription);
+    const { invoice, opened, now, isManual } = await passNext(snapshot, organizationId, subscription);
     const upcoming = opened === undefined ? [] : await duesOf(snapshot, organizationId, subscription, opened);
     const row: InvoiceRow = { ...NOT_MADE, ...invoice, organization_id: organizationId, id: newId(), created_at: now };
     const [computed] = await computeInvoices(snapshot, organizationId, [row], null, { upcoming, drive });
     if (computed === undefined) throw new Error('the preview of an invoice was not computed');
-    const { id: _, invoice_number: __, ...whole } = invoiceOf(row, { totals: computed, at: now });
+    const { id: _, invoice_number: __, ...whole } = invoiceOf(row, { totals: computed, at: now, isManual });
     const page = pageOfComputed(computed.lines, FIRST_LINES);
     const lines = page.lines.map((line) => {
       const { id: ___, ...rest } = lineOf(fieldsOfComputed(line), row.currency);
@@ -79,6 +81,8 @@ const NOT_MADE = {
   amount_paid: null,
   customer: null,
   issuer: null,
+  seller: null,
+  buyer: null,
   is_past_due: false,
   paid_at: null,
   reference: null,
@@ -90,17 +94,12 @@ async function passNext(
   snapshot: Queries,
   organizationId: string,
   row: SubscriptionRow,
-): Promise<{ invoice: NewInvoice; opened: OpenedPeriod | undefined; now: string }> {
-  const { now, invoice_grace_hours: graceHours } = await snapshot
-    .selectFrom('organizations')
-    .select('invoice_grace_hours')
-    .select(sql<string>`billing_now()`.as('now'))
-    .where('id', '=', organizationId)
-    .executeTakeFirstOrThrow();
+): Promise<{ invoice: NewInvoice; opened: OpenedPeriod | undefined; now: string; isManual: boolean }> {
+  const drafting = await readDrafting(snapshot, organizationId);
   const end = row.current_period_end;
   const { periods } = passBoundaries(row, {
+    ...drafting,
     now: instantOf(end),
-    graceHours,
     plans: await readPlans(snapshot, organizationId, [row]),
     hasArrears: (await findArrears(snapshot, organizationId, [row])).has(row.id),
     periods: new PeriodCache(),
@@ -109,7 +108,8 @@ async function passNext(
   const isFirst = row.cycle === null;
   const cycle = row.cycle === null ? row.anchor_cycle : row.cycle + 1;
   const start = isFirst ? end : row.current_period_start;
-  return { invoice: newInvoice(row, { cycle, start, end, graceHours }), opened: periods[0], now };
+  const invoice = newInvoice(row, { cycle, start, end, ...drafting });
+  return { invoice, opened: periods[0], now: isoOf(drafting.now), isManual: drafting.isManual };
 }
 
 /** The dues that are billed at the boundary where their period begins. */
@@ -177,11 +177,10 @@ export async function readSubscriptionUsage(
     const usage = await readDueUsage(snapshot, questions);
     const digits = minorDigits(subscription.currency);
     return priced.map(({ charge_id, meter_id, terms, days_in_force: inForce, days_in_period: inPeriod }, index) => {
-      const { quantity, eventCount } = usage[index] ?? { quantity: '0', eventCount: 0 };
+      const counted = usageToRate(usage[index]);
       const days = inForce === null || inPeriod === null ? null : { inForce, inPeriod };
-      const counted = { quantity, eventCount: BigInt(eventCount) };
       const comesTo = subscription.cycle === null ? 0n : settle(rate(terms, counted, days).exact, 0n, digits).comesTo;
-      return { charge_id, meter_id, quantity, amount: formatAmount(comesTo, digits) };
+      return { charge_id, meter_id, quantity: counted.quantity, amount: formatAmount(comesTo, digits) };
     });
   });
 }

@@ -6,12 +6,14 @@ import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Queries } from '../page.ts';
 import type { ComputedInvoice, ComputedLine } from './compute-lines.ts';
+import { isAutomatic } from './drafting.ts';
 import { drawCredits, type DrawingInvoice } from './draws.ts';
 import { updateDues, type SettledDue } from './dues.ts';
 import { appendFeed, type NewFeedEvent } from './feed.ts';
 import { takeNumbers, type Issue } from './invoice-numbers.ts';
 import { invoiceData } from './invoice-data.ts';
 import { amountOf, type InvoiceRow } from './invoices.ts';
+import { buyerOfCustomer } from './parties.ts';
 import { activateSubscriptions, lockOpenInvoices, lowerInvoices } from './lower-invoices.ts';
 
 /** A draft whose row is locked, and what it comes to. Its lines are not empty. */
@@ -144,6 +146,10 @@ async function updateInvoices(
       due_date = ${due_date}, past_due_at = ${past_due_at}, invoice_number = change.invoice_number,
       status = change.status, paid_at = change.paid_at, subtotal = change.subtotal, total = change.total,
       credits_applied = change.credits_applied, amount_paid = change.amount_paid,
+      finalizes_at = CASE WHEN ${isAutomatic(organizationId)} THEN invoices.finalizes_at END,
+      buyer = (SELECT ${buyerOfCustomer()} FROM customers c
+        WHERE c.organization_id = invoices.organization_id AND c.id = invoices.customer_id),
+      seller = (SELECT o.seller FROM organizations o WHERE o.id = ${organizationId}::uuid),
       customer = (
         SELECT jsonb_build_object('id', c.id, 'external_id', c.external_id, 'name', c.name, 'email', c.email,
           'phone', c.phone, 'billing_address_line1', c.billing_address_line1, 'billing_address_city', c.billing_address_city,

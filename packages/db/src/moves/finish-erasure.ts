@@ -166,7 +166,7 @@ async function finish(transaction: Queries, move: RunningMove): Promise<void> {
       transaction,
     );
     if (copies_issued_before !== null)
-      await sql`UPDATE invoices SET customer = NULL, note = NULL, reference = NULL
+      await sql`UPDATE invoices SET customer = NULL, buyer = NULL, note = NULL, reference = NULL
         WHERE ${own} AND customer_id = ${customer_id}::uuid AND issue_date < ${copies_issued_before}::date`.execute(
         transaction,
       );

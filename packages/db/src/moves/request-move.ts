@@ -164,6 +164,7 @@ async function findGroups(
 async function eraseRecord(transaction: Queries, organizationId: string, id: string, pseudonym: string): Promise<void> {
   await sql`UPDATE customers SET external_id = ${pseudonym}, name = NULL, email = NULL, phone = NULL, billing_address_line1 = NULL,
       billing_address_city = NULL, billing_address_state = NULL, billing_address_country = NULL, billing_address_postal_code = NULL,
+      legal_name = NULL, tax_id = NULL, billing_address_line2 = NULL, billing_country_code = NULL,
       metadata = '{}', erased_at = coalesce(erased_at, now())
     WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid`.execute(transaction);
 }

@@ -1,0 +1,89 @@
+// Finalizes many drafts in one request: those of a start long ago, or of a day, where only people finalize.
+
+import { cutByWeight } from '@weir/db/billing/chunk-weight';
+import { closeForDrafts, finalizeClosed } from '@weir/db/billing/finalize';
+import { findInvoicesToFinalize } from '@weir/db/billing/invoices';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import { adminCodes, bodyCodes, idOf } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { done, writing } from '../http/writing.ts';
+import type { InvoiceDeps } from './invoice-routes.ts';
+
+/** As many as a page of a list has. */
+const IDS_MAX = 100;
+
+const UNKNOWN =
+  'Your organization does not have all of these invoices, and nothing was done: read the list of drafts again.';
+
+const OUTCOMES = ['finalized', 'deleted', 'earlier_draft', 'not_reached', 'invoice_not_draft'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+const finalizeBody = z.strictObject({
+  ids: z
+    .array(idOf('must be the id of an invoice'))
+    .min(1, 'must hold at least one id')
+    .max(IDS_MAX, `must hold at most ${IDS_MAX} ids`)
+    .meta({ description: 'Of drafts. The order does not matter.' }),
+});
+
+const finalizeAnswer = z.object({
+  data: z.array(
+    z.object({
+      id: z.uuid(),
+      outcome: z.enum(OUTCOMES).meta({
+        description:
+          'deleted: it came to no line, so it is no more. earlier_draft: an earlier invoice of its subscription is a draft, and is ' +
+          'not among these. not_reached: together they have more charges than one request takes on; send it again.',
+      }),
+      invoice_number: z.string().nullable(),
+    }),
+  ),
+});
+
+export function finalizeDraftsRoute(app: App, { database, guards }: InvoiceDeps): void {
+  app.post(
+    '/api/v1/invoices/finalize',
+    {
+      onRequest: guards.admin,
+      schema: {
+        operationId: 'finalizeInvoices',
+        tags: ['Billing'],
+        summary: 'Finalize drafts now, up to 100 of them',
+        description:
+          'Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already ' +
+          'stays as it is. With an id that there is not, nothing is done.',
+        security: [{ session: [] }],
+        body: finalizeBody,
+        response: { 200: finalizeAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
+      },
+    },
+    writing(database, async ({ caller, body }, write) => {
+      const { organizationId, userId } = caller;
+      const options = { actor: `user:${userId}`, now: true };
+      const ids = [...new Set(body.ids)];
+      const before = await findInvoicesToFinalize(database.kysely, organizationId, ids);
+      if (before.length < ids.length) throw new Refusal('not_found', UNKNOWN);
+      const drafts = before.filter(({ status }) => status === 'DRAFT').map(({ id }) => id);
+      // What one transaction computes is bounded; two in a row would take locks behind those that come last.
+      const [chunk = [], ...heavy] = await cutByWeight(database.kysely, organizationId, drafts);
+      await closeForDrafts(database, organizationId, chunk, options);
+      return await write.transaction(async (transaction) => {
+        const finalized = await finalizeClosed(transaction, organizationId, chunk, options);
+        const outcomes = new Map<string, Outcome>([
+          ...finalized.finalized.map((id) => [id, 'finalized'] as const),
+          ...finalized.deleted.map((id) => [id, 'deleted'] as const),
+          ...finalized.earlierDraft.map((id) => [id, 'earlier_draft'] as const),
+          ...heavy.flat().map((id) => [id, 'not_reached'] as const),
+        ]);
+        const after = await findInvoicesToFinalize(transaction, organizationId, ids);
+        const numbers = new Map(after.map(({ id, invoice_number }) => [id, invoice_number]));
+        const data = ids.map((id) => {
+          return { id, outcome: outcomes.get(id) ?? 'invoice_not_draft', invoice_number: numbers.get(id) ?? null };
+        });
+        return done({ data });
+      });
+    }),
+  );
+}

@@ -1,0 +1,35 @@
+// Seller and buyer of an invoice, field by field, as an electronic invoice names them.
+
+import { text } from '@weir/shared/text';
+import { z } from 'zod';
+import { countryCode, displayName } from '../http/fields.ts';
+
+const field = (max: number) => text(1, max).nullable().default(null);
+
+/** As it is sent: what is left out is null. */
+export const partyBody = z.strictObject({
+  legal_name: displayName,
+  tax_id: field(64).meta({ description: 'A VAT id, or what a country has in its place.' }),
+  address_line1: field(255),
+  address_line2: field(255),
+  city: field(255),
+  state: field(255),
+  postal_code: field(32),
+  country: countryCode.nullable().default(null),
+});
+
+const textOrNull = z.string().nullable();
+
+/** As it is answered. */
+export const party = z
+  .object({
+    legal_name: textOrNull,
+    tax_id: textOrNull,
+    address_line1: textOrNull,
+    address_line2: textOrNull,
+    city: textOrNull,
+    state: textOrNull,
+    postal_code: textOrNull,
+    country: textOrNull.meta({ description: 'Two letters of ISO 3166-1.' }),
+  })
+  .meta({ id: 'Party' });

@@ -1,0 +1,52 @@
+// How an organization makes drafts, and whether the run finalizes them.
+
+import { sql, type RawBuilder } from 'kysely';
+import { isoOf, type Micros } from '@weir/shared/instant';
+import type { Queries } from '../page.ts';
+import { instantOf } from './schedules.ts';
+
+/** Who finalizes: the run when the grace of a draft is over, or only a person. */
+export type Finalize = 'automatic' | 'manual';
+
+/** What holds for a draft that is made now. */
+export interface Drafting {
+  now: Micros;
+  graceHours: number;
+  isManual: boolean;
+}
+
+const HOUR: Micros = 3_600_000_000;
+
+export async function readDrafting(db: Queries, organizationId: string): Promise<Drafting> {
+  const { now, invoice_grace_hours, finalize } = await db
+    .selectFrom('organizations')
+    .select(['invoice_grace_hours', 'finalize'])
+    .select(sql<string>`billing_now()`.as('now'))
+    .where('id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return { now: instantOf(now), graceHours: invoice_grace_hours, isManual: finalize === 'manual' };
+}
+
+/** When the grace of a draft is over: it begins at the boundary, or when the draft is made where that is later. */
+export function graceEnd(boundary: string, { now, graceHours }: Pick<Drafting, 'now' | 'graceHours'>): string {
+  return isoOf(Math.max(instantOf(boundary), now) + graceHours * HOUR);
+}
+
+/**
+ * Whether the run finalizes drafts of an organization. Until this transaction ends, that stays: whoever has changed it to manual
+ * knows by the answer that nothing is finalized any more.
+ */
+export async function holdAutomatic(transaction: Queries, organizationId: string): Promise<boolean> {
+  const { finalize } = await transaction
+    .selectFrom('organizations')
+    .select('finalize')
+    .where('id', '=', organizationId)
+    .forShare()
+    .executeTakeFirstOrThrow();
+  return finalize === 'automatic';
+}
+
+/** The same as a condition in SQL. Drafts of the others are looked at by nobody, however many there are. */
+export function isAutomatic(organizationId: string): RawBuilder<boolean> {
+  return sql<boolean>`(SELECT finalize = 'automatic' FROM organizations WHERE id = ${organizationId}::uuid)`;
+}
