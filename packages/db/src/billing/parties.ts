@@ -26,6 +26,6 @@ export function buyerOfCustomer(): RawBuilder<unknown> {
   return sql`jsonb_build_object('legal_name', coalesce(c.legal_name, c.name), 'tax_id', c.tax_id,
     'address_line1', c.billing_address_line1, 'address_line2', c.billing_address_line2, 'city', c.billing_address_city,
     'state', c.billing_address_state, 'postal_code', c.billing_address_postal_code,
-    'country', coalesce(c.billing_country_code, (SELECT code FROM unnest(${COUNTRIES}::text[]) AS code
-      WHERE code = upper(c.billing_address_country))))`;
+    'country', coalesce(c.billing_country_code,
+      CASE WHEN upper(c.billing_address_country) = ANY (${COUNTRIES}::text[]) THEN upper(c.billing_address_country) END))`;
 }

@@ -1,0 +1,356 @@
+// What an organization bills, and what becomes of it, as the documents promise it: in memory, one thing after the other, and
+// without a line of Weir. Whoever drives it tells it what happened, in the order in which it happened.
+
+import { daysAt, periodAt, type ModelPeriod, type ModelSchedule } from './calendar.ts';
+import { minorOf, NONE, type Fraction } from './fractions.ts';
+import {
+  priceOf,
+  readingOf,
+  type ModelAggregation,
+  type ModelCharge,
+  type ModelDays,
+  type ModelUse,
+} from './prices.ts';
+import { dueOf, largest, type ModelGrant, type Payable, type Wallet } from './wallet.ts';
+
+export interface ModelPlan {
+  id: string;
+  digits: number;
+  currency: string;
+  charges: { id: string; body: ModelCharge; from: number; to: number }[];
+}
+
+/** What a charge comes to for a period of a subscription. */
+export interface ModelDue {
+  subscription: ModelSubscription;
+  charge: string;
+  body: ModelCharge;
+  cycle: number;
+  period: ModelPeriod;
+  days: ModelDays | null;
+  /** What its lines add up to, but for those that are to be billed again. */
+  billed: bigint;
+  lines: { invoice: ModelInvoice; amount: bigint }[];
+  isClosed: boolean;
+  /** Whether something was recorded for it since its last line. */
+  isLate: boolean;
+  /** Whether the next invoice is to bill it again. */
+  isRebilling: boolean;
+}
+
+export interface ModelLine {
+  due: ModelDue;
+  billedBefore: bigint;
+  amount: bigint;
+  waived: bigint;
+  quantity: Fraction | null;
+  events: number | null;
+  /** As they were by then: a cancellation cuts both. */
+  end: number;
+  days: ModelDays | null;
+}
+
+export interface ModelInvoice extends Payable {
+  id: string | null;
+  subscription: ModelSubscription;
+  /** Null of what is settled after the end. */
+  cycle: number | null;
+  finalizesAt: number;
+  /** Rises with each that is issued. */
+  nth: number;
+  adjustments: bigint[];
+  lines: ModelLine[];
+}
+
+export interface ModelSubscription {
+  id: string;
+  customer: ModelCustomer;
+  plan: ModelPlan;
+  schedule: ModelSchedule;
+  createdAt: number;
+  /** Of the open period; null before the first. */
+  cycle: number | null;
+  end: number;
+  endsWithPeriod: boolean;
+  isEnded: boolean;
+  dues: ModelDue[];
+}
+
+export interface ModelCustomer {
+  id: string;
+  externalId: string;
+  zone: string;
+  wallet: Wallet<ModelInvoice>;
+  /** By meter. */
+  uses: Map<string, ModelUse[]>;
+}
+
+export class Ledger {
+  readonly subscriptions: ModelSubscription[] = [];
+  readonly invoices: ModelInvoice[] = [];
+  readonly #graceMs: number;
+  #issued = 0;
+  readonly #aggregations: ReadonlyMap<string, ModelAggregation>;
+
+  constructor(graceHours: number, aggregations: ReadonlyMap<string, ModelAggregation>) {
+    this.#graceMs = graceHours * 3_600_000;
+    this.#aggregations = aggregations;
+  }
+
+  subscribe(made: Pick<ModelSubscription, 'id' | 'customer' | 'plan' | 'schedule' | 'createdAt'>): ModelSubscription {
+    const { start } = made.schedule;
+    const subscription = { ...made, cycle: null, end: start, endsWithPeriod: false, isEnded: false, dues: [] };
+    this.subscriptions.push(subscription);
+    this.#passBoundaries(subscription, made.createdAt);
+    return subscription;
+  }
+
+  /** Takes all subscriptions over the boundaries that have passed. */
+  open(now: number): void {
+    for (const subscription of this.subscriptions) this.#passBoundaries(subscription, now);
+  }
+
+  /** The drafts whose grace is over. */
+  dueDrafts(now: number): ModelInvoice[] {
+    return this.invoices.filter(({ status, finalizesAt }) => status === 'DRAFT' && finalizesAt <= now);
+  }
+
+  firstDraft(subscription: ModelSubscription): ModelInvoice | undefined {
+    const drafts = this.invoices.filter((each) => each.subscription === subscription && each.status === 'DRAFT');
+    return drafts.sort((a, b) => (a.cycle ?? 0) - (b.cycle ?? 0))[0];
+  }
+
+  /** Records a use of a meter. */
+  use(customer: ModelCustomer, meter: string, use: ModelUse): void {
+    const uses = customer.uses.get(meter) ?? [];
+    customer.uses.set(meter, [...uses, use]);
+    for (const { dues } of this.subscriptions.filter((each) => each.customer === customer)) {
+      for (const due of dues) {
+        const isIn = due.body.meter_id === meter && use.at >= due.period.start && use.at < due.period.end;
+        if (isIn && due.isClosed) due.isLate = true;
+      }
+    }
+  }
+
+  replaceCharge(plan: ModelPlan, old: string, made: { id: string; body: ModelCharge }, now: number): void {
+    for (const charge of plan.charges) if (charge.id === old) charge.to = now;
+    plan.charges.push({ ...made, from: now, to: Infinity });
+  }
+
+  cancelNow(subscription: ModelSubscription, now: number): void {
+    this.#passBoundaries(subscription, now);
+    subscription.isEnded = true;
+    const { cycle, schedule } = subscription;
+    if (cycle === null) return;
+    const own = subscription.dues.filter((due) => due.cycle === cycle);
+    for (const due of own) {
+      due.period = { ...due.period, end: now };
+      due.days = daysAt(schedule, cycle, now);
+    }
+    subscription.end = now;
+    const hasDifference = own.some((due) => due.isClosed && this.#comesTo(due).minor !== due.billed);
+    if (own.some(isArrears) || hasDifference || this.#waitsForInvoice(subscription))
+      this.#addDraft(subscription, cycle + 1, now, now);
+  }
+
+  /** Finalizes the earliest draft of a subscription, or another one that is. False: it had no lines, and is no more. */
+  finalize(invoice: ModelInvoice, now: number): boolean {
+    invoice.lines = this.#linesOf(invoice);
+    if (invoice.lines.length === 0 && invoice.adjustments.length === 0) {
+      this.invoices.splice(this.invoices.indexOf(invoice), 1);
+      return false;
+    }
+    this.#issue(invoice, now);
+    return true;
+  }
+
+  /** What came after the end, on an invoice of its own. Undefined where it comes to nothing. */
+  settle(subscription: ModelSubscription, now: number): ModelInvoice | undefined {
+    const invoice = draftOf(subscription, null, now);
+    invoice.lines = this.#linesOf(invoice);
+    if (sumOf(invoice) === 0n) return undefined;
+    this.invoices.push(invoice);
+    this.#issue(invoice, now);
+    return invoice;
+  }
+
+  pay(invoice: ModelInvoice): void {
+    invoice.paid = dueOf(invoice);
+    invoice.status = 'PAID';
+  }
+
+  giveUp(invoice: ModelInvoice): void {
+    invoice.status = 'UNCOLLECTIBLE';
+  }
+
+  void(invoice: ModelInvoice, isRebilled: boolean): void {
+    const { wallet } = invoice.subscription.customer;
+    wallet.giveBack(invoice, isRebilled ? new Map() : this.#unfounded(invoice));
+    invoice.status = 'VOID';
+    if (!isRebilled) return;
+    for (const { due, amount } of invoice.lines) {
+      due.billed -= amount;
+      due.isRebilling = true;
+    }
+  }
+
+  #passBoundaries(subscription: ModelSubscription, now: number): void {
+    while (!subscription.isEnded && subscription.end <= now) this.#passBoundary(subscription, now);
+  }
+
+  #passBoundary(subscription: ModelSubscription, now: number): void {
+    const { schedule, end: at } = subscription;
+    const cycle = subscription.cycle === null ? 0 : subscription.cycle + 1;
+    let hasLines = subscription.dues.some((due) => due.cycle === cycle - 1 && isArrears(due));
+    if (subscription.endsWithPeriod) subscription.isEnded = true;
+    else {
+      const period = periodAt(schedule, cycle);
+      const dues = this.#duesOf(subscription, cycle, period);
+      subscription.dues.push(...dues);
+      subscription.cycle = cycle;
+      subscription.end = period.end;
+      hasLines ||= dues.some((due) => !isArrears(due));
+    }
+    if (hasLines || (cycle > 0 && this.#waitsForInvoice(subscription))) this.#addDraft(subscription, cycle, at, now);
+  }
+
+  /** Those of charges that are in force when the period begins, or when the subscription was made. */
+  #duesOf(subscription: ModelSubscription, cycle: number, period: ModelPeriod): ModelDue[] {
+    const { plan, schedule, createdAt } = subscription;
+    const at = Math.max(period.start, createdAt);
+    const inForce = plan.charges.filter(({ from, to }) => from <= at && to > at);
+    return inForce.map(({ id, body }) => ({
+      subscription,
+      charge: id,
+      body,
+      cycle,
+      period,
+      days: daysAt(schedule, cycle, period.end),
+      billed: 0n,
+      lines: [],
+      isClosed: false,
+      isLate: false,
+      isRebilling: false,
+    }));
+  }
+
+  #addDraft(subscription: ModelSubscription, cycle: number, boundary: number, now: number): void {
+    this.invoices.push(draftOf(subscription, cycle, Math.max(boundary, now) + this.#graceMs));
+  }
+
+  /** Whether something came late, and no draft is there to take it. */
+  #waitsForInvoice(subscription: ModelSubscription): boolean {
+    return this.firstDraft(subscription) === undefined && subscription.dues.some(isWaiting);
+  }
+
+  #linesOf(invoice: ModelInvoice): ModelLine[] {
+    const { subscription, cycle } = invoice;
+    const own = subscription.dues.filter((due) => {
+      if (cycle === null) return false;
+      if (due.cycle === cycle) return !isArrears(due);
+      if (due.cycle !== cycle - 1) return false;
+      return isArrears(due) || (due.isClosed && this.#comesTo(due).minor !== due.billed);
+    });
+    const takesLate = cycle === null || this.firstDraft(subscription) === invoice;
+    const late = takesLate ? subscription.dues.filter((due) => isWaiting(due) && !own.includes(due)) : [];
+    return [...own, ...late].map((due) => {
+      const { minor, quantity, events } = this.#comesTo(due);
+      const { billed: billedBefore } = due;
+      // What was asked for, and is.
+      const live = sumOfLines(due.lines.filter(({ invoice: { status } }) => status !== 'VOID'));
+      const amount = largest(minor - billedBefore, minor < billedBefore ? -largest(live, 0n) : minor - billedBefore);
+      const waived = amount - (minor - billedBefore);
+      return { due, billedBefore, amount, waived, quantity, events, end: due.period.end, days: due.days };
+    });
+  }
+
+  #comesTo({ subscription: { customer, plan }, body, period, days }: ModelDue): {
+    minor: bigint;
+    quantity: ModelLine['quantity'];
+    events: number | null;
+  } {
+    const { meter_id: meter } = body;
+    if (meter === undefined)
+      return { minor: minorOf(priceOf(body, NONE, 0, days), plan.digits), quantity: null, events: null };
+    const uses = (customer.uses.get(meter) ?? []).filter(({ at }) => at >= period.start && at < period.end);
+    const quantity = readingOf(this.#aggregations.get(meter) ?? 'SUM', uses);
+    return { minor: minorOf(priceOf(body, quantity, uses.length, days), plan.digits), quantity, events: uses.length };
+  }
+
+  #issue(invoice: ModelInvoice, now: number): void {
+    for (const { due, amount } of invoice.lines) {
+      due.billed += amount;
+      due.lines.push({ invoice, amount });
+      due.isClosed = true;
+      due.isLate = false;
+      due.isRebilling = false;
+    }
+    invoice.total = sumOf(invoice);
+    this.#issued += 1;
+    invoice.nth = this.#issued;
+    const { wallet } = invoice.subscription.customer;
+    const { currency } = invoice.subscription.plan;
+    if (invoice.total > 0n) {
+      invoice.status = 'OPEN';
+      wallet.draw(invoice, currency, now);
+      return;
+    }
+    invoice.status = 'PAID';
+    if (invoice.total === 0n) return;
+    const open = this.invoices.filter(
+      ({ status, subscription: { customer, plan } }) =>
+        customer === invoice.subscription.customer &&
+        plan.currency === currency &&
+        (status === 'OPEN' || status === 'UNCOLLECTIBLE'),
+    );
+    wallet.grantOf(
+      invoice,
+      currency,
+      open.sort((a, b) => a.nth - b.nth),
+    );
+  }
+
+  /** Of what an invoice drew what gave back dues that nobody is asked for once it is void, by grant. */
+  #unfounded(invoice: ModelInvoice): Map<ModelGrant<ModelInvoice>, bigint> {
+    const dues = new Set(invoice.lines.map(({ due }) => due));
+    let left = 0n;
+    for (const { lines } of dues) {
+      const live = lines.filter(({ invoice: { status } }) => status !== 'VOID');
+      const others = sumOfLines(live.filter((line) => line.invoice !== invoice));
+      left += largest(-others, 0n) - largest(-sumOfLines(live), 0n);
+    }
+    const parts = new Map<ModelGrant<ModelInvoice>, bigint>();
+    for (const grant of invoice.subscription.customer.wallet.grantsOf(invoice)) {
+      const { origin } = grant;
+      if (origin === null || left <= 0n) continue;
+      const own = origin.lines.filter(({ due }) => dues.has(due)).map(({ amount }) => largest(-amount, 0n));
+      const gave = own.reduce((sum, amount) => sum + amount, 0n);
+      const part = gave < left ? gave : left;
+      parts.set(grant, part);
+      left -= part;
+    }
+    return parts;
+  }
+}
+
+/** Billed at the end of its period, and not at its beginning. */
+function isArrears({ body }: ModelDue): boolean {
+  return body.type === 'USAGE' || body.timing === 'in_arrears';
+}
+
+function isWaiting({ isClosed, isLate, isRebilling }: ModelDue): boolean {
+  return isClosed && (isLate || isRebilling);
+}
+
+function draftOf(subscription: ModelSubscription, cycle: number | null, finalizesAt: number): ModelInvoice {
+  const nothing = { nth: 0, total: 0n, credits: 0n, paid: 0n };
+  return { id: null, subscription, cycle, finalizesAt, status: 'DRAFT', adjustments: [], lines: [], ...nothing };
+}
+
+function sumOfLines(lines: readonly { amount: bigint }[]): bigint {
+  return lines.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+function sumOf({ lines, adjustments }: ModelInvoice): bigint {
+  return adjustments.reduce((sum, amount) => sum + amount, sumOfLines(lines));
+}

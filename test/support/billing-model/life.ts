@@ -1,0 +1,341 @@
+// An organization that lives by chance, told to Weir and to the model in the same order: customers who subscribe, use, pay or do not,
+// and admins who change prices, void, give up, bill again, cancel and settle.
+
+import type { ModelInterval } from './calendar.ts';
+import { amountText } from './fractions.ts';
+import { Ledger, type ModelCustomer, type ModelInvoice, type ModelPlan } from './ledger.ts';
+import type { ModelAggregation, ModelCharge } from './prices.ts';
+import { dueOf, Wallet } from './wallet.ts';
+import type { Random } from '../../../chaos/random.ts';
+import type { Invoicing, PricedMeter } from '../invoicing.ts';
+
+const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Auckland'] as const;
+const CURRENCIES = [
+  { currency: 'USD', digits: 2 },
+  { currency: 'JPY', digits: 0 },
+  { currency: 'KWD', digits: 3 },
+] as const;
+const AGGREGATIONS: readonly ModelAggregation[] = ['SUM', 'COUNT', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'];
+/** Most by the day, so that many invoices come of a few weeks. */
+const INTERVALS: readonly ModelInterval[] = ['day', 'day', 'day', 'week', 'week', 'month'];
+
+const HOUR = 3_600_000;
+
+interface Metered extends PricedMeter {
+  aggregation: ModelAggregation;
+}
+
+export class Life {
+  readonly ledger: Ledger;
+  readonly #billing: Invoicing;
+  readonly #random: Random;
+  readonly #meters: Metered[];
+  readonly #plans: ModelPlan[] = [];
+  readonly #customers: ModelCustomer[] = [];
+  #number = '';
+
+  private constructor(billing: Invoicing, random: Random, meters: Metered[], graceHours: number) {
+    this.#billing = billing;
+    this.#random = random;
+    this.#meters = meters;
+    this.ledger = new Ledger(graceHours, new Map(meters.map(({ id, aggregation }) => [id, aggregation])));
+  }
+
+  static async start(billing: Invoicing, random: Random): Promise<Life> {
+    const graceHours = random.pick([0, 1, 30]);
+    const settings = { invoice_grace_hours: graceHours, time_zone: random.pick(ZONES) };
+    await billing.request('PATCH', '/billing/settings', settings);
+    const meters: Metered[] = [];
+    for (const aggregation of AGGREGATIONS) meters.push({ ...(await billing.meter(aggregation)), aggregation });
+    return new Life(billing, random, meters, graceHours);
+  }
+
+  get customers(): readonly ModelCustomer[] {
+    return this.#customers;
+  }
+
+  /** Makes plans and customers, as of an instant. */
+  async furnish(now: number, { plans, customers }: { plans: number; customers: number }): Promise<void> {
+    for (let at = 0; at < plans; at += 1) await this.#makePlan(now);
+    for (let at = 0; at < customers; at += 1) {
+      const zone = this.#random.pick(ZONES);
+      const { id, external_id } = await this.#billing.customer({ time_zone: zone });
+      this.#customers.push({ id, externalId: external_id, zone, wallet: new Wallet(), uses: new Map() });
+    }
+  }
+
+  /** What happens at an instant, after the run has been there. Nothing else moves meanwhile. */
+  async happen(now: number): Promise<void> {
+    const random = this.#random;
+    for (const customer of this.#customers) {
+      if (random.chance(0.15)) await this.#subscribe(customer, now);
+      if (random.chance(0.04)) await this.#grant(customer, now);
+    }
+    await this.#use(now);
+    if (random.chance(0.3)) await this.#replacePrice(now);
+    for (const subscription of this.ledger.subscriptions) {
+      if (subscription.isEnded) {
+        if (random.chance(0.05)) await this.#settle(subscription.id, now);
+        continue;
+      }
+      // What was voided matters when something of it would come back.
+      const isVoided = this.ledger.invoices.some(
+        (each) => each.subscription === subscription && each.status === 'VOID',
+      );
+      if (random.chance(isVoided ? 0.06 : 0.02)) await this.#cancel(subscription.id, now);
+      const draft = this.ledger.firstDraft(subscription);
+      if (draft !== undefined && random.chance(0.06)) await this.#adjust(draft);
+      if (draft !== undefined && random.chance(0.05)) await this.#finalize(draft, now);
+    }
+    for (const invoice of this.ledger.invoices) {
+      if (invoice.status === 'OPEN' && random.chance(0.25)) await this.#changeInvoice(invoice);
+      else if (invoice.status === 'UNCOLLECTIBLE' && random.chance(0.1)) await this.#changeInvoice(invoice);
+    }
+  }
+
+  /** What the run finalized, as its numbers have it: the model follows in that order. Throws where it expected others. */
+  follow(
+    finalized: readonly { id: string; subscription_id: string; cycle: number | null; number: string }[],
+    now: number,
+  ) {
+    const expected = new Set(this.ledger.dueDrafts(now));
+    for (const { id, subscription_id, cycle, number } of finalized) {
+      const invoice = [...expected].find((each) => each.subscription.id === subscription_id && each.cycle === cycle);
+      if (invoice === undefined)
+        throw new Error(`${number}, of ${subscription_id} and cycle ${cycle}, was not expected`);
+      if (this.ledger.firstDraft(invoice.subscription) !== invoice) throw new Error(`${number} came before its turn`);
+      if (number <= this.#number) throw new Error(`${number} came after ${this.#number}`);
+      this.#number = number;
+      expected.delete(invoice);
+      if (!this.ledger.finalize(invoice, now)) throw new Error(`${number} has lines, and the model has none`);
+      invoice.id = id;
+    }
+    for (const invoice of expected) {
+      if (this.ledger.finalize(invoice, now))
+        throw new Error(`the draft of ${invoice.subscription.id} and cycle ${invoice.cycle} was not finalized`);
+    }
+  }
+
+  async #makePlan(now: number): Promise<void> {
+    const random = this.#random;
+    const { currency, digits } = random.pick(CURRENCIES);
+    const meters = random.shuffle(this.#meters).slice(0, random.pick([0, 1, 2, 3]));
+    const bodies: ModelCharge[] = meters.map((meter) => this.#usageCharge(meter.id, digits));
+    if (meters.length === 0 || random.chance(0.7)) bodies.push(this.#fixedCharge(digits));
+    if (random.chance(0.3)) bodies.push(this.#fixedCharge(digits));
+    const { id, charges } = await this.#billing.plan(bodies, { billing_interval: random.pick(INTERVALS), currency });
+    this.#plans.push({
+      id,
+      currency,
+      digits,
+      charges: bodies.map((body, at) => ({ id: charges[at] ?? '', body, from: now, to: Infinity })),
+    });
+  }
+
+  #price(digits: number): string {
+    return amountText(BigInt(this.#random.int(1, 9_999)), digits + this.#random.pick([0, 1, 3]));
+  }
+
+  #fixedCharge(digits: number): ModelCharge {
+    const timing = this.#random.pick(['in_advance', 'in_advance', 'in_arrears'] as const);
+    return { type: 'FIXED', display_name: 'Fixed', timing, unit_price: this.#price(digits) };
+  }
+
+  #usageCharge(meter_id: string, digits: number): ModelCharge {
+    const random = this.#random;
+    const shared = { type: 'USAGE', display_name: 'Usage', meter_id } as const;
+    const bounds = random.pick([{}, {}, { minimum_amount: this.#price(digits) }, { maximum_amount: '40' }]);
+    const included = random.pick([{}, { included_units: '2.5' }]);
+    const tiers = [
+      { up_to: '3.5', unit_price: this.#price(digits), flat_fee: this.#price(digits) },
+      { up_to: '20', unit_price: this.#price(digits), flat_fee: '0' },
+      // So much cheaper that a volume that grows may cost less.
+      { up_to: null, unit_price: this.#price(digits + 2), flat_fee: '0' },
+    ];
+    switch (random.pick(['per_unit', 'graduated', 'volume', 'package', 'percentage'] as const)) {
+      case 'per_unit':
+        return { ...shared, model: 'per_unit', unit_price: this.#price(digits), ...included, ...bounds };
+      case 'graduated':
+        return { ...shared, model: 'graduated', tiers, ...bounds };
+      case 'volume':
+        return { ...shared, model: 'volume', tiers, ...bounds };
+      case 'package':
+        return {
+          ...shared,
+          model: 'package',
+          unit_price: this.#price(digits),
+          package_size: '3',
+          ...included,
+          ...bounds,
+        };
+      case 'percentage':
+        return {
+          ...shared,
+          model: 'percentage',
+          rate: '3.75',
+          fixed_amount: this.#price(digits),
+          ...included,
+          ...bounds,
+        };
+    }
+  }
+
+  async #subscribe(customer: ModelCustomer, now: number): Promise<void> {
+    const random = this.#random;
+    const plan = random.pick(this.#plans);
+    const live = this.ledger.subscriptions.filter((each) => each.customer === customer && !each.isEnded);
+    const metersOf = ({ charges }: ModelPlan) => charges.flatMap(({ body }) => body.meter_id ?? []);
+    const taken = new Set(live.flatMap((each) => metersOf(each.plan)));
+    if (live.length >= 3 || metersOf(plan).some((meter) => taken.has(meter))) return;
+    // Where a meter was billed before, only from now on: its dues must not overlap.
+    const start =
+      random.chance(0.3) && live.length === 0 && customer.uses.size === 0 ? now - random.int(0, 60) * HOUR : now;
+    const alignment = random.pick(['anniversary', 'calendar'] as const);
+    const { id, billing_interval: interval } = await this.#billing.post(
+      '/subscriptions',
+      { plan_id: plan.id, customer_id: customer.id, start_date: isoOf(start), billing_alignment: alignment },
+      201,
+    );
+    const schedule = { zone: customer.zone, interval, alignment, start };
+    this.ledger.subscribe({ id, customer, plan, schedule, createdAt: now });
+  }
+
+  async #grant(customer: ModelCustomer, now: number): Promise<void> {
+    const random = this.#random;
+    const { currency, digits } = random.pick(CURRENCIES);
+    const cents = BigInt(random.int(1, 9_999));
+    const expiresAt = random.chance(0.3) ? now + random.int(1, 200) * HOUR : Infinity;
+    const priority = random.int(0, 2);
+    const body = {
+      amount: amountText(cents, digits),
+      currency,
+      priority,
+      ...(expiresAt !== Infinity && { expires_at: isoOf(expiresAt) }),
+    };
+    await this.#billing.post(`/customers/${customer.id}/credits`, body, 201);
+    customer.wallet.add({ currency, left: cents, priority, expiresAt });
+  }
+
+  /** On time, and late by up to some weeks. */
+  async #use(now: number): Promise<void> {
+    const random = this.#random;
+    const events = [];
+    for (const subscription of this.ledger.subscriptions) {
+      const { customer, plan } = subscription;
+      if (subscription.isEnded && random.chance(0.8)) continue;
+      for (const meter of this.#meters.filter(({ id }) => plan.charges.some(({ body }) => body.meter_id === id))) {
+        if (random.chance(0.3)) continue;
+        const back = random.chance(0.2) ? 24 * 20 * HOUR : 7 * HOUR;
+        const uses = customer.uses.get(meter.id) ?? [];
+        let at = now - random.int(1, back);
+        while (uses.some((use) => use.at === at)) at -= 1;
+        const quantity = random.int(1, 200) / 10;
+        const user = `user-${random.int(1, 5)}`;
+        this.ledger.use(customer, meter.id, { at, quantity: String(quantity), user });
+        events.push({ meter, customer: customer.externalId, quantity, at: isoOf(at), metadata: { user_id: user } });
+      }
+    }
+    if (events.length > 0) await this.#billing.track(events);
+  }
+
+  async #replacePrice(now: number): Promise<void> {
+    const plan = this.#random.pick(this.#plans);
+    const { id, body } = this.#random.pick(plan.charges.filter(({ to }) => to === Infinity));
+    const { meter_id } = body;
+    const next = meter_id === undefined ? this.#fixedCharge(plan.digits) : this.#usageCharge(meter_id, plan.digits);
+    const made = await this.#billing.post(`/plans/${plan.id}/charges`, { ...next, replaces: id }, 201);
+    this.ledger.replaceCharge(plan, id, { id: made.id, body: next }, now);
+  }
+
+  async #cancel(id: string, now: number): Promise<void> {
+    const subscription = this.#subscription(id);
+    const atEnd = this.#random.chance(0.4);
+    await this.#billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: atEnd });
+    if (atEnd) subscription.endsWithPeriod = true;
+    else this.ledger.cancelNow(subscription, now);
+  }
+
+  async #settle(id: string, now: number): Promise<void> {
+    const subscription = this.#subscription(id);
+    if (this.ledger.firstDraft(subscription) !== undefined) return;
+    const { status, body } = await this.#billing.request('POST', `/subscriptions/${id}/settle`);
+    const invoice = this.ledger.settle(subscription, now);
+    if (status !== (invoice === undefined ? 200 : 201))
+      throw new Error(`settling ${id} was answered ${status}, and the model has ${invoice?.total}`);
+    if (invoice !== undefined) this.#issued(invoice, body.invoice);
+  }
+
+  async #adjust(draft: ModelInvoice): Promise<void> {
+    const cents = BigInt(this.#random.int(-20_000, 5_000));
+    if (cents === 0n) return;
+    const id = await this.#idOfDraft(draft);
+    const amount = amountText(cents, draft.subscription.plan.digits);
+    await this.#billing.post(`/invoices/${id}/lines`, { description: 'Added', amount }, 201);
+    draft.adjustments.push(cents);
+  }
+
+  async #finalize(draft: ModelInvoice, now: number): Promise<void> {
+    const answer = await this.#billing.post(`/invoices/${await this.#idOfDraft(draft)}/finalize`);
+    if (!this.ledger.finalize(draft, now))
+      throw new Error(`${answer.invoice_number} has lines, and the model has none`);
+    this.#issued(draft, answer);
+  }
+
+  async #changeInvoice(invoice: ModelInvoice): Promise<void> {
+    const random = this.#random;
+    const changes = ['pay', 'pay', 'pay', 'void', 'rebill', ...(invoice.status === 'OPEN' ? ['uncollectible'] : [])];
+    const change = random.pick(changes);
+    if (change === 'rebill') await this.#billing.post(`/invoices/${invoice.id}/void`, { rebill: true });
+    else await this.#billing.post(`/invoices/${invoice.id}/${change}`);
+    if (change === 'pay') this.ledger.pay(invoice);
+    else if (change === 'uncollectible') this.ledger.giveUp(invoice);
+    else this.ledger.void(invoice, change === 'rebill');
+  }
+
+  #issued(invoice: ModelInvoice, { id, invoice_number }: { id: string; invoice_number: string }): void {
+    invoice.id = id;
+    this.#number = invoice_number;
+  }
+
+  #subscription(id: string) {
+    const found = this.ledger.subscriptions.find((each) => each.id === id);
+    if (found === undefined) throw new Error(`there is no subscription ${id}`);
+    return found;
+  }
+
+  async #idOfDraft({ subscription, cycle }: ModelInvoice): Promise<string> {
+    const drafts = await this.#billing.drafts(subscription.id);
+    const found = drafts.find((each) => each.cycle === cycle);
+    if (found === undefined) throw new Error(`${subscription.id} has no draft of cycle ${cycle}`);
+    return found.id;
+  }
+}
+
+export function isoOf(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** What an invoice should say of itself. */
+export function expectedOf(invoice: ModelInvoice) {
+  const { digits } = invoice.subscription.plan;
+  const amount = (minor: bigint) => amountText(minor, digits);
+  const lines = invoice.lines.map((line) => ({
+    charge_id: line.due.charge,
+    cycle: line.due.cycle,
+    period_start: isoOf(line.due.period.start),
+    period_end: isoOf(line.end),
+    days: line.days === null ? null : `${line.days.inForce}/${line.days.inPeriod}`,
+    billed_before: amount(line.billedBefore),
+    amount: amount(line.amount),
+    waived: line.waived === 0n ? null : amount(line.waived),
+    event_count: line.events,
+  }));
+  return {
+    status: invoice.status,
+    total: amount(invoice.total),
+    credits_applied: amount(invoice.credits),
+    amount_paid: amount(invoice.paid),
+    amount_due: amount(dueOf(invoice)),
+    lines,
+  };
+}
