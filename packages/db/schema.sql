@@ -135,7 +135,7 @@ CREATE TABLE credit_grants (
   created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
   CONSTRAINT credit_grants_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT credit_grants_organization_id_customer_id_fkey FOREIGN KEY (organization_id, customer_id) REFERENCES customers(organization_id, id),
-  CONSTRAINT credit_grants_organization_id_external_id_key UNIQUE (organization_id, external_id),
+  CONSTRAINT credit_grants_organization_id_external_id_key UNIQUE (external_id, organization_id),
   CONSTRAINT credit_grants_organization_id_invoice_id_fkey FOREIGN KEY (organization_id, invoice_id) REFERENCES invoices(organization_id, id),
   CONSTRAINT credit_grants_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT credit_grants_priority_check CHECK (((priority >= 0) AND (priority <= 100))),
@@ -229,7 +229,7 @@ CREATE TABLE customers (
   billing_address_line2 text,
   billing_country_code text,
   erased_at timestamp with time zone,
-  CONSTRAINT customers_organization_id_external_id_key UNIQUE (organization_id, external_id),
+  CONSTRAINT customers_organization_id_external_id_key UNIQUE (external_id, organization_id),
   CONSTRAINT customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT customers_pkey PRIMARY KEY (organization_id, id)
 );
@@ -295,7 +295,7 @@ CREATE TABLE features (
   type text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT features_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  CONSTRAINT features_organization_id_lookup_key_key UNIQUE (organization_id, lookup_key),
+  CONSTRAINT features_organization_id_lookup_key_key UNIQUE (lookup_key, organization_id),
   CONSTRAINT features_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT features_type_check CHECK ((type = ANY (ARRAY['meter'::text, 'switch'::text, 'custom'::text])))
 );
@@ -406,8 +406,8 @@ CREATE TABLE invoices (
   CONSTRAINT invoices_invoice_number_check CHECK (((status = 'DRAFT'::text) = (invoice_number IS NULL))),
   CONSTRAINT invoices_kind_check CHECK ((kind = ANY (ARRAY['SUBSCRIPTION'::text, 'ADJUSTMENT'::text]))),
   CONSTRAINT invoices_organization_id_customer_id_fkey FOREIGN KEY (organization_id, customer_id) REFERENCES customers(organization_id, id),
-  CONSTRAINT invoices_organization_id_invoice_number_key UNIQUE (organization_id, invoice_number),
-  CONSTRAINT invoices_organization_id_subscription_id_cycle_key UNIQUE (organization_id, subscription_id, cycle),
+  CONSTRAINT invoices_organization_id_invoice_number_key UNIQUE (invoice_number, organization_id),
+  CONSTRAINT invoices_organization_id_subscription_id_cycle_key UNIQUE (subscription_id, organization_id, cycle),
   CONSTRAINT invoices_organization_id_subscription_id_fkey FOREIGN KEY (organization_id, subscription_id) REFERENCES subscriptions(organization_id, id),
   CONSTRAINT invoices_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT invoices_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'OPEN'::text, 'PAID'::text, 'VOID'::text, 'UNCOLLECTIBLE'::text])))
@@ -519,7 +519,7 @@ CREATE TABLE meters (
   CONSTRAINT meters_metadata_keys_check CHECK ((cardinality(metadata_keys) <= 5)),
   CONSTRAINT meters_meter_token_key UNIQUE (meter_token),
   CONSTRAINT meters_organization_id_feature_id_fkey FOREIGN KEY (organization_id, feature_id) REFERENCES features(organization_id, id) ON DELETE SET NULL (feature_id),
-  CONSTRAINT meters_organization_id_feature_id_key UNIQUE (organization_id, feature_id),
+  CONSTRAINT meters_organization_id_feature_id_key UNIQUE (feature_id, organization_id),
   CONSTRAINT meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT meters_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT meters_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'ARCHIVED'::text])))
@@ -591,7 +591,7 @@ CREATE TABLE plans (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT plans_billing_interval_check CHECK ((billing_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   CONSTRAINT plans_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  CONSTRAINT plans_organization_id_lookup_id_key UNIQUE (organization_id, lookup_id),
+  CONSTRAINT plans_organization_id_lookup_id_key UNIQUE (lookup_id, organization_id),
   CONSTRAINT plans_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT plans_trial_days_check CHECK ((trial_days >= 0)),
   CONSTRAINT plans_type_check CHECK ((type = ANY (ARRAY['FIXED'::text, 'USAGE'::text, 'HYBRID'::text])))
@@ -691,7 +691,7 @@ CREATE TABLE subscriptions (
   CONSTRAINT subscriptions_billing_interval_check CHECK ((billing_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   CONSTRAINT subscriptions_current_period_check CHECK ((current_period_start <= current_period_end)),
   CONSTRAINT subscriptions_organization_id_customer_id_fkey FOREIGN KEY (organization_id, customer_id) REFERENCES customers(organization_id, id),
-  CONSTRAINT subscriptions_organization_id_external_id_key UNIQUE (organization_id, external_id),
+  CONSTRAINT subscriptions_organization_id_external_id_key UNIQUE (external_id, organization_id),
   CONSTRAINT subscriptions_organization_id_pending_plan_id_fkey FOREIGN KEY (organization_id, pending_plan_id) REFERENCES plans(organization_id, id),
   CONSTRAINT subscriptions_organization_id_plan_id_fkey FOREIGN KEY (organization_id, plan_id) REFERENCES plans(organization_id, id),
   CONSTRAINT subscriptions_pkey PRIMARY KEY (organization_id, id),
@@ -756,9 +756,9 @@ CREATE INDEX audit_entries_organization_id_resource_id_idx ON public.audit_entri
 
 CREATE INDEX billed_meters_organization_id_subscription_id_idx ON public.billed_meters USING btree (organization_id, subscription_id);
 
-CREATE INDEX charges_organization_id_plan_id_idx ON public.charges USING btree (organization_id, plan_id);
-
 CREATE UNIQUE INDEX charges_organization_id_plan_id_meter_id_key ON public.charges USING btree (organization_id, plan_id, meter_id) WHERE ((ended_at IS NULL) AND (meter_id IS NOT NULL));
+
+CREATE INDEX charges_plan_id_idx ON public.charges USING btree (plan_id, organization_id);
 
 CREATE INDEX credit_entries_invoice_id_idx ON public.credit_entries USING btree (invoice_id, id) WHERE (invoice_id IS NOT NULL);
 
@@ -822,15 +822,15 @@ CREATE INDEX sessions_organization_id_user_id_idx ON public.sessions USING btree
 
 CREATE INDEX sessions_used_at_idx ON public.sessions USING btree (used_at);
 
-CREATE INDEX subscriptions_organization_id_customer_external_id_idx ON public.subscriptions USING btree (organization_id, customer_external_id);
+CREATE INDEX subscriptions_customer_external_id_idx ON public.subscriptions USING btree (customer_external_id, organization_id);
 
-CREATE INDEX subscriptions_organization_id_customer_id_idx ON public.subscriptions USING btree (organization_id, customer_id);
+CREATE INDEX subscriptions_customer_id_idx ON public.subscriptions USING btree (customer_id, organization_id);
 
 CREATE INDEX subscriptions_organization_id_pending_plan_id_idx ON public.subscriptions USING btree (organization_id, pending_plan_id) WHERE (pending_plan_id IS NOT NULL);
 
-CREATE INDEX subscriptions_organization_id_plan_id_idx ON public.subscriptions USING btree (organization_id, plan_id);
-
 CREATE INDEX subscriptions_organization_id_run_at_id_idx ON public.subscriptions USING btree (organization_id, run_at, id) WHERE (run_at IS NOT NULL);
+
+CREATE INDEX subscriptions_plan_id_idx ON public.subscriptions USING btree (plan_id, organization_id);
 
 CREATE INDEX usage_moves_created_at_idx ON public.usage_moves USING btree (created_at, organization_id, id) WHERE (finished_at IS NULL);
 

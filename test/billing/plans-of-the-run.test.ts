@@ -4,6 +4,7 @@
 import { findUnsettled } from '@weir/db/billing/adjustments';
 import { cutByWeight } from '@weir/db/billing/chunk-weight';
 import { updateDues } from '@weir/db/billing/dues';
+import { finalizeInvoices } from '@weir/db/billing/finalize';
 import { markPastDue } from '@weir/db/billing/past-due';
 import {
   findDueDrafts,
@@ -13,6 +14,7 @@ import {
   findOrganizationsWithLateEvents,
   findPastDue,
   leaveWaiting,
+  openDueSubscriptions,
   postponeDraft,
   postponeLater,
   postponeSubscription,
@@ -40,6 +42,7 @@ describe.each([
     await stopAnalyzing(weir.pool);
     billing = await startBilled(weir);
     await billing.use(10, '2025-01-15T12:00:00Z');
+    await billing.post(`/customers/${billing.ownCustomer.id}/credits`, { currency: 'USD', amount: '0.50' }, 201);
     // Its boundary of March is past, its draft of February due, and its first invoice past due.
     await setBillingTime(weir.pool, '2025-03-20T00:00:00Z');
     if (looked === 'one') await weir.pool.query('ANALYZE');
@@ -64,6 +67,7 @@ describe.each([
     await client.query('SET session_replication_role = replica');
     await copy('customers', `${ids('id')}, 'external_id', 'copy-' || n`);
     await copy('subscriptions', `${ids('id', 'customer_id')}, ${name}, 'external_id', null`);
+    await copy('credit_grants', ids('id', 'customer_id'));
     await copy('billed_meters', `${ids('subscription_id')}, ${name}`);
     await copy('subscription_periods', ids('subscription_id'));
     await copy('dues', `${ids('subscription_id')}, ${name}`);
@@ -107,6 +111,30 @@ describe.each([
       expect((await cutByWeight(kysely, organization(), found)).flat().length).toBe(CHUNK);
     });
     expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  test('a chunk of subscriptions is opened', async () => {
+    const chunk = await idsOf('subscriptions WHERE run_at <= billing_now() ORDER BY run_at, id');
+    const rows = await rowsReadBy(weir, async (database) => {
+      expect(await openDueSubscriptions(database, organization(), chunk)).toBe(false);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+    const opened = await weir.pool.query(
+      `SELECT FROM subscription_periods WHERE subscription_id = ANY ($1) AND period_start = '2025-03-01'`,
+      [chunk],
+    );
+    expect(opened.rowCount).toBe(CHUNK);
+  });
+
+  test('a chunk of drafts is finalized, with their lines, numbers and what they draw', async () => {
+    const chunk = await idsOf(`invoices WHERE status = 'DRAFT' AND run_at <= billing_now() ORDER BY run_at, id`);
+    const rows = await rowsReadBy(weir, async (database) => {
+      const { finalized } = await finalizeInvoices(database, organization(), chunk, { actor: 'weir' });
+      expect(finalized.length).toBe(CHUNK);
+    });
+    expect(rows).toBeLessThan(ROWS_MAX);
+    const drawn = await weir.pool.query('SELECT FROM invoices WHERE id = ANY ($1) AND credits_applied = 0.5', [chunk]);
+    expect(drawn.rowCount).toBe(CHUNK);
   });
 
   test('what was settled of a chunk of dues is written down', async () => {

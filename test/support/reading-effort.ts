@@ -26,6 +26,8 @@ export async function rowsReadBy(
     );
     return Number(rows[0].read);
   };
+  // What this connection has read says it by itself only after a while, in the midst of the work.
+  await pool.query('SELECT pg_stat_force_next_flush()');
   const before = await read();
   const database = openDatabase(databaseUrl, {
     connectionsMax: 1,
