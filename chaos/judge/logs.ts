@@ -12,8 +12,11 @@ const FATAL = 60;
 /** What Node writes when a process dies of an error. */
 const UNCAUGHT = /unhandled ?rejection|uncaught ?exception|ERR_UNHANDLED|^node:internal|FATAL ERROR: /i;
 
-/** A duty that meets a fault fails, is logged as an error, and is done again a few seconds later. */
-const EXPECTED_ERRORS = new Set(['maintenance failed; it will be done again']);
+/**
+ * Maintenance that meets a fault fails, is logged as an error, and is done again a few seconds later. While a part is away, that
+ * stands before it.
+ */
+const EXPECTED_ERROR = 'maintenance failed; it will be done again';
 
 /** One line of a log that says that something broke. */
 export function problemInLog(line: string): string | undefined {
@@ -26,7 +29,7 @@ export function problemInLog(line: string): string | undefined {
     return undefined;
   }
   const { level = 0, msg = '', err } = entry;
-  const isProblem = level >= FATAL || (level >= ERROR && !EXPECTED_ERRORS.has(msg));
+  const isProblem = level >= FATAL || (level >= ERROR && !msg.endsWith(EXPECTED_ERROR));
   return isProblem ? `${msg}${err?.message === undefined ? '' : `: ${err.message}`}` : undefined;
 }
 

@@ -130,6 +130,7 @@ test('a viewer reads everything that an admin reads, and changes nothing but wha
     'post /api/v1/auth/password',
     'post /api/v1/charges/evaluate',
     'post /api/v1/invoices/{id}/recompute',
+    'post /api/v1/subscriptions/preview',
   ]);
   const reading = toPeople.filter(({ method }) => method === 'GET');
   expect(open.filter((name) => name.startsWith('get '))).toEqual(reading.map(({ name }) => name));

@@ -24,7 +24,7 @@ test('no invoice draws, when it is finalized, from a grant that one with a later
     expect(drafts).toHaveLength(subscriptions.length);
     // Every third gives money, of which the others may draw.
     for (const [index, { id }] of drafts.entries())
-      if (index % 3 === 0) await billing.post(`/invoices/${id}/lines`, { description: 'Sorry', amount: '-71' }, 201);
+      if (index % 3 === 0) await billing.post(`/invoices/${id}/lines`, { description: 'Sorry', amount: '-200' }, 201);
     await Promise.all(drafts.map(({ id }) => billing.post(`/invoices/${id}/finalize`)));
   }
   // What it says to have drawn in the moment that it was finalized, and what of its draws is of earlier numbers.

@@ -139,8 +139,11 @@ test('a database that was restored elsewhere takes the queue over by a step, and
 
 /** Everything in the database but what it is, as it is now; returns what puts it back. */
 async function backUpInPlace(): Promise<() => Promise<void>> {
-  const { rows } = await weir.pool.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+  const { rows } = await weir.pool.query<{ name: string; columns: string }>(
+    // What Postgres makes of other columns cannot be written.
+    `SELECT relname AS name, (SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute
+         WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS columns
+     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
        AND NOT relispartition AND relname NOT IN ('migrations', 'installation')`,
   );
   const names = rows.map(({ name }) => name);
@@ -148,7 +151,9 @@ async function backUpInPlace(): Promise<() => Promise<void>> {
     `CREATE SCHEMA backup; ${names.map((t) => `CREATE TABLE backup.${t} AS TABLE ${t}`).join(';')}`,
   );
   return async () => {
-    const inserts = names.map((name) => `INSERT INTO ${name} SELECT * FROM backup.${name}`);
+    const inserts = rows.map(
+      ({ name, columns }) => `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM backup.${name}`,
+    );
     await weir.pool.query(
       `BEGIN; SET LOCAL session_replication_role = replica; TRUNCATE ${names.join(', ')}; ${inserts.join(';')}; COMMIT`,
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ChargeTerms, Tier } from './charge-terms.ts';
 import { formatExact } from './exact.ts';
-import { type Days, rate } from './rate.ts';
+import { type Days, rate, RATING_VERSION } from './rate.ts';
 
 const NO_BOUNDS = { minimum_amount: null, maximum_amount: null };
 
@@ -251,7 +251,9 @@ describe('section 7: what a part of a period costs', () => {
 test('section 8: a line is rated by its version, and a version that there is not throws', () => {
   const usage = { quantity: '3', eventCount: 1n };
   expect(rate(perUnit('2'), usage, null, 1)).toEqual(rate(perUnit('2'), usage, null));
-  expect(() => rate(perUnit('2'), usage, null, 2)).toThrow('unknown rating version: 2');
+  expect(() => rate(perUnit('2'), usage, null, RATING_VERSION + 1)).toThrow(
+    `unknown rating version: ${RATING_VERSION + 1}`,
+  );
   expect(() => rate(perUnit('2'), usage, null, 0)).toThrow('unknown rating version: 0');
 });
 

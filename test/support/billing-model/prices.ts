@@ -14,7 +14,7 @@ import {
   type Fraction,
 } from './fractions.ts';
 
-export interface ModelTier {
+interface ModelTier {
   up_to: string | null;
   unit_price: string;
   flat_fee: string;

@@ -163,7 +163,7 @@ export function stepsOf(
       async fill() {
         await page.goto('/customers');
         await button('New customer').click();
-        await field('Name').fill(name);
+        await field(/^Name/).fill(name);
         await field('External id').fill(slug);
       },
       button: () => button('Create customer'),

@@ -92,6 +92,8 @@ export const goodBodies: Record<string, (things: Things) => object> = {
   'post /api/v1/customers': () => ({ external_id: slug() }),
   'post /api/v1/customers/{id}/credits': credit,
   'patch /api/v1/customers/{id}': () => ({ name: 'Acme' }),
+  'post /api/v1/erasures': () => ({ customer_external_id: slug() }),
+  'post /api/v1/usage-moves': () => ({ from_external_id: slug(), to_external_id: slug() }),
   'post /api/v1/subscriptions': ({ ids }) => ({
     customer_id: ids['customers'],
     plan_id: ids['plans'],
