@@ -698,6 +698,33 @@ CREATE TABLE subscriptions (
   CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['TRIAL'::text, 'ACTIVE'::text, 'PAST_DUE'::text, 'CANCELED'::text])))
 );
 
+CREATE TABLE unbilled_usage_days (
+  organization_id uuid NOT NULL,
+  day date NOT NULL,
+  meter_id uuid NOT NULL,
+  reason text NOT NULL,
+  events bigint NOT NULL,
+  customers bigint NOT NULL,
+  CONSTRAINT unbilled_usage_days_pkey PRIMARY KEY (organization_id, day, meter_id, reason),
+  CONSTRAINT unbilled_usage_days_reason_check CHECK ((reason = ANY (ARRAY['price_ended'::text, 'not_in_plan'::text, 'after_end'::text, 'no_subscription'::text])))
+);
+
+CREATE TABLE unbilled_usage_looks (
+  day date NOT NULL,
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  looked_on date NOT NULL,
+  CONSTRAINT unbilled_usage_looks_pkey PRIMARY KEY (day, organization_id, meter_id)
+);
+
+CREATE TABLE unbilled_usage_told (
+  organization_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  month date NOT NULL,
+  reason text NOT NULL,
+  CONSTRAINT unbilled_usage_told_pkey PRIMARY KEY (organization_id, meter_id, month, reason)
+);
+
 CREATE TABLE ungrouped_events (
   organization_id uuid NOT NULL,
   meter_id uuid NOT NULL,

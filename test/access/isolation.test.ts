@@ -139,6 +139,7 @@ test('every operation of the API is here, with every parameter and field that na
     'as_of',
     'currency',
     'format',
+    'month',
     // What another organization's invoice is called is what its own may be called, as names are.
     'invoice_number',
   ];

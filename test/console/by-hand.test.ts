@@ -211,6 +211,24 @@ test('the search finds an invoice by its number, in whatever case and from its b
   expect(visit.faults).toEqual([]);
 });
 
+test('the first page says what is billed by no price, and leads to its meter', async () => {
+  const { data } = await call('GET', '/meters?search=Tokens');
+  const found = `INSERT INTO unbilled_usage_days (organization_id, day, meter_id, reason, events, customers)
+    SELECT organization_id, (now() AT TIME ZONE 'UTC')::date - 1, id, unnest(ARRAY['price_ended', 'not_in_plan']), 1204, 3
+    FROM meters WHERE id = $1`;
+  await weir.pool.query(found, [data[0].id]);
+  await page.goto('/');
+  const hints = page.locator('.unbilled li');
+  await hints
+    .filter({ hasText: /^1,204 events of Tokens since .* are billed by no price: the charge of the plan/ })
+    .waitFor();
+  expect(await hints.count()).toBe(1);
+  expect(await findBarriers(page)).toEqual([]);
+  await hints.getByRole('link', { name: 'Tokens' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
+  expect(visit.faults).toEqual([]);
+});
+
 test('two hundred meters make no endless page, and no flood of requests', async () => {
   const asked: string[] = [];
   const note = (request: { url: () => string }) => void asked.push(request.url());

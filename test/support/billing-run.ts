@@ -1,6 +1,6 @@
 // The run of billing, taken apart: a test looks for work and does the jobs itself, as often and in the order that it likes.
 
-import { addDueWork, addSettling } from '@weir/worker/billing/find-work';
+import { addDueWork, addLooks, addSettling } from '@weir/worker/billing/find-work';
 import { performBillingJob, type BillingDeps } from '@weir/worker/billing/perform-job';
 import type { Database } from '@weir/db/database';
 import type { BegunChunk, BillingJob, BillingJobs } from '@weir/queue/billing-jobs';
@@ -12,6 +12,7 @@ export interface BillingRun {
   /** The jobs that a look for work adds now. */
   find(): Promise<BillingJob[]>;
   findSettling(): Promise<BillingJob[]>;
+  findLooks(): Promise<BillingJob[]>;
   /** Does a job, and returns those that follow. */
   perform(job: BillingJob, begin?: (chunk: BegunChunk) => Promise<void>): Promise<BillingJob[]>;
   /** One look for work, and all of its jobs. */
@@ -48,6 +49,7 @@ export function openRun(weir: Weir, database: Database): BillingRun {
     perform,
     once,
     findSettling: () => collect((jobs) => addSettling(database, jobs)),
+    findLooks: () => collect((jobs) => addLooks(database, jobs)),
     async untilDone() {
       for (let looks = 0; (await find()).length > 0; looks += 1) {
         if (looks === 10) throw new Error('the run found work again and again');

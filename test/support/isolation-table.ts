@@ -269,6 +269,8 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
     ['GET /api/v1/billing-events', () => '/billing-events'],
     ['GET /api/v1/billing-events', () => '/billing-events?after=1'],
+    ['GET /api/v1/billing/unbilled-usage', () => '/billing/unbilled-usage'],
+    ['GET /api/v1/billing/unbilled-usage', () => '/billing/unbilled-usage?month=2026-11'],
     ['GET /api/v1/entitlements', () => '/entitlements?customer_external_id=shared-name'],
     ['GET /api/v1/events', () => '/events'],
     ['GET /api/v1/events', ({ meter }) => `/events?meter_id=${meter}`],

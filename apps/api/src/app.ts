@@ -41,6 +41,7 @@ import { settingsRoutes } from './billing/settings-routes.ts';
 import { subscriptionChangeRoutes } from './billing/subscription-change-routes.ts';
 import { previewSubscriptionRoute } from './billing/preview-subscription-route.ts';
 import { subscriptionRoutes } from './billing/subscription-routes.ts';
+import { unbilledUsageRoute } from './billing/unbilled-usage-route.ts';
 import { customerRoutes } from './catalog/customer-routes.ts';
 import { featureRoutes } from './catalog/feature-routes.ts';
 import { meterRoutes } from './catalog/meter-routes.ts';
@@ -240,6 +241,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   creditLedgerRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });
   feedRoutes(app, { database, guards });
+  unbilledUsageRoute(app, { database, guards });
   trackRoutes(app, {
     guards,
     ingest,

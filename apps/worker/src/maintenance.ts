@@ -19,7 +19,7 @@ import { openSweeper, type Sweeper } from '@weir/queue/sweep';
 import { markWorkerSeen } from '@weir/queue/worker-seen';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { Logger } from '@weir/shared/log';
-import { addDueWork, addSettling } from './billing/find-work.ts';
+import { addDueWork, addLooks, addSettling } from './billing/find-work.ts';
 import { bringCountsBack, drainAcceptedCounts } from './drain-accepted-counts.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
@@ -34,6 +34,9 @@ const SESSIONS_INTERVAL_MS = 3_600_000;
 
 /** What is late for a subscription that has ended is put on an invoice once a day; the hour of it does not matter. */
 const SETTLING_INTERVAL_MS = 3_600_000;
+
+/** Usage that no charge bills is looked for once a day, in days that are over; what could not be looked at is tried again. */
+const UNBILLED_INTERVAL_MS = 3_600_000;
 
 /** Entries are kept for days: an hour more or less does not matter. Each time a bounded number is deleted. */
 const AUDIT_LOG_INTERVAL_MS = 3_600_000;
@@ -59,6 +62,7 @@ type Task =
   | 'requestKeys'
   | 'billing'
   | 'settling'
+  | 'unbilled'
   | 'groups'
   | 'moves';
 
@@ -94,6 +98,7 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       requestKeys: REQUEST_KEYS_INTERVAL_MS,
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
+      unbilled: UNBILLED_INTERVAL_MS,
       groups: GROUPS_INTERVAL_MS,
       moves: deps.movesIntervalMs,
     },
@@ -169,6 +174,10 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     }
     case 'settling': {
       await addSettling(database, deps.billingJobs);
+      return;
+    }
+    case 'unbilled': {
+      await addLooks(database, deps.billingJobs);
       return;
     }
     case 'groups': {

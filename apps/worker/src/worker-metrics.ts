@@ -17,6 +17,7 @@ export interface WorkerMetrics {
   draftsDue: Gauge;
   draftsWaitingForEvents: Gauge;
   billingOldestSeconds: Gauge;
+  unbilledUsageMeters: Gauge;
 }
 
 export function buildWorkerMetrics(): WorkerMetrics {
@@ -90,6 +91,11 @@ export function buildWorkerMetrics(): WorkerMetrics {
     billingOldestSeconds: new Gauge({
       name: 'weir_billing_oldest_seconds',
       help: 'How long the oldest boundary or draft has waited since it was due.',
+      registers: [registry],
+    }),
+    unbilledUsageMeters: new Gauge({
+      name: 'weir_unbilled_usage_meters',
+      help: 'Priced meters that had usage on the last day looked at which no charge bills.',
       registers: [registry],
     }),
   };

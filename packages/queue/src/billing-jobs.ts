@@ -10,8 +10,11 @@ import { noteOfRedis } from './redis-away.ts';
 /** The queue of billing. */
 const BILLING_QUEUE = 'billing';
 
-/** `open`: subscriptions whose boundary is past. `finalize`, `past_due`: invoices. `settle`: subscriptions that have ended. */
-export type BillingTask = 'open' | 'finalize' | 'past_due' | 'settle';
+/**
+ * `open`: subscriptions whose boundary is past. `finalize`, `past_due`: invoices. `settle`: subscriptions that have ended. `unbilled`:
+ * days of usage that may be billed by nothing.
+ */
+export type BillingTask = 'open' | 'finalize' | 'past_due' | 'settle' | 'unbilled';
 
 /** A turn of an organization at one task. */
 export interface BillingJob {

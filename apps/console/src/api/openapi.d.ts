@@ -1065,6 +1065,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/unbilled-usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Usage of priced meters in a month that no charge bills, most events first
+         * @description Of days that are over, in UTC, each looked at within some hours of its end and again while events may be late. Usage in a trial, or before the start of a subscription, is not among it. The feed tells each meter, month and reason once (usage.unpriced), but for not_in_plan.
+         */
+        get: operations["listUnbilledUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sdk/track": {
         parameters: {
             query?: never;
@@ -2987,6 +3007,29 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             entitlements: components["schemas"]["Entitlement"][];
+        };
+        UnbilledUsage: {
+            /** Format: uuid */
+            meter_id: string;
+            meter_name: string;
+            /**
+             * @description price_ended: the charge of the customer’s plan has ended, and no other follows it. not_in_plan: the plan has no charge of the meter, or none that was there when the period began. after_end: the subscription has ended. no_subscription: the customer never had one.
+             * @enum {string}
+             */
+            reason: "price_ended" | "not_in_plan" | "after_end" | "no_subscription";
+            events: number;
+            /** @description How many customers they are of, on the day with the most. */
+            customers: number;
+            /**
+             * Format: date
+             * @description The first day of the month with such usage, in UTC.
+             */
+            since: string;
+            /**
+             * Format: date
+             * @description The last one.
+             */
+            until: string;
         };
         Customer: {
             /** Format: uuid */
@@ -8234,6 +8277,68 @@ export interface operations {
                         meta: {
                             next_after: number;
                         };
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUnbilledUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A month in UTC. Without it, the month of the last day that is over.
+                 * @example 2026-11
+                 */
+                month?: string;
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
+                     *           "meter_name": "API requests",
+                     *           "reason": "price_ended",
+                     *           "events": 1204,
+                     *           "customers": 3,
+                     *           "since": "2026-11-01",
+                     *           "until": "2026-11-19"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "page_size": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["UnbilledUsage"][];
+                        meta: components["schemas"]["PageMeta"];
                     };
                 };
             };

@@ -11,11 +11,13 @@ import { formatDate } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Page, Section } from '../parts/page.tsx';
+import { UnbilledUsage } from './unbilled-usage.tsx';
 
 /** Its forms are more than the whole rest of the page, which most see without them. */
 const FirstSteps = lazy(() => import('./first-steps.tsx').then((loaded) => ({ default: loaded.FirstSteps })));
 
 type Overview = Answer<'/api/v1/overview'>;
+type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>['data'];
 type TopMeter = NonNullable<Overview['top_meters']>[number];
 type TopCustomer = NonNullable<Overview['top_customers']>[number];
 type Invoices = Overview['invoices'][number];
@@ -24,6 +26,7 @@ const REFRESH_MS = 10_000;
 
 export function HomePage() {
   const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval: () => pace(REFRESH_MS) });
+  const unbilled = useQuery(read('/api/v1/billing/unbilled-usage', { query: { page_size: 100 } }));
   const log = useQuery(read('/api/v1/events', { query: { limit: 1 } }));
   // Who has begun with the first steps sees them tick off to the end, also when the first event has come.
   const [isFollowing, setFollowing] = useState(false);
@@ -40,7 +43,12 @@ export function HomePage() {
       <Loaded query={log} rows={12}>
         {() => (
           <Loaded query={overview} rows={12}>
-            {(data) => (isEmpty ? null : <OverviewOf overview={data} />)}
+            {(data) => {
+              if (isEmpty) return null;
+              // What it has to tell stands above the rest, which must not give way to it.
+              if (unbilled.isPending) return <Loading rows={12} />;
+              return <OverviewOf overview={data} unbilled={unbilled.data?.data ?? []} />;
+            }}
           </Loaded>
         )}
       </Loaded>
@@ -48,7 +56,7 @@ export function HomePage() {
   );
 }
 
-function OverviewOf({ overview }: { overview: Overview }) {
+function OverviewOf({ overview, unbilled }: { overview: Overview; unbilled: Unbilled }) {
   const { events, invoices, rejected, waiting, top_meters: meters, top_customers: customers } = overview;
   const recorded = events.recorded === null ? null : String(events.recorded);
   return (
@@ -94,6 +102,7 @@ function OverviewOf({ overview }: { overview: Overview }) {
           <Revenue key={each.currency} invoices={each} />
         ))}
       </dl>
+      <UnbilledUsage found={unbilled} />
       <div className="columns home-columns">
         <Section title="Top meters">{meters === null ? <LeftOut /> : <TopMeters meters={meters} />}</Section>
         <Section title="Top customers">

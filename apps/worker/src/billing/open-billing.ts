@@ -2,6 +2,7 @@
 
 import { openDatabase, type Database } from '@weir/db/database';
 import { countDueDrafts, readRunState } from '@weir/db/billing/run-work';
+import { countUnbilledMeters } from '@weir/db/billing/unbilled-usage';
 import {
   openBillingWorker,
   type BillingJobs,
@@ -21,7 +22,13 @@ import { performBillingJob } from './perform-job.ts';
  * After a job it rests for this share of the time that the job took, so that a run of hours leaves recording its part of the
  * machine (docs/decisions/0049). A draft is looked at on the same morning; an invoice has had an hour of grace, and can wait longer.
  */
-const REST_SHARES: Record<BillingTask, number> = { open: 0.75, finalize: 1.25, past_due: 1.25, settle: 1.25 };
+const REST_SHARES: Record<BillingTask, number> = {
+  open: 0.75,
+  finalize: 1.25,
+  past_due: 1.25,
+  settle: 1.25,
+  unbilled: 1.25,
+};
 
 export interface BillingOptions {
   address: QueueAddress;
@@ -97,6 +104,7 @@ async function showState(database: Database, queue: QueueConnection, metrics: Wo
   const { draftsDue, oldestSeconds } = await readRunState(database.kysely);
   metrics.draftsDue.set(draftsDue);
   metrics.billingOldestSeconds.set(oldestSeconds);
+  metrics.unbilledUsageMeters.set(await countUnbilledMeters(database.kysely));
   metrics.draftsWaitingForEvents.set(draftsDue === 0 ? 0 : await countWaiting(database, queue));
 }
 

@@ -16,6 +16,7 @@ import {
   postponeLater,
   postponeSubscription,
 } from '@weir/db/billing/run-work';
+import { findDaysToLookAt, lookAtDay } from '@weir/db/billing/unbilled-usage';
 import type { Database } from '@weir/db/database';
 import { BILLING_CHUNK_MAX, type BegunChunk, type BillingJob } from '@weir/queue/billing-jobs';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -50,6 +51,9 @@ const PARTS_AFTER_DEATH = 8;
 
 /** A row is postponed once workers have died of it alone so often: the first time it may have been killed for another reason. */
 const DEATHS_MAX = 2;
+
+/** So many days of meters are found at once. */
+const LOOKS_MAX = 100;
 
 const DEADLY = 'a worker began this and did not come back from it: it may need more memory than there is';
 
@@ -91,6 +95,9 @@ export async function performBillingJob(
     case 'settle':
       after = await settlePage(deps, turn, hasPostponed ? job.begun?.first : job.after);
       return after === undefined ? [] : [{ ...nextOf(turn), after }];
+    case 'unbilled':
+      await lookAtDays(deps, turn);
+      break;
   }
   if (turn.done === 0 && !hasPostponed) return [];
   const { task, organizationId } = job;
@@ -244,6 +251,23 @@ async function settlePage(deps: BillingDeps, turn: Turn, after: string | undefin
     last = id;
   }
   return last;
+}
+
+/** Looks at days until the turn is over. One that fails does not hold up the others, and is found again by the next look for work. */
+async function lookAtDays(deps: BillingDeps, turn: Turn): Promise<void> {
+  const { database } = deps;
+  const { organizationId } = turn.job;
+  for (const at of await findDaysToLookAt(database.kysely, organizationId, LOOKS_MAX)) {
+    if (turn.done > 0 && turn.isOver()) return;
+    await doOrSplit(
+      [at.day],
+      async () => {
+        await lookAtDay(database, organizationId, at);
+        turn.done += 1;
+      },
+      async (day, error) => tell(deps, error, { organization_id: organizationId, meter_id: at.meterId, day }),
+    );
+  }
 }
 
 function tell({ log, metrics }: BillingDeps, error: unknown, what: Record<string, string>): void {

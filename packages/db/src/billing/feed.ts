@@ -20,7 +20,8 @@ export type FeedType =
   | 'subscription.past_due'
   | 'subscription.canceled'
   | 'credit.granted'
-  | 'credit.voided';
+  | 'credit.voided'
+  | 'usage.unpriced';
 
 /** One thing that happened, before it has its number. */
 export interface NewFeedEvent {

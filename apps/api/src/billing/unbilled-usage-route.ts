@@ -1,0 +1,65 @@
+// Usage that no charge bills, by meter and reason, as the workers found it (@weir/db/billing/unbilled-usage).
+
+import { listUnbilledUsage, readUnbilledMonth, UNBILLED_USAGE_REASONS } from '@weir/db/billing/unbilled-usage';
+import { z } from 'zod';
+import type { CatalogDeps } from '../catalog/feature-routes.ts';
+import { answerPage, pageQuery, pageSchema } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+
+const MONTH = /^20\d\d-(0[1-9]|1[0-2])$/;
+
+const month = z
+  .string()
+  .regex(MONTH, 'must be a month such as 2026-11')
+  .optional()
+  .meta({
+    description: 'A month in UTC. Without it, the month of the last day that is over.',
+    examples: ['2026-11'],
+  });
+
+const unbilledUsage = z
+  .object({
+    meter_id: z.uuid(),
+    meter_name: z.string(),
+    reason: z.enum(UNBILLED_USAGE_REASONS).meta({
+      description:
+        'price_ended: the charge of the customer’s plan has ended, and no other follows it. not_in_plan: the plan has no charge of ' +
+        'the meter, or none that was there when the period began. after_end: the subscription has ended. no_subscription: the ' +
+        'customer never had one.',
+    }),
+    events: z.int(),
+    customers: z.int().meta({ description: 'How many customers they are of, on the day with the most.' }),
+    since: z.iso.date().meta({ description: 'The first day of the month with such usage, in UTC.' }),
+    until: z.iso.date().meta({ description: 'The last one.' }),
+  })
+  .meta({ id: 'UnbilledUsage' });
+
+export function unbilledUsageRoute(app: App, { database, guards }: CatalogDeps): void {
+  app.get(
+    '/api/v1/billing/unbilled-usage',
+    {
+      onRequest: guards.session,
+      schema: {
+        operationId: 'listUnbilledUsage',
+        tags: ['Billing'],
+        summary: 'Usage of priced meters in a month that no charge bills, most events first',
+        description:
+          'Of days that are over, in UTC, each looked at within some hours of its end and again while events may be late. Usage in a ' +
+          'trial, or before the start of a subscription, is not among it. The feed tells each meter, month and reason once ' +
+          '(usage.unpriced), but for not_in_plan.',
+        security: [{ session: [] }],
+        querystring: z.strictObject({ month, ...pageQuery }),
+        response: {
+          200: pageSchema(unbilledUsage),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'),
+        },
+      },
+    },
+    async (request) => {
+      const { month: asked, ...wanted } = request.query;
+      const which = asked ?? (await readUnbilledMonth(database.kysely));
+      return answerPage(await listUnbilledUsage(database.kysely, request.caller.organizationId, which, wanted), wanted);
+    },
+  );
+}

@@ -1,0 +1,80 @@
+// What a look for usage that no charge bills costs, where 20,000 customers came in before Postgres had looked at the tables: it asks
+// for each customer of the day a few rows of its own, and reads no table of the organization.
+
+import { countUnbilledMeters, findDaysToLookAt, listUnbilledUsage, lookAtDay } from '@weir/db/billing/unbilled-usage';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setBillingTime } from '../support/billing-time.ts';
+import { startWeir, type Weir } from '../support/harness.ts';
+import { startBilled, type Billed } from '../support/invoicing.ts';
+import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+
+const CUSTOMERS = 20_000;
+const LONG = { timeout: 120_000 };
+
+let weir: Weir;
+let billing: Billed;
+beforeAll(async () => {
+  weir = await startWeir();
+  await stopAnalyzing(weir.pool);
+  billing = await startBilled(weir);
+  await billing.use(10, '2025-02-03T12:00:00Z');
+  await billing.request('PATCH', `/plans/${billing.ownPlan.id}/charges/${billing.ownPlan.charges[1]}`, {
+    status: 'INACTIVE',
+  });
+  await setBillingTime(weir.pool, '2025-02-04T00:00:00Z');
+  const client = await weir.pool.connect();
+  const copy = (table: string, changes: string) =>
+    client.query(
+      `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
+       FROM ${table} AS t CROSS JOIN generate_series(1, ${CUSTOMERS}) AS n`,
+    );
+  const idOf = (column: string) => `'${column}', md5(t.${column}::text || n)::uuid`;
+  const name = `'customer_external_id', 'copy-' || n`;
+  await client.query('SET session_replication_role = replica');
+  await copy('subscriptions', `${idOf('id')}, ${name}, 'external_id', null`);
+  await copy('subscription_periods', idOf('subscription_id'));
+  await copy('dues', `${idOf('subscription_id')}, ${name}`);
+  await copy('customer_usage_days', name);
+  // The days before, of the same customers.
+  for (const days of [1, 2])
+    await client.query(
+      `INSERT INTO customer_usage_days SELECT (jsonb_populate_record(t, jsonb_build_object('day', day - interval '${days} days'))).*
+       FROM customer_usage_days AS t WHERE day = '2025-02-03T00:00:00Z'`,
+    );
+  await client.query('RESET session_replication_role');
+  client.release();
+}, LONG.timeout);
+afterAll(async () => {
+  await billing.close();
+  await weir.close();
+});
+
+const day = { day: '2025-02-03' };
+
+describe('with 20,000 customers on a day', LONG, () => {
+  test('one that is billed is looked at', async () => {
+    const at = { ...day, meterId: billing.ownMeter.id };
+    const rows = await rowsReadBy(weir, (database) => lookAtDay(database, billing.admin.id, at));
+    expect(rows).toBeLessThan(4 * CUSTOMERS);
+    expect(
+      (await listUnbilledUsage(billing.database.kysely, billing.admin.id, '2025-02', { page: 1, page_size: 9 })).rows,
+    ).toEqual([]);
+  });
+
+  test('one that nothing bills is looked at, and then each look, list and metric reads a few rows', async () => {
+    await weir.pool.query(
+      `UPDATE dues SET period_start = period_start - interval '1 month', period_end = period_end - interval '1 month'`,
+    );
+    const at = { ...day, meterId: billing.ownMeter.id };
+    const rows = await rowsReadBy(weir, (database) => lookAtDay(database, billing.admin.id, at));
+    expect(rows).toBeLessThan(30 * CUSTOMERS);
+    const few = await rowsReadBy(weir, async ({ kysely }) => {
+      expect(await countUnbilledMeters(kysely)).toBe(1);
+      expect(await findDaysToLookAt(kysely, billing.admin.id, 100)).toHaveLength(2);
+      const page = { page: 1, page_size: 9 };
+      const { rows: listed } = await listUnbilledUsage(kysely, billing.admin.id, '2025-02', page);
+      expect(listed).toMatchObject([{ reason: 'price_ended', events: CUSTOMERS + 1, customers: CUSTOMERS + 1 }]);
+    });
+    expect(few).toBeLessThan(CUSTOMERS);
+  });
+});

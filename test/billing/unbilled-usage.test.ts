@@ -1,0 +1,208 @@
+// Usage of a priced meter that no charge bills is told: in a list, in the feed once a month, and as a metric.
+
+import { countUnbilledMeters } from '@weir/db/billing/unbilled-usage';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openRun, type BillingRun } from '../support/billing-run.ts';
+import { expectProblem } from '../support/expect-problem.ts';
+import { signUp, startWeir, type Weir } from '../support/harness.ts';
+import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+
+let weir: Weir;
+beforeAll(async () => {
+  weir = await startWeir();
+});
+afterAll(() => weir.close());
+
+let billing: Invoicing;
+let run: BillingRun;
+let meter: PricedMeter;
+let plan: { id: string; charges: string[] };
+beforeEach(async () => {
+  billing = await startInvoicing(weir);
+  run = openRun(weir, billing.database);
+  await billing.moveTo('2025-01-01T00:00:00Z');
+  meter = await billing.meter('SUM');
+  plan = await billing.plan([calls('1')]);
+  return async () => {
+    await weir.pool.query('UPDATE subscriptions SET run_at = NULL');
+    await weir.pool.query('TRUNCATE unbilled_usage_looks');
+    await billing.close();
+  };
+});
+
+const calls = (unit_price: string, more: object = {}) => ({
+  type: 'USAGE',
+  display_name: 'Calls',
+  meter_id: meter.id,
+  unit_price,
+  ...more,
+});
+
+async function subscribe(start_date = '2025-01-01', fields: object = {}) {
+  const customer = await billing.customer();
+  const { id } = await billing.subscribe(plan.id, customer.id, { start_date, ...fields });
+  return { id, customer: customer.external_id };
+}
+
+const use = (customer: string, at: string, quantity = 1) => billing.track([{ meter, customer, quantity, at }]);
+
+/** Moves time, opens what has begun, and does the look of the day to its end. */
+async function look(at: string): Promise<void> {
+  await billing.moveTo(at);
+  for (let jobs = (await run.find()).filter(({ task }) => task === 'open'); jobs.length > 0;)
+    jobs = (await Promise.all(jobs.map((job) => run.perform(job)))).flat().filter(({ task }) => task === 'open');
+  for (let jobs = await run.findLooks(); jobs.length > 0;)
+    jobs = (await Promise.all(jobs.map((job) => run.perform(job)))).flat();
+}
+
+const listed = async (month?: string) =>
+  (await billing.get(`/billing/unbilled-usage${month === undefined ? '' : `?month=${month}`}`)).data;
+const told = async () => {
+  const { data } = await billing.get('/billing-events?limit=1000');
+  return data.filter(({ type }: { type: string }) => type === 'usage.unpriced');
+};
+const endPrice = () => billing.request('PATCH', `/plans/${plan.id}/charges/${plan.charges[0]}`, { status: 'INACTIVE' });
+
+describe('usage that nothing bills is told', () => {
+  test('once where a charge ends without another: from the next period on, until a new one bills it', async () => {
+    const { customer } = await subscribe();
+    await billing.moveTo('2025-01-20T00:00:00Z');
+    await use(customer, '2025-01-10T12:00:00Z');
+    await endPrice();
+    await use(customer, '2025-01-25T12:00:00Z');
+    await look('2025-01-26T01:00:00Z');
+    expect([await told(), await listed(), await countUnbilledMeters(billing.database.kysely)]).toEqual([[], [], 0]);
+
+    await look('2025-02-01T01:00:00Z');
+    await billing.track([
+      { meter, customer, quantity: 5, at: '2025-02-01T08:00:00Z' },
+      { meter, customer, quantity: 7, at: '2025-02-01T09:00:00Z' },
+    ]);
+    await look('2025-02-02T01:00:00Z');
+    const found = { meter_id: meter.id, reason: 'price_ended', events: 2, customers: 1 };
+    expect(await listed()).toEqual([
+      { ...found, meter_name: expect.any(String), since: '2025-02-01', until: '2025-02-01' },
+    ]);
+    expect(await told()).toMatchObject([{ actor: 'weir', data: { ...found, month: '2025-02', day: '2025-02-01' } }]);
+    expect(await countUnbilledMeters(billing.database.kysely)).toBe(1);
+
+    await use(customer, '2025-02-02T08:00:00Z');
+    await billing.moveTo('2025-02-03T00:30:00Z');
+    await billing.post(`/plans/${plan.id}/charges`, calls('2'), 201);
+    await look('2025-02-03T01:00:00Z');
+    await look('2025-02-03T02:00:00Z');
+    expect(await listed()).toMatchObject([{ ...found, events: 3, until: '2025-02-02' }]);
+    expect(await told()).toHaveLength(1);
+
+    await look('2025-03-01T01:00:00Z');
+    await use(customer, '2025-03-01T08:00:00Z');
+    await look('2025-03-02T01:00:00Z');
+    expect(await listed()).toEqual([]);
+    expect(await listed('2025-02')).toMatchObject([{ ...found, events: 3 }]);
+    expect(await told()).toHaveLength(1);
+    expect(await countUnbilledMeters(billing.database.kysely)).toBe(0);
+  });
+
+  test('again in the next month, where still nothing bills it', async () => {
+    const { customer } = await subscribe();
+    await billing.moveTo('2025-01-20T00:00:00Z');
+    await endPrice();
+    await look('2025-02-02T00:00:00Z');
+    await use(customer, '2025-02-02T08:00:00Z');
+    await look('2025-02-03T01:00:00Z');
+    await look('2025-03-02T00:00:00Z');
+    await use(customer, '2025-03-02T08:00:00Z');
+    await look('2025-03-03T01:00:00Z');
+    const months = (await told()).map(({ data }: { data: { month: string } }) => data.month);
+    expect(months).toEqual(['2025-02', '2025-03']);
+  });
+
+  test('of a customer without a subscription, and of one whose subscription has ended, each with its reason', async () => {
+    await subscribe();
+    const left = await subscribe();
+    await billing.moveTo('2025-01-05T00:00:00Z');
+    await billing.post(`/subscriptions/${left.id}/cancel`, { cancel_at_period_end: false });
+    await billing.moveTo('2025-01-07T20:00:00Z');
+    await use(left.customer, '2025-01-07T08:00:00Z');
+    await use('stranger', '2025-01-07T08:00:00Z');
+    await look('2025-01-08T01:00:00Z');
+    const reasons = ['after_end', 'no_subscription'];
+    const sorted = (rows: { reason: string }[]) => rows.map(({ reason }) => reason).sort();
+    expect(sorted(await listed())).toEqual(reasons);
+    expect(sorted((await told()).map(({ data }: { data: { reason: string } }) => data))).toEqual(reasons);
+    expect(await countUnbilledMeters(billing.database.kysely)).toBe(1);
+  });
+
+  test('no longer where a subscription with a start in the past bills it by now', async () => {
+    await subscribe();
+    const customer = await billing.customer();
+    await billing.moveTo('2025-01-10T00:00:00Z');
+    await use(customer.external_id, '2025-01-02T08:00:00Z');
+    await look('2025-01-10T01:00:00Z');
+    expect(await listed()).toMatchObject([{ reason: 'no_subscription' }]);
+    await billing.subscribe(plan.id, customer.id, { start_date: '2025-01-01' });
+    await look('2025-01-11T01:00:00Z');
+    expect(await listed()).toEqual([]);
+  });
+
+  test('where it comes a day late', async () => {
+    await subscribe();
+    await look('2025-01-08T01:00:00Z');
+    await use('stranger', '2025-01-06T08:00:00Z');
+    await look('2025-01-09T01:00:00Z');
+    expect(await listed()).toMatchObject([{ reason: 'no_subscription', events: 1 }]);
+  });
+});
+
+describe('nothing is told', () => {
+  const all = async () => [await told(), await listed(), await countUnbilledMeters(billing.database.kysely)];
+  const nothing = [[], [], 0];
+
+  test('of a trial, of usage before the start, of a day that is not over, and of what is billed', async () => {
+    const billed = await subscribe();
+    plan = await billing.plan([calls('1')], { trial_days: 30 });
+    const trial = await subscribe();
+    await billing.moveTo('2025-01-12T20:00:00Z');
+    plan = await billing.plan([calls('1')]);
+    const later = await subscribe('2025-01-10');
+    for (const { customer } of [billed, trial, later]) await use(customer, '2025-01-09T08:00:00Z');
+    await use('stranger', '2025-01-12T08:00:00Z');
+    await look('2025-01-12T23:00:00Z');
+    expect(await all()).toEqual(nothing);
+  });
+
+  test('of a meter whose only price is of a plan that nobody is on', async () => {
+    await billing.moveTo('2025-01-12T00:00:00Z');
+    await use('stranger', '2025-01-11T08:00:00Z');
+    await look('2025-01-12T01:00:00Z');
+    expect(await all()).toEqual(nothing);
+  });
+
+  test('of a plan that was made without the meter: it is only shown', async () => {
+    await subscribe();
+    plan = await billing.plan([{ type: 'FIXED', display_name: 'Base', unit_price: '1' }]);
+    const { customer } = await subscribe();
+    await billing.moveTo('2025-01-10T00:00:00Z');
+    await use(customer, '2025-01-09T08:00:00Z');
+    await look('2025-01-10T01:00:00Z');
+    expect(await told()).toEqual([]);
+    expect(await countUnbilledMeters(billing.database.kysely)).toBe(0);
+    expect(await listed()).toMatchObject([{ reason: 'not_in_plan', events: 1 }]);
+  });
+
+  test('to another organization', async () => {
+    await subscribe();
+    await billing.moveTo('2025-01-10T00:00:00Z');
+    await use('stranger', '2025-01-09T08:00:00Z');
+    await look('2025-01-10T01:00:00Z');
+    expect(await told()).toHaveLength(1);
+    const { session } = await signUp(weir);
+    const ask = (path: string) => weir.request('GET', `/api/v1${path}`, { session });
+    expect((await ask('/billing/unbilled-usage?month=2025-01')).body).toMatchObject({ data: [], meta: { total: 0 } });
+    expect((await ask('/billing-events')).body.data).toEqual([]);
+  });
+});
+
+test.each(['2025', '2025-13', '2025-1', 'last', '2025-01-01', '%00'])('%s is no month', async (month) => {
+  expectProblem(await billing.request('GET', `/billing/unbilled-usage?month=${month}`), 422, 'invalid_request');
+});
