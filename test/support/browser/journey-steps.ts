@@ -194,7 +194,8 @@ export function stepsOf(
         await choose(/^Plan/, new RegExp(`^${name} `));
         await field(/^Start/).fill(dateOf(3));
       },
-      button: () => button('Subscribe'),
+      // It says how many once it is told what is to be issued.
+      button: () => page.getByRole('button', { name: /^Subscribe and make \d+ invoices$/ }),
       write: ['POST', /\/subscriptions$/],
       count: async () => countOf(await call('GET', `/subscriptions?customer_id=${made.customerId}`)),
       typed: () => [field(/^Plan/), `${name} (every day, USD)`],
