@@ -3,7 +3,7 @@
 import type { Database } from '@weir/db/database';
 import { performMoves } from '@weir/db/moves/perform-moves';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findInRedis, findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
+import { dumpOf, findInRedis, findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
@@ -202,7 +202,7 @@ test('a customer is erased: nothing names it but its invoices, and all that was 
 
   const before = { all: await readAll(story), own: await readOwn(story, ID), invoices: await recomputeAll(billing) };
   expect(await equal(billing.admin.id)).toBe(true);
-  const elsewhere = await dumpOf(other.id);
+  const elsewhere = await dumpOf(weir, other.id);
 
   const asked = await billing.post('/erasures', { customer_id: customer }, 202);
   expect(asked).toMatchObject({
@@ -246,7 +246,7 @@ test('a customer is erased: nothing names it but its invoices, and all that was 
   expect(await readAll(story)).toEqual(before.all);
   expect(await readOwn(story, asked.external_id)).toEqual(before.own);
   expect(await recomputeAll(billing)).toEqual(before.invoices);
-  expect(await dumpOf(other.id)).toEqual(elsewhere);
+  expect(await dumpOf(weir, other.id)).toEqual(elsewhere);
 
   // What came late is still billed, once.
   const settled = await billing.post(`/subscriptions/${subscription}/settle`, undefined, 201);
@@ -298,12 +298,6 @@ async function tellElsewhere(): Promise<Organization> {
   expect(answer.status).toBe(201);
   await weir.drained();
   return other;
-}
-
-/** Without what processes bring along whenever they have time: what was accepted, and when keys were used last. */
-async function dumpOf(organizationId: string): Promise<string[]> {
-  const rows = await findInTables(weir, organizationId);
-  return rows.filter((row) => !/^(accepted_events|api_keys):/.test(row)).toSorted();
 }
 
 /** A duplicate, a rejected event, and a rejected event that was replayed. */

@@ -64,3 +64,9 @@ export async function performAllMoves(database: Database): Promise<void> {
 export function throwIt(error: unknown): never {
   throw error;
 }
+
+/** An organization but for what processes bring along whenever they have time: what was accepted, and when keys were used last. */
+export async function dumpOf(weir: Weir, organizationId: string): Promise<string[]> {
+  const rows = await findInTables(weir, organizationId);
+  return rows.filter((row) => !/^(accepted_events|api_keys):/.test(row)).toSorted();
+}

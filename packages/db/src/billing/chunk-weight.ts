@@ -9,13 +9,13 @@ import { invoicesById } from './invoices.ts';
 export const ROW_BYTES = 1_000;
 
 /**
- * What is computed in one transaction, in bytes of terms as text and of rows. In memory it takes some five times as much. 500 invoices
- * with a dozen plain charges each fit.
+ * What is computed in one transaction, in bytes of terms as text and of rows: some tenths of a second, for which the next organization
+ * waits. In memory it takes some five times as much. 500 invoices with a few plain charges each fit.
  */
-const COMPUTED_BYTES_MAX = 8_000_000;
+const COMPUTED_BYTES_MAX = 3_000_000;
 
 /** What the run opens in one transaction: Postgres copies the terms, so that less of it is in memory. */
-export const OPENED_BYTES_MAX = 16_000_000;
+export const OPENED_BYTES_MAX = 5_000_000;
 
 /** What a request opens: a thousand periods with one charge each, in some tenths of a second. */
 export const OPENED_BY_REQUEST_BYTES_MAX = 2_500_000;
