@@ -3,7 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openTestDatabase } from '../support/reconcile-fixture.ts';
-import { recomputeInvoices } from '@weir/db/billing/recompute';
+import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
 

@@ -1,6 +1,6 @@
 // What has to hold of the rows behind an invoice, and that `npm run reconcile` finds it where it does not.
 
-import { BILLING_CHECKS, checkBilling } from '@weir/db/billing/billing-checks';
+import { BILLING_CHECKS, checkBilling } from '@weir/db/billing/checks/billing-checks';
 import type { Database } from '@weir/db/database';
 import { formatExact, parseExact } from '@weir/rating/exact';
 import { formatAmount, round } from '@weir/rating/money';

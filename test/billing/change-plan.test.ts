@@ -1,11 +1,11 @@
 // Going over to another plan at the end of the period.
 
-import { billMeterOfPlan } from '@weir/db/billing/billed-meters';
-import { cancelNow } from '@weir/db/billing/cancel';
-import { changeAtPeriodEnd } from '@weir/db/billing/change-plan';
-import { insertCharge } from '@weir/db/billing/charges';
-import type { SubscriptionRow } from '@weir/db/billing/schedules';
-import { lockSubscription } from '@weir/db/billing/subscriptions';
+import { billMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
+import { cancelNow } from '@weir/db/billing/subscriptions/cancel';
+import { changeAtPeriodEnd } from '@weir/db/billing/subscriptions/change-plan';
+import { insertCharge } from '@weir/db/billing/plans/charges';
+import type { SubscriptionRow } from '@weir/db/billing/subscriptions/schedules';
+import { lockSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import type { Queries } from '@weir/db/page';
 import { lockPlanAlone } from '@weir/db/plans';
 import { newId } from '@weir/shared/ids';

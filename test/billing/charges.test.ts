@@ -2,7 +2,7 @@
 // What is refused for its form is in charge-refusals.test.ts.
 
 import { openDatabase, type Database } from '@weir/db/database';
-import { listChargesOfPlan } from '@weir/db/billing/charges';
+import { listChargesOfPlan } from '@weir/db/billing/plans/charges';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixedCharge, makePricedPlan, usageCharge, type PricedPlan } from '../support/billing-fixture.ts';
 import { chargeOfKind, kindNames, kinds } from '../support/charge-kinds.ts';

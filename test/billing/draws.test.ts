@@ -1,7 +1,7 @@
 // What invoices draw of credits, and the ledger behind it: granted = drawn − returned + expired + voided + remaining, for each
 // grant at any time, whatever is finalized at once.
 
-import { drawCredits, returnDraws } from '@weir/db/billing/draws';
+import { drawCredits, returnDraws } from '@weir/db/billing/credits/draws';
 import { openDatabase, type Database } from '@weir/db/database';
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,9 +1,9 @@
 // What a due is billed for, held against a count of the events one by one: recorded in any order, some of them late for closings.
 
-import { closeUntil } from '@weir/db/billing/closing';
-import { readDueBuckets } from '@weir/db/billing/due-buckets';
-import { listDueEvents } from '@weir/db/billing/due-events';
-import { readDueUsage, type DueUsage, type DueUsageQuestion } from '@weir/db/billing/due-usage';
+import { closeUntil } from '@weir/db/billing/usage/closing';
+import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
+import { listDueEvents } from '@weir/db/billing/usage/due-events';
+import { readDueUsage, type DueUsage, type DueUsageQuestion } from '@weir/db/billing/usage/due-usage';
 import { add, divide, formatExact, parseExact, whole, ZERO } from '@weir/rating/exact';
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';

@@ -1,4 +1,4 @@
-import { finalizeInvoices } from '@weir/db/billing/finalize';
+import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { openDatabase } from '@weir/db/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';

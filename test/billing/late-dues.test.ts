@@ -1,7 +1,7 @@
 // Which closed dues wait for a line, since events came in late for them.
 
-import { closeUntil } from '@weir/db/billing/closing';
-import { findLateDues } from '@weir/db/billing/late-events';
+import { closeUntil } from '@weir/db/billing/usage/closing';
+import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';

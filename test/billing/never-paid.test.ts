@@ -1,6 +1,6 @@
 // What nobody was asked for does not come back, whatever becomes of an invoice before its dues turn out to be smaller.
 
-import { checkBilling } from '@weir/db/billing/billing-checks';
+import { checkBilling } from '@weir/db/billing/checks/billing-checks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';

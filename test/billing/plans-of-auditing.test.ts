@@ -1,8 +1,13 @@
 // What an auditor's questions cost, where an organization has grown since Postgres looked at it: by an index each, whatever it believes.
 
-import { listEntriesOfGrant, listEntriesOfInvoice, listGrants, readBalance } from '@weir/db/billing/credit-ledger';
-import { listInvoiceRows, type InvoiceFilter } from '@weir/db/billing/find-invoices';
-import { listLines, type LinePlace } from '@weir/db/billing/list-lines';
+import {
+  listEntriesOfGrant,
+  listEntriesOfInvoice,
+  listGrants,
+  readBalance,
+} from '@weir/db/billing/credits/credit-ledger';
+import { listInvoiceRows, type InvoiceFilter } from '@weir/db/billing/invoices/find-invoices';
+import { listLines, type LinePlace } from '@weir/db/billing/invoices/list-lines';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';

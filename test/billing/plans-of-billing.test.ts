@@ -1,8 +1,8 @@
 // What looking for late usage and computing invoices again cost, where an organization has grown since Postgres looked at it.
 
-import { findDues } from '@weir/db/billing/dues';
-import { findLateDues } from '@weir/db/billing/late-events';
-import { recomputeInvoices } from '@weir/db/billing/recompute';
+import { findDues } from '@weir/db/billing/subscriptions/dues';
+import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
+import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';

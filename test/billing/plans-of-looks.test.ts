@@ -1,7 +1,12 @@
 // What a look for usage that no charge bills costs, where 20,000 customers came in before Postgres had looked at the tables: it asks
 // for each customer of the day a few rows of its own, and reads no table of the organization.
 
-import { countUnbilledMeters, findDaysToLookAt, listUnbilledUsage, lookAtDay } from '@weir/db/billing/unbilled-usage';
+import {
+  countUnbilledMeters,
+  findDaysToLookAt,
+  listUnbilledUsage,
+  lookAtDay,
+} from '@weir/db/billing/usage/unbilled-usage';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { startWeir, type Weir } from '../support/harness.ts';

@@ -1,11 +1,11 @@
 // What the run costs where an organization has grown since Postgres looked at it: what is due is found, settled,
 // marked as past due and put off in chunks, none of which reads all of the organization for each of its rows.
 
-import { findUnsettled } from '@weir/db/billing/adjustments';
-import { cutByWeight } from '@weir/db/billing/chunk-weight';
-import { updateDues } from '@weir/db/billing/dues';
-import { finalizeInvoices } from '@weir/db/billing/finalize';
-import { markPastDue } from '@weir/db/billing/past-due';
+import { findUnsettled } from '@weir/db/billing/run/adjustments';
+import { cutByWeight } from '@weir/db/billing/subscriptions/chunk-weight';
+import { updateDues } from '@weir/db/billing/subscriptions/dues';
+import { finalizeInvoices } from '@weir/db/billing/run/finalize';
+import { markPastDue } from '@weir/db/billing/run/past-due';
 import {
   findDueDrafts,
   findDueDraftsOf,
@@ -18,7 +18,7 @@ import {
   postponeDraft,
   postponeLater,
   postponeSubscription,
-} from '@weir/db/billing/run-work';
+} from '@weir/db/billing/run/run-work';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { startWeir, type Weir } from '../support/harness.ts';

@@ -1,7 +1,7 @@
 // Usage as a service has it, in a file, goes all the way: the import, the worker, the run at the end of the month, the invoices. What these
 // say is what a model of its own makes of the file; and usage that comes in after them is billed on the next, to the cent of all at once.
 
-import { recomputeInvoices } from '@weir/db/billing/recompute';
+import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@
 // happen later. From rollups and from single events alike.
 
 import { listUnits, rebuildUnit } from '@weir/db/rollup-check';
-import { listFinalizedInvoices, recomputeInvoices } from '@weir/db/billing/recompute';
+import { listFinalizedInvoices, recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { startWeir, type Weir } from '../support/harness.ts';

@@ -1,7 +1,12 @@
 // `npm run reconcile` on what is billed: what became of each event, and how it is told.
 
-import { countBilledEvents, MISCOUNTED_MAX, type BilledEvents, type BillingFate } from '@weir/db/billing/billed-events';
-import { BILLING_CHECKS } from '@weir/db/billing/billing-checks';
+import {
+  countBilledEvents,
+  MISCOUNTED_MAX,
+  type BilledEvents,
+  type BillingFate,
+} from '@weir/db/billing/checks/billed-events';
+import { BILLING_CHECKS } from '@weir/db/billing/checks/billing-checks';
 import type { Database } from '@weir/db/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeBilled, openForPlanting, planted, type Billed } from '../support/billed-organization.ts';

@@ -1,7 +1,7 @@
 // The run of billing, with its jobs done twice, at once, late, in pieces and not at all. Postgres decides, and every invoice is made once.
 
-import { settleSubscription } from '@weir/db/billing/adjustments';
-import { finalizeInvoices } from '@weir/db/billing/finalize';
+import { settleSubscription } from '@weir/db/billing/run/adjustments';
+import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { createLog } from '@weir/shared/log';
 import pg from 'pg';

@@ -1,6 +1,6 @@
 // Usage of a priced meter that no charge bills is told: in a list, in the feed once a month, and as a metric.
 
-import { countUnbilledMeters } from '@weir/db/billing/unbilled-usage';
+import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { expectProblem } from '../support/expect-problem.ts';

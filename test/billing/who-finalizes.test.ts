@@ -1,8 +1,8 @@
 // Who finalizes a draft, and when: the run once its grace is over, which begins when the draft is made; or only people.
 
-import { settleSubscription } from '@weir/db/billing/adjustments';
-import { finalizeInvoices } from '@weir/db/billing/finalize';
-import { readRunState } from '@weir/db/billing/run-work';
+import { settleSubscription } from '@weir/db/billing/run/adjustments';
+import { finalizeInvoices } from '@weir/db/billing/run/finalize';
+import { readRunState } from '@weir/db/billing/run/run-work';
 import { newId } from '@weir/shared/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';

@@ -2,7 +2,7 @@
 // subscriptions a test needs is made in one line each.
 
 import { openDatabase, type Database } from '@weir/db/database';
-import { openPeriods } from '@weir/db/billing/open-periods';
+import { openPeriods } from '@weir/db/billing/subscriptions/open-periods';
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { setBillingTime } from './billing-time.ts';

@@ -2,7 +2,7 @@
 // time of billing, which a test moves.
 
 import { openDatabase, type Database } from '@weir/db/database';
-import { openPeriods } from '@weir/db/billing/open-periods';
+import { openPeriods } from '@weir/db/billing/subscriptions/open-periods';
 import type { AggregationType } from '@weir/shared/meter';
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';

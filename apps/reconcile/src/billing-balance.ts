@@ -8,8 +8,8 @@ import {
   type BilledEvents,
   type MeterMonth,
   type MiscountedDue,
-} from '@weir/db/billing/billed-events';
-import { BILLING_CHECKS, checkBilling, hasBilling, type BrokenPromise } from '@weir/db/billing/billing-checks';
+} from '@weir/db/billing/checks/billed-events';
+import { BILLING_CHECKS, checkBilling, hasBilling, type BrokenPromise } from '@weir/db/billing/checks/billing-checks';
 import type { Database } from '@weir/db/database';
 import { monthAfter, startOfMonth } from './months.ts';
 import { computeInvoicesAgain, type ComputedAgain } from './computed-again.ts';

@@ -1,6 +1,6 @@
 // What was found in billing, for a person and for a program.
 
-import { UNBILLED_REASONS, type BillingFate } from '@weir/db/billing/billed-events';
+import { UNBILLED_REASONS, type BillingFate } from '@weir/db/billing/checks/billed-events';
 import type { BillingBalance, BillingMonth } from './billing-balance.ts';
 import type { ComputedAgain } from './computed-again.ts';
 import type { ReconcileOptions } from './reconcile-options.ts';

@@ -1,7 +1,7 @@
 // Every finalized invoice, computed once more from the usage behind it.
 
-import { listInvoicing } from '@weir/db/billing/billing-checks';
-import { listFinalizedInvoices, recomputeInvoices, type Recomputed } from '@weir/db/billing/recompute';
+import { listInvoicing } from '@weir/db/billing/checks/billing-checks';
+import { listFinalizedInvoices, recomputeInvoices, type Recomputed } from '@weir/db/billing/invoices/recompute';
 import { isUnavailable, type Database } from '@weir/db/database';
 import type { ReconcileOptions } from './reconcile-options.ts';
 

@@ -1,6 +1,6 @@
 // A charge as it is answered: what it is, and its terms.
 
-import type { Charge } from '@weir/db/billing/charges';
+import type { Charge } from '@weir/db/billing/plans/charges';
 import { z } from 'zod';
 import { time } from '../http/fields.ts';
 

@@ -1,7 +1,7 @@
 // Charges: what a plan costs. A charge does not change, so that an invoice can be computed again: to change a price, another one
 // takes its place (replace-charge.ts).
 
-import { billMeterOfPlan } from '@weir/db/billing/billed-meters';
+import { billMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import {
   insertCharge,
   listCharges,
@@ -9,7 +9,7 @@ import {
   readPlanSize,
   updateCharge,
   type PlanSize,
-} from '@weir/db/billing/charges';
+} from '@weir/db/billing/plans/charges';
 import { findMeter } from '@weir/db/meters';
 import { findPlan, lockPlanAlone, type Plan } from '@weir/db/plans';
 import type { ChargeType } from '@weir/db/billing/tables';

@@ -6,9 +6,9 @@ import {
   listGrants,
   readBalance,
   type GrantFilter,
-} from '@weir/db/billing/credit-ledger';
-import { readBillingTime } from '@weir/db/billing/charges';
-import { findInvoiceRow } from '@weir/db/billing/invoices';
+} from '@weir/db/billing/credits/credit-ledger';
+import { readBillingTime } from '@weir/db/billing/plans/charges';
+import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { findCustomer } from '@weir/db/customers';
 import { findTimeZone } from '@weir/db/organizations';
 import { isCurrency } from '@weir/rating/currencies';

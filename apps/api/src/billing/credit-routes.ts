@@ -1,6 +1,11 @@
 // Money that a customer has in advance, which invoices draw when they are finalized (@weir/db/billing/draws).
 
-import { insertCreditGrant, lockCreditedCustomer, voidCreditGrant, type CreditGrant } from '@weir/db/billing/credits';
+import {
+  insertCreditGrant,
+  lockCreditedCustomer,
+  voidCreditGrant,
+  type CreditGrant,
+} from '@weir/db/billing/credits/credits';
 import { appendFeed, type FeedType } from '@weir/db/billing/feed';
 import type { Queries } from '@weir/db/page';
 import { isCurrency, minorDigits } from '@weir/rating/currencies';

@@ -8,7 +8,7 @@ import {
   type Entitled,
   type EntitlementTerms,
   type EntitlementUsage,
-} from '@weir/db/billing/entitlements';
+} from '@weir/db/billing/plans/entitlements';
 import type { QueueConnection } from '@weir/queue/connection';
 import { findQueuedSince } from '@weir/queue/oldest-staged';
 import { add, compare, formatExact, max, parseExact, subtract, ZERO } from '@weir/rating/exact';

@@ -1,7 +1,7 @@
 // Whether a customer may use a feature, and how much of it is left. It is asked before each use, so it is as quick as it can be
 // while it is exact (entitlement-answer.ts); and it answers and holds nothing.
 
-import type { Entitled } from '@weir/db/billing/entitlements';
+import type { Entitled } from '@weir/db/billing/plans/entitlements';
 import { findCustomer } from '@weir/db/customers';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';

@@ -1,8 +1,8 @@
 // Finalizes many drafts in one request: those of a start long ago, or of a day, where only people finalize.
 
-import { cutByWeight } from '@weir/db/billing/chunk-weight';
-import { closeForDrafts, finalizeClosed } from '@weir/db/billing/finalize';
-import { findInvoicesToFinalize } from '@weir/db/billing/invoices';
+import { cutByWeight } from '@weir/db/billing/subscriptions/chunk-weight';
+import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
+import { findInvoicesToFinalize } from '@weir/db/billing/invoices/invoices';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, idOf } from '../http/fields.ts';

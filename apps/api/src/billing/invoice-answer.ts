@@ -1,8 +1,8 @@
 // Invoices and their lines as they are answered: a page of lines may hold thousands of tiers, which are written between the turns of others.
 
 import { writingList } from '../http/write-list.ts';
-import type { LinePage } from '@weir/db/billing/line-pages';
-import type { InvoiceLine } from '@weir/db/billing/invoice-lines';
+import type { LinePage } from '@weir/db/billing/invoices/line-pages';
+import type { InvoiceLine } from '@weir/db/billing/invoices/invoice-lines';
 
 /** Lines that are written in one step: each may hold a hundred tiers, and as many parts. */
 const STEP = 5;

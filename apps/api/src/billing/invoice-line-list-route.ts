@@ -2,8 +2,8 @@
 // read in any number of requests that each hold little.
 
 import type { Database } from '@weir/db/database';
-import type { LinePlace, ListedLine } from '@weir/db/billing/list-lines';
-import { listLines } from '@weir/db/billing/list-lines';
+import type { LinePlace, ListedLine } from '@weir/db/billing/invoices/list-lines';
+import { listLines } from '@weir/db/billing/invoices/list-lines';
 import { toCsv } from '@weir/shared/csv';
 import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,13 +1,13 @@
 // Reading invoices: lists, one with its lines, and one computed again. A draft is computed when it is read.
 
 import type { Database } from '@weir/db/database';
-import { findInvoiceRow } from '@weir/db/billing/invoices';
+import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import type { Drive } from '@weir/db/billing/drive';
-import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/line-pages';
-import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/read-invoices';
-import { recomputeInvoice } from '@weir/db/billing/recompute';
+import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/invoices/line-pages';
+import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
+import { recomputeInvoice } from '@weir/db/billing/invoices/recompute';
 import { findMoveOfInvoice } from '@weir/db/moves/usage-moves';
-import { findSubscription } from '@weir/db/billing/subscriptions';
+import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';

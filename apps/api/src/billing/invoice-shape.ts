@@ -1,6 +1,6 @@
 // How invoices and their lines look in an answer.
 
-import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/line-pages';
+import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/invoices/line-pages';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { z } from 'zod';
 import { time } from '../http/fields.ts';

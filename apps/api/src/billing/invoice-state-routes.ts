@@ -1,15 +1,15 @@
 // What becomes of an invoice: it is closed, paid, waived or given up.
 
-import { closeForDrafts, finalizeClosed } from '@weir/db/billing/finalize';
+import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
 import {
   markUncollectible,
   payInvoice,
   voidInvoice,
   type ChangeOutcome,
   type InvoiceOfActor,
-} from '@weir/db/billing/invoice-states';
-import { findInvoiceRow } from '@weir/db/billing/invoices';
-import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/read-invoices';
+} from '@weir/db/billing/run/invoice-states';
+import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
+import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
 import type { InvoiceStatus } from '@weir/db/billing/tables';
 import type { Database } from '@weir/db/database';
 import type { Queries } from '@weir/db/page';

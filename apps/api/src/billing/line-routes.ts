@@ -1,11 +1,11 @@
 // The lines of an invoice: what an admin adds to a draft, and what is behind a line: buckets and single events, as they were at
 // its closing.
 
-import { deleteAdjustmentLine, insertAdjustmentLine } from '@weir/db/billing/invoice-lines';
-import { findInvoiceRow } from '@weir/db/billing/invoices';
-import { findLine, type FoundLine } from '@weir/db/billing/find-line';
-import { listDueEvents } from '@weir/db/billing/due-events';
-import { readDueBuckets } from '@weir/db/billing/due-buckets';
+import { deleteAdjustmentLine, insertAdjustmentLine } from '@weir/db/billing/invoices/invoice-lines';
+import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
+import { findLine, type FoundLine } from '@weir/db/billing/invoices/find-line';
+import { listDueEvents } from '@weir/db/billing/usage/due-events';
+import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
 import { findMeter } from '@weir/db/meters';
 import { minorDigits } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';

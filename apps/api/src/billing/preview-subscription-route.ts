@@ -1,6 +1,6 @@
 // Says before a subscription is made what will be issued: a start in the past, or in a wrong year, makes invoices.
 
-import { previewStart } from '@weir/db/billing/preview-start';
+import { previewStart } from '@weir/db/billing/subscriptions/preview-start';
 import { z } from 'zod';
 import { bodyCodes, sessionCodes, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';

@@ -9,7 +9,7 @@ import {
   takeBackCharge,
   type Charge,
   type Place,
-} from '@weir/db/billing/charges';
+} from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/page';
 import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { Refusal } from '@weir/shared/errors';

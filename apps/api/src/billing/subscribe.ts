@@ -1,11 +1,11 @@
 // Making a subscription, in one transaction: who and what, since when, the meters that it bills, and what has begun of its periods:
 // of a long past the first ones, and the run opens the others.
 
-import { billMeters } from '@weir/db/billing/billed-meters';
-import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/db/billing/chunk-weight';
+import { billMeters } from '@weir/db/billing/subscriptions/billed-meters';
+import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/db/billing/subscriptions/chunk-weight';
 import { appendFeed, type NewFeedEvent } from '@weir/db/billing/feed';
-import { bringUpToDate } from '@weir/db/billing/open-periods';
-import { subscriptionData } from '@weir/db/billing/pass-boundaries';
+import { bringUpToDate } from '@weir/db/billing/subscriptions/open-periods';
+import { subscriptionData } from '@weir/db/billing/subscriptions/pass-boundaries';
 import {
   findSubscription,
   findSubscriptionId,
@@ -17,7 +17,7 @@ import {
   type NewSubscription,
   type Parties,
   type Subscription,
-} from '@weir/db/billing/subscriptions';
+} from '@weir/db/billing/subscriptions/subscriptions';
 import { violatedConstraint } from '@weir/db/database';
 import { findMoveInTheWay } from '@weir/db/moves/usage-moves';
 import type { Queries } from '@weir/db/page';

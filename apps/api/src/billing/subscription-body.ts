@@ -4,7 +4,7 @@ import { addMonths, firstInstantOfDate } from '@weir/rating/local-date';
 import { boundary } from '@weir/rating/periods';
 import { dateOf } from '@weir/rating/local-date';
 import { trialEnd } from '@weir/rating/trial';
-import type { Parties } from '@weir/db/billing/subscriptions';
+import type { Parties } from '@weir/db/billing/subscriptions/subscriptions';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 // Subscriptions: a customer on a plan. How one is made is in subscribe.ts, and what changes one in subscription-change-routes.ts.
 
-import { listPeriods } from '@weir/db/billing/subscription-periods';
-import { findSubscription, listSubscriptions } from '@weir/db/billing/subscriptions';
+import { listPeriods } from '@weir/db/billing/subscriptions/subscription-periods';
+import { findSubscription, listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
 import type { Database } from '@weir/db/database';
 import type { QueueConnection } from '@weir/queue/connection';
 import { Refusal } from '@weir/shared/errors';

@@ -1,6 +1,6 @@
 // Usage that no charge bills, by meter and reason, as the workers found it (@weir/db/billing/unbilled-usage).
 
-import { listUnbilledUsage, readUnbilledMonth, UNBILLED_USAGE_REASONS } from '@weir/db/billing/unbilled-usage';
+import { listUnbilledUsage, readUnbilledMonth, UNBILLED_USAGE_REASONS } from '@weir/db/billing/usage/unbilled-usage';
 import { z } from 'zod';
 import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { answerPage, pageQuery, pageSchema } from '../http/fields.ts';

@@ -1,9 +1,9 @@
 // What a subscription comes to before an invoice says so: its usage of the open period, the next invoice as of now, and after
 // its end what came late.
 
-import { closeForSettling, settleClosed } from '@weir/db/billing/adjustments';
-import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/read-invoices';
-import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/upcoming';
+import { closeForSettling, settleClosed } from '@weir/db/billing/run/adjustments';
+import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
+import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/invoices/upcoming';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { adminCodes, idInPath } from '../http/fields.ts';

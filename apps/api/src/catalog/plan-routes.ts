@@ -2,7 +2,7 @@
 // plan-feature-routes.ts, and what it costs in billing/charge-routes.ts.
 
 import { listPlanFeatures } from '@weir/db/plan-features';
-import { ENDED_CHARGES_MAX, readChargesOfPlan } from '@weir/db/billing/charges';
+import { ENDED_CHARGES_MAX, readChargesOfPlan } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/page';
 import {
   deletePlan,

@@ -1,6 +1,6 @@
 // How an organization stands, in one answer: what was tracked in this month so far, what has to be looked at, and what is to be paid.
 
-import { summarizeInvoices } from '@weir/db/billing/invoice-summary';
+import { summarizeInvoices } from '@weir/db/billing/invoices/invoice-summary';
 import type { Database } from '@weir/db/database';
 import { countRejected } from '@weir/db/events';
 import { findTimeZone } from '@weir/db/organizations';

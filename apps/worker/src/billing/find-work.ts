@@ -1,8 +1,8 @@
 // What billing has to do is found in Postgres, again and again, and each organization that has something due gets a job for it. So
 // they take turns, and one with a hundred thousand drafts has one chunk of them done before the next organization's turn.
 
-import { listPricing } from '@weir/db/billing/billed-events';
-import { findDueOrganizations, findOrganizationsWithLateEvents } from '@weir/db/billing/run-work';
+import { listPricing } from '@weir/db/billing/checks/billed-events';
+import { findDueOrganizations, findOrganizationsWithLateEvents } from '@weir/db/billing/run/run-work';
 import type { Database } from '@weir/db/database';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
 

@@ -1,8 +1,8 @@
 // Takes the jobs of billing beside recording, with connections of its own.
 
 import { openDatabase, type Database } from '@weir/db/database';
-import { countDueDrafts, readRunState } from '@weir/db/billing/run-work';
-import { countUnbilledMeters } from '@weir/db/billing/unbilled-usage';
+import { countDueDrafts, readRunState } from '@weir/db/billing/run/run-work';
+import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
 import {
   openBillingWorker,
   type BillingJobs,

@@ -1,10 +1,10 @@
 // One job of billing: a turn of one organization. What there is to do is decided in the transaction that does it (packages/db,
-// billing/run-work.ts and billing/finalize.ts). So any job may come any number of times, at any time, and beside another like it.
+// billing/run/run-work.ts and billing/run/finalize.ts). So any job may come any number of times, at any time, and beside another like it.
 
-import { findUnsettled, settleSubscription } from '@weir/db/billing/adjustments';
-import { cutByWeight } from '@weir/db/billing/chunk-weight';
-import { finalizeInvoices } from '@weir/db/billing/finalize';
-import { markPastDue } from '@weir/db/billing/past-due';
+import { findUnsettled, settleSubscription } from '@weir/db/billing/run/adjustments';
+import { cutByWeight } from '@weir/db/billing/subscriptions/chunk-weight';
+import { finalizeInvoices } from '@weir/db/billing/run/finalize';
+import { markPastDue } from '@weir/db/billing/run/past-due';
 import {
   findDueDrafts,
   findDueDraftsOf,
@@ -15,8 +15,8 @@ import {
   postponeDraft,
   postponeLater,
   postponeSubscription,
-} from '@weir/db/billing/run-work';
-import { findDaysToLookAt, lookAtDay } from '@weir/db/billing/unbilled-usage';
+} from '@weir/db/billing/run/run-work';
+import { findDaysToLookAt, lookAtDay } from '@weir/db/billing/usage/unbilled-usage';
 import type { Database } from '@weir/db/database';
 import { BILLING_CHUNK_MAX, type BegunChunk, type BillingJob } from '@weir/queue/billing-jobs';
 import type { QueueConnection } from '@weir/queue/connection';

@@ -3,7 +3,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import type { Queries } from '../page.ts';
-import { instantOf } from './schedules.ts';
+import { instantOf } from './subscriptions/schedules.ts';
 
 /** Who finalizes: the run when the grace of a draft is over, or only a person. */
 export type Finalize = 'automatic' | 'manual';

@@ -1,0 +1,181 @@
+// What became of grants, for those who check them: all grants of an organization, what was left of them at an instant, and which
+// of them paid how much of which invoice. At an instant of the past everything is computed from the ledger, whose rows are only
+// added: what it says of then stays the same.
+
+import { sql, type RawBuilder } from 'kysely';
+import type { Page, PageOf, Queries } from '../../page.ts';
+import { grantOf, type CreditGrant, type CreditStatus, type GrantRow } from './credits.ts';
+import { amountOf, amountText } from '../stored-amounts.ts';
+
+/** Which grants. */
+export interface GrantFilter {
+  customerId?: string | undefined;
+  currency?: string | undefined;
+  status?: CreditStatus | undefined;
+  /** An instant (ISO 8601): as they were then, without what was granted at it or later. Without it: as they are now. */
+  asOf?: string | undefined;
+}
+
+/** A grant, and whose it is. */
+export interface ListedGrant extends CreditGrant {
+  customer_id: string;
+  /** The invoice below zero that it is the other side of; null where somebody granted it. */
+  invoice_id: string | null;
+}
+
+/** Those that match all that is given, newest first. */
+export async function listGrants(
+  db: Queries,
+  organizationId: string,
+  filter: GrantFilter,
+  { page, page_size }: Page,
+): Promise<PageOf<ListedGrant>> {
+  const { rows: counted } = await sql<{ total: string }>`
+    SELECT count(*) AS total FROM ${grants(organizationId, filter)}`.execute(db);
+  const { rows } = await sql<GrantRow & { invoice_id: string | null }>`
+    SELECT * FROM ${grants(organizationId, filter)}
+    ORDER BY id DESC LIMIT ${page_size}::integer OFFSET ${(page - 1) * page_size}::integer`.execute(db);
+  const listed = rows.map((row) => {
+    const { id, customer_id, invoice_id, ...rest } = row;
+    const { id: _, ...grant } = grantOf({ id, customer_id, ...rest });
+    return { id, customer_id, ...grant, invoice_id };
+  });
+  return { rows: listed, total: Number(counted[0]?.total ?? 0) };
+}
+
+/** What can be drawn in each currency in which there ever was a grant, by the codes of the currencies. */
+export async function readBalance(
+  db: Queries,
+  organizationId: string,
+  filter: GrantFilter,
+): Promise<Record<string, string>> {
+  const { rows } = await sql<{ currency: string; balance: string }>`
+    SELECT currency, sum(CASE WHEN is_expired THEN 0 ELSE remaining END) AS balance
+    FROM ${grants(organizationId, filter)} GROUP BY currency ORDER BY currency`.execute(db);
+  return Object.fromEntries(
+    rows.map(({ currency, balance }) => [currency, amountText(amountOf(balance, currency), currency)]),
+  );
+}
+
+/** The grants of a filter as a table. */
+function grants(organizationId: string, { customerId, currency, status, asOf }: GrantFilter): RawBuilder<unknown> {
+  const whose =
+    customerId === undefined
+      ? sql`organization_id = ${organizationId}::uuid`
+      : // By the index of customers and no other.
+        sql`customer_id = ${customerId}::uuid AND (organization_id = ${organizationId}::uuid) IS TRUE`;
+  const at = asOf === undefined ? sql`billing_clock()` : sql`${asOf}::timestamptz`;
+  const isThere = asOf === undefined ? sql`true` : sql`created_at < ${at}`;
+  const ofCurrency = currency === undefined ? sql`true` : sql`currency = ${currency}::text`;
+  const ofStatus = status === undefined ? sql`true` : sql`status = ${status}::text`;
+  return sql`(
+    SELECT *, CASE WHEN voided_at IS NOT NULL THEN 'VOID' WHEN is_expired THEN 'EXPIRED'
+      WHEN remaining = 0 THEN 'USED' ELSE 'ACTIVE' END AS status
+    FROM (
+      SELECT g.id, g.customer_id, g.amount, g.currency, g.priority, g.expires_at, g.note, g.external_id, g.created_at,
+        g.invoice_id, ${asOf === undefined ? sql`g.remaining` : sql`CASE WHEN g.voided_at < ${at} THEN 0 ELSE g.amount - entries.taken END`} AS remaining,
+        ${asOf === undefined ? sql`g.voided_at` : sql`CASE WHEN g.voided_at < ${at} THEN g.voided_at END`} AS voided_at,
+        coalesce(g.expires_at <= ${at}, false) AS is_expired
+      FROM (SELECT * FROM credit_grants WHERE ${whose} AND ${isThere} AND ${ofCurrency} OFFSET 0) AS g
+      ${asOf === undefined ? sql`` : sql`CROSS JOIN LATERAL (${takenBefore(organizationId, at)}) AS entries`}
+    ) AS g
+  ) AS grants WHERE ${ofStatus}`;
+}
+
+/** What was taken of the grant `g` before an instant and not given back by then. */
+function takenBefore(organizationId: string, at: RawBuilder<unknown>): RawBuilder<unknown> {
+  // In the order of the primary key, which no other index has.
+  return sql`
+    SELECT coalesce(sum(CASE kind WHEN 'RETURN' THEN -amount ELSE amount END), 0) AS taken FROM (
+      SELECT kind, amount, created_at FROM credit_entries
+      WHERE organization_id = ${organizationId}::uuid AND grant_id = g.id ORDER BY id OFFSET 0
+    ) AS own WHERE created_at < ${at}`;
+}
+
+/** A row of the ledger: what was taken of a grant, by whom, and who gave it. */
+export interface CreditEntry {
+  id: string;
+  kind: 'DRAW' | 'RETURN' | 'VOID';
+  amount: string;
+  currency: string;
+  created_at: string;
+  credit_id: string;
+  /** The invoice that drew, or gave back; null for what was voided. */
+  invoice_id: string | null;
+  invoice_number: string | null;
+  /** The invoice below zero that the grant is the other side of; null where somebody granted it. */
+  given_by_invoice_id: string | null;
+  given_by_invoice_number: string | null;
+}
+
+/** What became of a grant, oldest first. Undefined where there is no such grant. */
+export async function listEntriesOfGrant(
+  db: Queries,
+  organizationId: string,
+  grantId: string,
+  page: Page,
+): Promise<PageOf<CreditEntry> | undefined> {
+  const grant = await db
+    .selectFrom('credit_grants')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', grantId)
+    .executeTakeFirst();
+  if (grant === undefined) return undefined;
+  return await selectEntries(
+    db,
+    organizationId,
+    sql`SELECT * FROM credit_entries
+      WHERE organization_id = ${organizationId}::uuid AND grant_id = ${grantId}::uuid ORDER BY grant_id, id OFFSET 0`,
+    page,
+  );
+}
+
+/** What an invoice drew and gave back, and what of its own grant others drew: a total below zero pays what is open. Oldest first. */
+export async function listEntriesOfInvoice(
+  db: Queries,
+  organizationId: string,
+  invoiceId: string,
+  page: Page,
+): Promise<PageOf<CreditEntry>> {
+  const own = sql`(organization_id = ${organizationId}::uuid) IS TRUE`;
+  return await selectEntries(
+    db,
+    organizationId,
+    sql`SELECT * FROM credit_entries WHERE invoice_id = ${invoiceId}::uuid AND ${own}
+      UNION ALL
+      SELECT given.* FROM (SELECT id FROM credit_grants WHERE invoice_id = ${invoiceId}::uuid AND ${own} OFFSET 0) AS g
+      CROSS JOIN LATERAL (
+        SELECT * FROM credit_entries WHERE organization_id = ${organizationId}::uuid AND grant_id = g.id
+          AND (invoice_id = ${invoiceId}::uuid) IS NOT TRUE ORDER BY id OFFSET 0
+      ) AS given`,
+    page,
+  );
+}
+
+async function selectEntries(
+  db: Queries,
+  organizationId: string,
+  entries: RawBuilder<unknown>,
+  { page, page_size }: Page,
+): Promise<PageOf<CreditEntry>> {
+  const { rows: counted } = await sql<{ total: string }>`SELECT count(*) AS total FROM (${entries}) AS entries`.execute(
+    db,
+  );
+  const numberOf = (id: RawBuilder<unknown>) =>
+    sql`(SELECT invoice_number FROM invoices WHERE organization_id = ${organizationId}::uuid AND id = ${id})`;
+  const { rows } = await sql<CreditEntry>`
+    SELECT entry.id, kind, entry.amount, g.currency, entry.created_at, entry.grant_id AS credit_id, entry.invoice_id,
+      ${numberOf(sql`entry.invoice_id`)} AS invoice_number, g.invoice_id AS given_by_invoice_id,
+      ${numberOf(sql`g.invoice_id`)} AS given_by_invoice_number
+    FROM (
+      SELECT * FROM (${entries}) AS entries ORDER BY id LIMIT ${page_size}::integer OFFSET ${(page - 1) * page_size}::integer
+    ) AS entry
+    CROSS JOIN LATERAL (
+      SELECT currency, invoice_id FROM credit_grants WHERE organization_id = ${organizationId}::uuid AND id = entry.grant_id OFFSET 0
+    ) AS g ORDER BY entry.id`.execute(db);
+  return {
+    rows: rows.map((row) => ({ ...row, amount: amountText(amountOf(row.amount, row.currency), row.currency) })),
+    total: Number(counted[0]?.total ?? 0),
+  };
+}

@@ -1,0 +1,266 @@
+// What invoices take of the money that a customer has in advance. Finalizing draws, voiding gives back, and a total below zero
+// becomes a grant that first pays what is open. Which grant is drawn first is for packages/rating to say.
+//
+// A grant is changed by whoever holds its row, and rows are locked in the order of their ids: so many invoices of one
+// customer can be finalized at once, and none draws what another has drawn.
+
+import { type DrawableGrant, planDraws } from '@weir/rating/draws';
+import type { Amount } from '@weir/rating/money';
+import { newId } from '@weir/shared/ids';
+import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import { sql } from 'kysely';
+import type { Queries } from '../../page.ts';
+import { amountOf, amountText } from '../stored-amounts.ts';
+
+/** An invoice that is being finalized, and what is to be paid of it before credits. */
+export interface DrawingInvoice {
+  id: string;
+  customerId: string;
+  currency: string;
+  /** Nothing is drawn for one of 0; one below it gives. */
+  amountDue: Amount;
+}
+
+/** What is still to be paid of an invoice. */
+interface Debt {
+  id: string;
+  amountDue: Amount;
+}
+
+/** What became of credits in one go. Amounts are by invoice. */
+export interface MovedCredits {
+  /** What was drawn for each of the invoices, with an entry for all of them. */
+  drawn: Map<string, Amount>;
+  /** How much lower others that were open before are. */
+  lowered: Map<string, Amount>;
+  /** What `credit.granted` says of the grant that is the other side of an invoice below zero. */
+  granted: Map<string, Record<string, unknown>>;
+}
+
+/**
+ * Moves credits for invoices in the order given, which is that of their numbers. One above zero draws what there is. One below zero
+ * becomes a grant, which at once pays what is open of the customer, `open` and what came before it here, the oldest first; what is
+ * left of it is there for whoever comes after. Needs a transaction that holds all of these invoices, before it takes numbers; locks
+ * the customers' grants in the order of their ids.
+ */
+export async function drawCredits(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly DrawingInvoice[],
+  open: readonly DrawingInvoice[] = [],
+): Promise<MovedCredits> {
+  const moved: MovedCredits = {
+    drawn: new Map(invoices.map(({ id }) => [id, 0n])),
+    lowered: new Map(),
+    granted: new Map(),
+  };
+  const moving = invoices.filter(({ amountDue }) => amountDue !== 0n);
+  if (moving.length === 0) return moved;
+  const grants = await lockGrants(transaction, organizationId, moving);
+  if (grants.size === 0 && moving.every(({ amountDue }) => amountDue > 0n)) return moved;
+  // Read once all of them are held: a grant may have expired while others were waited for.
+  const now = await clock(transaction);
+  const debts = new Map<string, Debt[]>();
+  for (const debt of open) pushTo(debts, pocketOf(debt.customerId, debt.currency), { ...debt });
+  const draws: NewDraw[] = [];
+  const made: NewGrant[] = [];
+  const draw = (grant: DrawableGrant, debt: Debt, amount: Amount, currency: string): void => {
+    grant.remaining -= amount;
+    debt.amountDue -= amount;
+    const sums = moved.drawn.has(debt.id) ? moved.drawn : moved.lowered;
+    sums.set(debt.id, (sums.get(debt.id) ?? 0n) + amount);
+    draws.push({ id: newId(), grant_id: grant.id, invoice_id: debt.id, amount: amountText(amount, currency) });
+  };
+  for (const { id, customerId, currency, amountDue } of moving) {
+    const pocket = pocketOf(customerId, currency);
+    const debt: Debt = { id, amountDue };
+    if (amountDue > 0n) {
+      const own = grants.get(pocket) ?? [];
+      for (const planned of planDraws(amountDue, own, microsOfText(now))) {
+        const grant = own.find((each) => each.id === planned.id);
+        if (grant !== undefined) draw(grant, debt, planned.amount, currency);
+      }
+      pushTo(debts, pocket, debt);
+      continue;
+    }
+    const grant = { id: newId(), remaining: -amountDue, priority: 0, expiresAt: null, createdAt: microsOfText(now) };
+    const amount = amountText(-amountDue, currency);
+    made.push({ id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
+    moved.granted.set(id, { credit_id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
+    for (const owed of debts.get(pocket) ?? []) {
+      const part = owed.amountDue < grant.remaining ? owed.amountDue : grant.remaining;
+      if (part > 0n) draw(grant, owed, part, currency);
+    }
+    pushTo(grants, pocket, grant);
+  }
+  if (made.length > 0) await insertGrants(transaction, organizationId, made, now);
+  if (draws.length > 0) await writeDraws(transaction, organizationId, draws, now);
+  return moved;
+}
+
+function pushTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+interface NewDraw {
+  id: string;
+  grant_id: string;
+  invoice_id: string;
+  amount: string;
+}
+
+/** The other side of an invoice below zero: without an end. */
+interface NewGrant {
+  id: string;
+  customer_id: string;
+  currency: string;
+  amount: string;
+  invoice_id: string;
+}
+
+async function insertGrants(
+  transaction: Queries,
+  organizationId: string,
+  grants: readonly NewGrant[],
+  now: string,
+): Promise<void> {
+  const rows = grants.map((grant) => ({
+    organization_id: organizationId,
+    ...grant,
+    remaining: grant.amount,
+    created_at: now,
+  }));
+  await transaction.insertInto('credit_grants').values(rows).execute();
+}
+
+/** What one customer has in one currency. */
+function pocketOf(customerId: string, currency: string): string {
+  return `${customerId} ${currency}`;
+}
+
+/** Locks all grants of some customers that have something left, and returns them by pocket. */
+async function lockGrants(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly DrawingInvoice[],
+): Promise<Map<string, DrawableGrant[]>> {
+  const customers = [...new Set(invoices.map(({ customerId }) => customerId))];
+  const rows = await transaction
+    .selectFrom('credit_grants')
+    .select(['id', 'customer_id', 'currency', 'remaining', 'priority', 'expires_at', 'created_at'])
+    .where('organization_id', '=', organizationId)
+    .where(sql<boolean>`customer_id = ANY (${customers}::uuid[])`)
+    .where('remaining', '>', '0')
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+  const grants = new Map<string, DrawableGrant[]>();
+  for (const { id, customer_id, currency, remaining, priority, expires_at, created_at } of rows) {
+    const pocket = pocketOf(customer_id, currency);
+    const grant = {
+      id,
+      remaining: amountOf(remaining, currency),
+      priority,
+      expiresAt: expires_at === null ? null : microsOfText(expires_at),
+      createdAt: microsOfText(created_at),
+    };
+    grants.set(pocket, [...(grants.get(pocket) ?? []), grant]);
+  }
+  return grants;
+}
+
+/** Writes them down, and takes them off the grants. That none has less than is drawn is a check of the table as well. */
+async function writeDraws(
+  transaction: Queries,
+  organizationId: string,
+  draws: readonly NewDraw[],
+  now: string,
+): Promise<void> {
+  await sql`
+    WITH draws AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(draws)}::jsonb)
+        AS draw (id uuid, grant_id uuid, invoice_id uuid, amount numeric)
+    ), entries AS (
+      INSERT INTO credit_entries (organization_id, grant_id, id, kind, amount, invoice_id, created_at)
+      SELECT ${organizationId}::uuid, grant_id, id, 'DRAW', amount, invoice_id, ${now}::timestamptz FROM draws
+    )
+    UPDATE credit_grants SET remaining = remaining - drawn.amount
+    FROM (SELECT grant_id, sum(amount) AS amount FROM draws GROUP BY grant_id) AS drawn
+    WHERE organization_id = ${organizationId}::uuid AND id = drawn.grant_id`.execute(transaction);
+}
+
+/**
+ * Gives back what an invoice drew; a second time it finds nothing. Needs a transaction that holds the invoice; locks the
+ * grants in the order of their ids. What comes back to a grant that is past its expires_at expires at once, and what comes
+ * back to a void one is void. So is what is `unfounded` of a grant: it gave back what nobody pays any more.
+ */
+export async function returnDraws(
+  transaction: Queries,
+  organizationId: string,
+  invoiceId: string,
+  unfounded: ReadonlyMap<string, Amount> = new Map(),
+): Promise<void> {
+  const grants = await transaction
+    .selectFrom('credit_grants')
+    .select(['id', 'voided_at', 'currency'])
+    .where('organization_id', '=', organizationId)
+    .where(({ eb, selectFrom }) =>
+      eb(
+        'id',
+        'in',
+        selectFrom('credit_entries')
+          .select('grant_id')
+          .where('organization_id', '=', organizationId)
+          .where('invoice_id', '=', invoiceId),
+      ),
+    )
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+  if (grants.length === 0) return;
+  const entries = grants.map(({ id, voided_at, currency }) => ({
+    grant_id: id,
+    return_id: newId(),
+    // After the return, so that it stands after it in the order of ids.
+    void_id: newId(),
+    // Null: all of it.
+    voided: voided_at === null ? amountText(unfounded.get(id) ?? 0n, currency) : null,
+  }));
+  await sql`
+    WITH returns AS (
+      SELECT grant_id, return_id, void_id, net.amount, least(coalesce(voided, net.amount), net.amount) AS voided
+      FROM jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
+        AS grants (grant_id uuid, return_id uuid, void_id uuid, voided numeric)
+      JOIN (
+        SELECT grant_id, sum(CASE kind WHEN 'DRAW' THEN amount ELSE -amount END) AS amount
+        FROM credit_entries WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${invoiceId}::uuid
+        GROUP BY grant_id
+      ) AS net USING (grant_id)
+      WHERE net.amount > 0
+    ), entries AS (
+      INSERT INTO credit_entries (organization_id, grant_id, id, kind, amount, invoice_id, created_at)
+      SELECT ${organizationId}::uuid, grant_id, return_id, 'RETURN', amount, ${invoiceId}::uuid, billing_clock() FROM returns
+      UNION ALL
+      SELECT ${organizationId}::uuid, grant_id, void_id, 'VOID', voided, NULL, billing_clock()
+      FROM returns WHERE voided > 0
+    )
+    UPDATE credit_grants SET remaining = remaining + returns.amount - returns.voided
+    FROM returns WHERE organization_id = ${organizationId}::uuid AND id = grant_id AND returns.voided < returns.amount`.execute(
+    transaction,
+  );
+}
+
+async function clock(db: Queries): Promise<string> {
+  const { rows } = await sql<{ now: string }>`SELECT billing_clock() AS now`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('Postgres returned no time');
+  return row.now;
+}
+
+function microsOfText(text: string): Micros {
+  const instant = parseInstant(text);
+  if ('problem' in instant) throw new Error(`Postgres returned no time: ${text.slice(0, 40)}`);
+  return microsOf(instant);
+}

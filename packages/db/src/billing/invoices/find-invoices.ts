@@ -1,0 +1,159 @@
+// Which invoices are asked for, and by which index they are found. The form of each statement fits one index alone, whatever
+// Postgres believes of the tables (docs/decisions/0054-one-index-for-each-question.md).
+
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { beginningWith, selectPage, type Page, type PageOf, type Queries } from '../../page.ts';
+import type { InvoiceRow } from './invoices.ts';
+import type { InvoiceStatus } from '../tables.ts';
+
+/** Which invoices. All of it is optional, and all that is given has to hold. */
+export interface InvoiceFilter {
+  customerId?: string | undefined;
+  subscriptionId?: string | undefined;
+  status?: InvoiceStatus | undefined;
+  /** Instants that are compared with the end of the period, half-open. */
+  from?: string | undefined;
+  to?: string | undefined;
+  /** Dates that are compared with the issue date, half-open; a draft has none. */
+  issuedFrom?: string | undefined;
+  issuedTo?: string | undefined;
+  isPastDue?: boolean | undefined;
+  /** The whole number, in whatever case. */
+  number?: string | undefined;
+  /** How the number begins, in whatever case. */
+  numberPrefix?: string | undefined;
+}
+
+/** Those that match all that is given, newest first: ids rise with time, and of those made in one moment with the period. */
+export async function listInvoiceRows(
+  db: Queries,
+  organizationId: string,
+  filter: InvoiceFilter,
+  page: Page,
+): Promise<PageOf<InvoiceRow>> {
+  const lead = leadOf(organizationId, filter);
+  // Without OFFSET a page of all invoices, or of those of a status, is found at the end of the primary key.
+  const rows = lead === undefined ? ofOrganization(organizationId) : sql`${lead.rows} OFFSET 0`;
+  let query = db
+    .selectFrom(sql<InvoiceRow>`(SELECT * FROM invoices WHERE ${rows})`.as('invoices'))
+    .selectAll()
+    .where(() => matches(filter));
+  if (lead?.isByIssueDate === true) query = query.orderBy('issue_date', 'desc');
+  return await selectPage(query.orderBy('id', 'desc'), page);
+}
+
+/** A place in the order of issue dates, and of ids where these are the same. */
+export interface InvoicePlace {
+  issue_date: string;
+  id: string;
+}
+
+/**
+ * The places of finalized invoices that match, in the order of their issue dates, from `from` on. So many are looked at, whatever
+ * comes of it: `next` is where to go on, undefined at the end.
+ */
+export async function walkIssued(
+  db: Queries,
+  organizationId: string,
+  filter: InvoiceFilter,
+  { from, lookedAtMax }: { from: InvoicePlace | undefined; lookedAtMax: number },
+): Promise<{ places: InvoicePlace[]; next: InvoicePlace | undefined }> {
+  const after = from === undefined ? sql`true` : sql`(issue_date, id) >= (${from.issue_date}::date, ${from.id}::uuid)`;
+  const { customerId, subscriptionId, issuedFrom, issuedTo } = filter;
+  const source =
+    subscriptionId !== undefined
+      ? // All of it are some hundreds, by a key that no order but its own fits.
+        sql`(SELECT * FROM invoices WHERE ${ofSubscription(organizationId, subscriptionId)} OFFSET 0) AS invoices WHERE true`
+      : customerId !== undefined
+        ? sql`invoices WHERE ${ofCustomer(organizationId, customerId)}`
+        : sql`invoices WHERE ${hashed(organizationId, 0)}`;
+  const { rows } = await sql<InvoicePlace & { is_match: boolean }>`
+    WITH walked AS MATERIALIZED (
+      SELECT id, issue_date, coalesce(${matches(filter)}, false) AS is_match
+      FROM ${source} AND issue_date IS NOT NULL AND ${between('issue_date', 'date', issuedFrom, issuedTo)} AND ${after}
+      ORDER BY issue_date, id LIMIT ${lookedAtMax + 1}::integer
+    ), last AS (SELECT * FROM walked ORDER BY issue_date, id OFFSET ${lookedAtMax}::integer)
+    SELECT * FROM (
+      SELECT id, issue_date, is_match FROM walked WHERE is_match AND id NOT IN (SELECT id FROM last)
+      UNION ALL SELECT id, issue_date, NULL FROM last
+    ) AS places ORDER BY issue_date, id`.execute(db);
+  const places = rows.filter(({ is_match }) => is_match).map(({ issue_date, id }) => ({ issue_date, id }));
+  const last = rows.find(({ is_match }) => !is_match);
+  return { places, next: last === undefined ? undefined : { issue_date: last.issue_date, id: last.id } };
+}
+
+interface Lead {
+  /** A condition that one index alone fits. */
+  rows: RawBuilder<unknown>;
+  isByIssueDate?: boolean;
+}
+
+/** By what they are found; undefined for all of an organization. */
+function leadOf(organizationId: string, filter: InvoiceFilter): Lead | undefined {
+  const { customerId, subscriptionId, from, to, issuedFrom, issuedTo, isPastDue, number, numberPrefix } = filter;
+  if (number !== undefined || numberPrefix !== undefined) {
+    return { rows: sql`${hashed(organizationId, 3)} AND ${ofNumber(filter)}` };
+  }
+  if (subscriptionId !== undefined) return { rows: ofSubscription(organizationId, subscriptionId) };
+  if (customerId !== undefined) return { rows: ofCustomer(organizationId, customerId) };
+  if (isPastDue === true) return { rows: sql`${hashed(organizationId, 2)} AND is_past_due` };
+  if (issuedFrom !== undefined || issuedTo !== undefined) {
+    const issued = between('issue_date', 'date', issuedFrom, issuedTo);
+    return { rows: sql`${hashed(organizationId, 0)} AND issue_date IS NOT NULL AND ${issued}`, isByIssueDate: true };
+  }
+  if (from !== undefined || to !== undefined) {
+    return { rows: sql`${hashed(organizationId, 1)} AND ${between('period_end', 'timestamptz', from, to)}` };
+  }
+  return undefined;
+}
+
+function ofOrganization(organizationId: string): RawBuilder<unknown> {
+  return sql`organization_id = ${organizationId}::uuid`;
+}
+
+/** The invoices of an organization by the index with this seed: written so that no key that begins with it is a way to them. */
+function hashed(organizationId: string, seed: number): RawBuilder<unknown> {
+  return sql`uuid_hash_extended(organization_id, ${sql.lit(seed)}) = uuid_hash_extended(${organizationId}::uuid, ${sql.lit(seed)})
+    AND (${ofOrganization(organizationId)}) IS TRUE`;
+}
+
+function ofCustomer(organizationId: string, customerId: string): RawBuilder<unknown> {
+  return sql`customer_id = ${customerId}::uuid AND (${ofOrganization(organizationId)}) IS TRUE`;
+}
+
+/** By the key of subscription and cycle: the order is that of its own. */
+function ofSubscription(organizationId: string, subscriptionId: string): RawBuilder<unknown> {
+  return sql`${ofOrganization(organizationId)} AND subscription_id = ${subscriptionId}::uuid ORDER BY subscription_id, cycle`;
+}
+
+function ofNumber({ number, numberPrefix }: InvoiceFilter): RawBuilder<SqlBool> {
+  const whole = number === undefined ? sql`true` : sql`upper(invoice_number) = upper(${number}::text)`;
+  const begins =
+    numberPrefix === undefined
+      ? sql`true`
+      : sql`upper(invoice_number) LIKE ${beginningWith(numberPrefix.toUpperCase())}::text`;
+  return sql<SqlBool>`(invoice_number IS NOT NULL AND ${whole} AND ${begins})`;
+}
+
+function between(column: string, type: string, from: string | undefined, to: string | undefined): RawBuilder<SqlBool> {
+  const [name, cast] = [sql.ref(column), sql.raw(type)];
+  const start = from === undefined ? sql`true` : sql`${name} >= ${from}::${cast}`;
+  const end = to === undefined ? sql`true` : sql`${name} < ${to}::${cast}`;
+  return sql<SqlBool>`(${start} AND ${end})`;
+}
+
+/** All that is given, once more: what leads is among it, and costs nothing. */
+function matches(filter: InvoiceFilter): RawBuilder<SqlBool> {
+  const { customerId, subscriptionId, status, from, to, issuedFrom, issuedTo, isPastDue } = filter;
+  const all: RawBuilder<unknown>[] = [ofNumberIfAny(filter)];
+  if (customerId !== undefined) all.push(sql`customer_id = ${customerId}::uuid`);
+  if (subscriptionId !== undefined) all.push(sql`subscription_id = ${subscriptionId}::uuid`);
+  if (status !== undefined) all.push(sql`status = ${status}::text`);
+  if (isPastDue !== undefined) all.push(isPastDue ? sql`is_past_due` : sql`NOT is_past_due`);
+  all.push(between('period_end', 'timestamptz', from, to), between('issue_date', 'date', issuedFrom, issuedTo));
+  return sql<SqlBool>`(${sql.join(all, sql` AND `)})`;
+}
+
+function ofNumberIfAny(filter: InvoiceFilter): RawBuilder<unknown> {
+  return filter.number === undefined && filter.numberPrefix === undefined ? sql`true` : ofNumber(filter);
+}

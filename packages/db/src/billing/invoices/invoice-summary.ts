@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import type { Queries } from '../../page.ts';
+import { amountOf, amountText } from '../stored-amounts.ts';
+
+/** What an organization has billed in one currency. Amounts have exactly its minor digits. */
+export interface InvoiceSummary {
+  currency: string;
+  draft_count: number;
+  /** Open ones, past due or not, and what is still to be paid of them. */
+  open_count: number;
+  open_amount: string;
+  past_due_count: number;
+  past_due_amount: string;
+  /** What was finalized since a time comes to, without what was voided. */
+  finalized_total: string;
+}
+
+/** By currency, in the order of their codes; nothing of a currency without a draft, an open invoice or one finalized since. */
+export async function summarizeInvoices(db: Queries, organizationId: string, since: string): Promise<InvoiceSummary[]> {
+  const { rows } = await sql<InvoiceSummary>`
+    WITH waiting AS (
+      SELECT currency, count(*) FILTER (WHERE status = 'DRAFT')::int AS draft_count,
+        count(*) FILTER (WHERE status = 'OPEN')::int AS open_count,
+        coalesce(sum(total - credits_applied - amount_paid) FILTER (WHERE status = 'OPEN'), 0) AS open_amount,
+        count(*) FILTER (WHERE status = 'OPEN' AND is_past_due)::int AS past_due_count,
+        coalesce(sum(total - credits_applied - amount_paid) FILTER (WHERE status = 'OPEN' AND is_past_due), 0) AS past_due_amount
+      FROM invoices WHERE organization_id = ${organizationId}::uuid AND status IN ('DRAFT', 'OPEN')
+      GROUP BY currency
+    ), finalized AS (
+      SELECT currency, coalesce(sum(total) FILTER (WHERE status <> 'VOID'), 0) AS finalized_total
+      FROM invoices
+      WHERE organization_id = ${organizationId}::uuid AND finalized_at IS NOT NULL AND finalized_at >= ${since}::timestamptz
+      GROUP BY currency
+    )
+    SELECT currency, coalesce(draft_count, 0) AS draft_count,
+      coalesce(open_count, 0) AS open_count, coalesce(open_amount, 0) AS open_amount,
+      coalesce(past_due_count, 0) AS past_due_count, coalesce(past_due_amount, 0) AS past_due_amount,
+      coalesce(finalized_total, 0) AS finalized_total
+    FROM waiting FULL JOIN finalized USING (currency) ORDER BY currency`.execute(db);
+  return rows.map((row) => {
+    const text = (amount: string): string => amountText(amountOf(amount, row.currency), row.currency);
+    return {
+      ...row,
+      open_amount: text(row.open_amount),
+      past_due_amount: text(row.past_due_amount),
+      finalized_total: text(row.finalized_total),
+    };
+  });
+}

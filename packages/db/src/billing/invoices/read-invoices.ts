@@ -1,0 +1,124 @@
+// Reading invoices. A draft is computed when it is read: there is nothing of it that could be out of date.
+
+import type { Database } from '../../database.ts';
+import type { Page, PageOf, Queries } from '../../page.ts';
+import { isoOf } from '@weir/shared/instant';
+import { computeInvoices, type ComputedInvoice } from './compute-lines.ts';
+import { readDrafting } from '../drafting.ts';
+import type { Drive } from '../drive.ts';
+import { fieldsOfComputed, lineOf, type InvoiceLine } from './invoice-lines.ts';
+import { countLines, FIRST_LINES, pageOfComputed, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
+import { inSnapshot } from '../snapshot.ts';
+import { listInvoiceRows, type InvoiceFilter } from './find-invoices.ts';
+import { findInvoiceRow, invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
+
+/** An invoice as it is answered, with its lines: the first of them, where it has more than a page. */
+export interface InvoiceWithLines extends Invoice, SomeLines {
+  lines: InvoiceLine[];
+}
+
+/** Said where lines are not all that there are: how many that is, and where the others begin. */
+interface SomeLines {
+  lines_total?: number;
+  lines_next_cursor?: string;
+}
+
+/** A page of invoices, without lines. All drafts on it are computed together, as of one moment. */
+export async function readInvoices(
+  database: Database,
+  organizationId: string,
+  filter: InvoiceFilter,
+  page: Page,
+  drive?: Drive,
+): Promise<PageOf<Invoice>> {
+  return await inSnapshot(database, async (snapshot) => {
+    const { rows, total } = await listInvoiceRows(snapshot, organizationId, filter, page);
+    const { drafts, ...read } = await computeDrafts(snapshot, organizationId, rows, drive);
+    return {
+      rows: rows.map((row) => {
+        const totals = drafts.get(row.id);
+        return totals === undefined ? invoiceOf(row) : invoiceOf(row, { totals, ...read });
+      }),
+      total,
+    };
+  });
+}
+
+/** One invoice with its first lines; a draft as it is now. */
+export async function readInvoice(
+  database: Database,
+  organizationId: string,
+  id: string,
+  drive?: Drive,
+): Promise<InvoiceWithLines | undefined> {
+  return await inSnapshot(database, (snapshot) => readInvoiceWithin(snapshot, organizationId, id, drive));
+}
+
+/** The same within a transaction, with what it has changed. A draft is exact in one that is a snapshot. */
+export async function readInvoiceWithin(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+  drive?: Drive,
+): Promise<InvoiceWithLines | undefined> {
+  const row = await findInvoiceRow(transaction, organizationId, id);
+  if (row === undefined) return undefined;
+  const { drafts, ...read } = await computeDrafts(transaction, organizationId, [row], drive);
+  const draft = drafts.get(id);
+  if (draft !== undefined) {
+    const { lines, next } = pageOfComputed(draft.lines, FIRST_LINES);
+    return {
+      ...invoiceOf(row, { totals: draft, ...read }),
+      lines: lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)),
+      ...someLines(next, draft.lines.length),
+    };
+  }
+  const { lines, next } = await readLinePage(transaction, organizationId, id, FIRST_LINES);
+  const total = next === undefined ? lines.length : await countLines(transaction, organizationId, id);
+  return {
+    ...invoiceOf(row),
+    lines: lines.map((line) => lineOf(line, row.currency)),
+    ...someLines(next, total),
+  };
+}
+
+/** What is said of the lines of a page that are not all. */
+function someLines(next: number | undefined, total: number): SomeLines {
+  return next === undefined ? {} : { lines_total: total, lines_next_cursor: String(next) };
+}
+
+/** A page of the lines of an invoice; of a draft as it is now. Undefined where there is no such invoice. */
+export async function readLinesOfInvoice(
+  database: Database,
+  organizationId: string,
+  id: string,
+  span: LineSpan,
+  drive?: Drive,
+): Promise<LinePage<InvoiceLine> | undefined> {
+  return await inSnapshot(database, async (snapshot) => {
+    const row = await findInvoiceRow(snapshot, organizationId, id);
+    if (row === undefined) return undefined;
+    const { drafts } = await computeDrafts(snapshot, organizationId, [row], drive);
+    const draft = drafts.get(id);
+    if (draft !== undefined) {
+      const { lines, next } = pageOfComputed(draft.lines, span);
+      return { lines: lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)), next };
+    }
+    const { lines, next } = await readLinePage(snapshot, organizationId, id, span);
+    return { lines: lines.map((line) => lineOf(line, row.currency)), next };
+  });
+}
+
+/** What those of the invoices come to that are drafts, by their ids; the time of the snapshot, and who finalizes them. */
+async function computeDrafts(
+  snapshot: Queries,
+  organizationId: string,
+  rows: readonly InvoiceRow[],
+  drive: Drive | undefined,
+): Promise<{ drafts: Map<string, ComputedInvoice>; at: string; isManual: boolean }> {
+  const drafts = rows.filter(({ status }) => status === 'DRAFT');
+  if (drafts.length === 0) return { drafts: new Map(), at: '', isManual: false };
+  const computed = await computeInvoices(snapshot, organizationId, drafts, null, { drive });
+  const { now, isManual } = await readDrafting(snapshot, organizationId);
+  return { drafts: new Map(computed.map((each) => [each.id, each])), at: isoOf(now), isManual };
+}

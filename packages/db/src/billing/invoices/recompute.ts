@@ -1,0 +1,306 @@
+// Computes finalized invoices again, from the events behind them: each line with its own copy of the charge, its closing, its
+// rating version and its days. Changes nothing.
+
+import { minorDigits } from '@weir/rating/currencies';
+import { formatExact, parseExact } from '@weir/rating/exact';
+import { formatAmount, type Amount } from '@weir/rating/money';
+import { rate, type Days } from '@weir/rating/rate';
+import { settleAgain } from '@weir/rating/settle';
+import { sql } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
+import type { Database } from '../../database.ts';
+import type { Queries } from '../../page.ts';
+import type { Drive } from '../drive.ts';
+import { readDueUsage, usageToRate, type DueUsage, type UsageSource } from '../usage/due-usage.ts';
+import { lineOf, listLineRows, questionOfLine, type InvoiceLine, type LineRow } from './invoice-lines.ts';
+import { amountOf, findInvoiceRow, type InvoiceRow } from './invoices.ts';
+import { LINE_TIERS_MAX, LINES_MAX, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
+import { inSnapshot } from '../snapshot.ts';
+
+/** The lines of an invoice, and their sum. */
+interface LineSet {
+  /** Those that differ and the first of the others, where there are more than a page. */
+  lines: InvoiceLine[];
+  subtotal: string;
+  total: string;
+}
+
+/** What an invoice says, and what it comes to when it is computed again. */
+export interface Recomputed {
+  invoice_id: string;
+  invoice_number: string;
+  from: UsageSource;
+  identical: boolean;
+  stored: LineSet;
+  recomputed: LineSet;
+  /** How many lines were compared, where these are not all. */
+  lines_total?: number;
+}
+
+/**
+ * Computes one invoice of an organization again, in one snapshot, page by page of its lines: it may have tens of thousands.
+ * Undefined for a draft, and for an id that is no invoice.
+ */
+export async function recomputeInvoice(
+  database: Database,
+  organizationId: string,
+  invoiceId: string,
+  from: UsageSource,
+  drive: Drive,
+): Promise<Recomputed | undefined> {
+  return await inSnapshot(database, async (snapshot) => {
+    const invoice = await findInvoiceRow(snapshot, organizationId, invoiceId);
+    if (invoice === undefined || invoice.status === 'DRAFT') return undefined;
+    const compared = new ComparedLines();
+    for (let position: number | undefined = 0; position !== undefined;) {
+      const span: LineSpan = { from: position, limit: LINES_MAX, tiersMax: COMPARED_TIERS_MAX };
+      const page: LinePage<LineRow> = await readLinePage(snapshot, organizationId, invoiceId, span);
+      const usage = await readUsageOfLines(snapshot, organizationId, page.lines, from);
+      const before = await readBilledBefore(snapshot, organizationId, page.lines);
+      await drive(
+        compared.comparing(page.lines, (line) => lineAgain(line, invoice.currency, usage, before), invoice.currency),
+      );
+      position = page.next;
+    }
+    return compared.answer(invoice, from);
+  });
+}
+
+/** Tiers in the lines that are compared in one go: some megabytes. */
+const COMPARED_TIERS_MAX = 20_000;
+
+/** Lines that differ and are shown beside the first page: one is a fault already. */
+const DIFFERENT_MAX = 50;
+
+/** What comes of comparing the lines of an invoice, page after page. Holds one page, and what differs. */
+class ComparedLines {
+  readonly #first: ComparedLine[] = [];
+  readonly #different: ComparedLine[] = [];
+  #total = 0;
+  #differing = 0;
+  /** For tiers of lines that are shown. */
+  #room = LINE_TIERS_MAX;
+  #sum: Amount = 0n;
+
+  *comparing(
+    lines: readonly LineRow[],
+    again: (line: LineRow) => InvoiceLine,
+    currency: string,
+  ): Generator<undefined, void, undefined> {
+    for (const line of lines) {
+      const each = { stored: lineOf(line, currency), recomputed: again(line) };
+      this.#total += 1;
+      this.#sum += amountOf(each.recomputed.amount, minorDigits(currency));
+      const isSame = isDeepStrictEqual(asJson(each.stored), asJson(each.recomputed));
+      if (!isSame) this.#differing += 1;
+      if (this.#room > 0) {
+        this.#first.push(each);
+        this.#room -= tiersOf(line);
+      } else if (!isSame && this.#different.length < DIFFERENT_MAX) this.#different.push(each);
+      yield;
+    }
+    // As many as an answer holds.
+    this.#room = 0;
+  }
+
+  answer(invoice: InvoiceRow, from: UsageSource): Recomputed {
+    const digits = minorDigits(invoice.currency);
+    const text = (amount: Amount): string => formatAmount(amount, digits);
+    const lines = [...this.#different, ...this.#first];
+    const total = text(this.#sum);
+    const stored: LineSet = {
+      lines: lines.map((line) => line.stored),
+      subtotal: text(amountOf(invoice.subtotal, digits)),
+      total: text(amountOf(invoice.total, digits)),
+    };
+    const isSameSum = stored.subtotal === total && stored.total === total;
+    return {
+      invoice_id: invoice.id,
+      invoice_number: invoice.invoice_number ?? '',
+      from,
+      identical: this.#differing === 0 && isSameSum,
+      stored,
+      recomputed: { lines: lines.map((line) => line.recomputed), subtotal: total, total },
+      ...(this.#total > lines.length && { lines_total: this.#total }),
+    };
+  }
+}
+
+function tiersOf({ terms, detail }: LineRow): number {
+  const ofCharge = terms !== null && 'tiers' in terms ? terms.tiers.length : 0;
+  return ofCharge + (Array.isArray(detail) ? detail.length : 0);
+}
+
+interface ComparedLine {
+  stored: InvoiceLine;
+  recomputed: InvoiceLine;
+}
+
+/**
+ * Computes these invoices of an organization again, in one snapshot, from rollups or from events. Drafts and ids that are no invoice
+ * are left out; the others come in the order of their ids. A few hundred at a time: all of their lines are held in memory.
+ */
+export async function recomputeInvoices(
+  database: Database,
+  organizationId: string,
+  invoiceIds: readonly string[],
+  from: UsageSource = 'rollups',
+): Promise<Recomputed[]> {
+  if (invoiceIds.length === 0) return [];
+  return await inSnapshot(database, async (transaction) => {
+    const invoices = await transaction
+      .selectFrom('invoices')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', [...invoiceIds])
+      .where('status', '<>', 'DRAFT')
+      .orderBy('id')
+      .execute();
+    const lines = await listLineRows(
+      transaction,
+      organizationId,
+      invoices.map(({ id }) => id),
+    );
+    const usage = await readUsageOfLines(transaction, organizationId, lines, from);
+    const before = await readBilledBefore(transaction, organizationId, lines);
+    return invoices.map((invoice) => {
+      const own = lines.filter((line) => line.invoice_id === invoice.id);
+      return compare(invoice, own, from, (line) => lineAgain(line, invoice.currency, usage, before));
+    });
+  });
+}
+
+/** The ids of finalized invoices of an organization, in order, after the one that the page before ended with. */
+export async function listFinalizedInvoices(
+  db: Queries,
+  organizationId: string,
+  page: { after?: string | undefined; limit: number },
+): Promise<string[]> {
+  let query = db
+    .selectFrom('invoices')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('status', '<>', 'DRAFT');
+  if (page.after !== undefined) query = query.where('id', '>', page.after);
+  const rows = await query.orderBy('id').limit(page.limit).execute();
+  return rows.map(({ id }) => id);
+}
+
+function compare(
+  invoice: InvoiceRow,
+  lines: readonly LineRow[],
+  from: UsageSource,
+  again: (line: LineRow) => InvoiceLine,
+): Recomputed {
+  const { currency } = invoice;
+  const digits = minorDigits(currency);
+  const stored: LineSet = {
+    lines: lines.map((line) => lineOf(line, currency)),
+    subtotal: formatAmount(amountOf(invoice.subtotal, digits), digits),
+    total: formatAmount(amountOf(invoice.total, digits), digits),
+  };
+  const recomputedLines = lines.map(again);
+  const sum = recomputedLines.reduce<Amount>((all, { amount }) => all + amountOf(amount, digits), 0n);
+  const total = formatAmount(sum, digits);
+  const recomputed: LineSet = { lines: recomputedLines, subtotal: total, total };
+  return {
+    invoice_id: invoice.id,
+    invoice_number: invoice.invoice_number ?? '',
+    from,
+    identical: isDeepStrictEqual(asJson(stored), asJson(recomputed)),
+    stored,
+    recomputed,
+  };
+}
+
+/** What of it is answered: members in any order, and nothing undefined. */
+function asJson(value: LineSet | InvoiceLine): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function lineAgain(
+  line: LineRow,
+  currency: string,
+  usage: ReadonlyMap<string, DueUsage>,
+  before: ReadonlyMap<string, Amount>,
+): InvoiceLine {
+  const digits = minorDigits(currency);
+  if (line.terms === null) {
+    const exact_amount = formatExact(parseExact(line.amount));
+    return lineOf({ ...line, exact_amount, billed_before: '0' }, currency);
+  }
+  const read = usage.get(line.id);
+  const { exact, detail } = rate(line.terms, usageToRate(read), daysOfLine(line), line.rating_version);
+  const billedBefore = before.get(line.id) ?? 0n;
+  const waived = line.waived === null ? null : amountOf(line.waived, digits);
+  const { exactAmount, amount } = settleAgain(exact, billedBefore, digits, waived);
+  return lineOf(
+    {
+      ...line,
+      quantity: read?.quantity ?? null,
+      event_count: read === undefined ? null : String(read.eventCount),
+      detail,
+      exact_amount: exactAmount,
+      billed_before: formatAmount(billedBefore, digits),
+      amount: formatAmount(amount, digits),
+    },
+    currency,
+  );
+}
+
+function daysOfLine({ days_in_force: inForce, days_in_period: inPeriod }: LineRow): Days | null {
+  return inForce === null || inPeriod === null ? null : { inForce, inPeriod };
+}
+
+async function readUsageOfLines(
+  db: Queries,
+  organizationId: string,
+  lines: readonly LineRow[],
+  from: UsageSource,
+): Promise<Map<string, DueUsage>> {
+  const asked = lines.flatMap((line) => {
+    const question = questionOfLine(organizationId, line);
+    return question === undefined ? [] : [{ id: line.id, question }];
+  });
+  const read = await readDueUsage(
+    db,
+    asked.map(({ question }) => question),
+    from,
+  );
+  return new Map(asked.flatMap(({ id }, index) => (read[index] === undefined ? [] : [[id, read[index]]])));
+}
+
+/**
+ * What was billed before each line for its due: the sum of the due's lines that were finalized before it. Closings say which came
+ * first, without those whose invoices were to be billed again by then; two lines of a due have the same one only where nothing changed in between but the due itself, and then cycles say it.
+ */
+async function readBilledBefore(
+  db: Queries,
+  organizationId: string,
+  lines: readonly LineRow[],
+): Promise<Map<string, Amount>> {
+  if (lines.length === 0) return new Map();
+  const order = (line: string, invoice: string) =>
+    sql.raw(`ROW(${line}.closing, coalesce(${invoice}.cycle, 2147483647), ${invoice}.finalized_at)`);
+  const invoiceOf = (line: string) => sql`
+    SELECT currency, cycle, finalized_at FROM invoices
+    WHERE organization_id = ${organizationId}::uuid AND id = ${sql.ref(`${line}.invoice_id`)} LIMIT 1`;
+  const { rows } = await sql<{ id: string; currency: string; billed: string }>`
+    SELECT lines.id, lines.currency, earlier.billed
+    FROM (
+      SELECT lines.*, own.currency, ${order('lines', 'own')} AS place FROM (
+        SELECT * FROM invoice_lines
+        WHERE organization_id = ${organizationId}::uuid AND id = ANY (${lines.map(({ id }) => id)}::uuid[]) OFFSET 0
+      ) AS lines CROSS JOIN LATERAL (${invoiceOf('lines')}) AS own OFFSET 0
+    ) AS lines
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount) FILTER (WHERE place < lines.place), 0) AS billed FROM (
+        SELECT former.amount, ${order('former', 'own')} AS place FROM (
+          SELECT * FROM invoice_lines WHERE organization_id = ${organizationId}::uuid
+            AND subscription_id = lines.subscription_id AND cycle = lines.cycle AND charge_id = lines.charge_id
+            AND (rebilled IS NULL OR rebilled > lines.rebills) OFFSET 0
+        ) AS former CROSS JOIN LATERAL (${invoiceOf('former')}) AS own OFFSET 0
+      ) AS each
+    ) AS earlier`.execute(db);
+  return new Map(rows.map(({ id, currency, billed }) => [id, amountOf(billed, minorDigits(currency))]));
+}

@@ -1,0 +1,231 @@
+// What a subscription comes to before there is an invoice: its open period as of now, and the invoice that its next boundary
+// makes. The boundary is passed by the code that opens periods, and nothing is written.
+
+import type { ChargeTerms } from '@weir/rating/charge-terms';
+import { minorDigits } from '@weir/rating/currencies';
+import { formatAmount } from '@weir/rating/money';
+import { rate } from '@weir/rating/rate';
+import { settle } from '@weir/rating/settle';
+import { newId } from '@weir/shared/ids';
+import { isoOf } from '@weir/shared/instant';
+import type { AggregationType } from '@weir/shared/meter';
+import { sql } from 'kysely';
+import type { Database } from '../../database.ts';
+import type { Queries } from '../../page.ts';
+import { Room } from '../subscriptions/chunk-weight.ts';
+import { computeInvoices } from './compute-lines.ts';
+import type { Drive } from '../drive.ts';
+import { readDrafting } from '../drafting.ts';
+import { readDueUsage, usageToRate } from '../usage/due-usage.ts';
+import type { DueRow } from '../subscriptions/dues.ts';
+import { fieldsOfComputed, lineOf, questionOfLine, type InvoiceLine } from './invoice-lines.ts';
+import { invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
+import { FIRST_LINES, pageOfComputed } from './line-pages.ts';
+import { findArrears, readPlans } from '../subscriptions/open-periods.ts';
+import { newInvoice, passBoundaries, type NewInvoice, type OpenedPeriod } from '../subscriptions/pass-boundaries.ts';
+import { instantOf, PeriodCache, type SubscriptionRow } from '../subscriptions/schedules.ts';
+import { inSnapshot } from '../snapshot.ts';
+
+/** An invoice that is not made yet. */
+type InvoicePreview = Omit<Invoice, 'id' | 'invoice_number'> & {
+  lines: Omit<InvoiceLine, 'id'>[];
+  lines_total?: number;
+};
+
+export type PreviewOutcome =
+  | { outcome: 'done'; invoice: InvoicePreview }
+  /** It has no next boundary. */
+  | { outcome: 'not_found' | 'subscription_ended' };
+
+/** Computes the next invoice of a subscription as of now, with its first lines. */
+export async function previewInvoice(
+  database: Database,
+  organizationId: string,
+  subscriptionId: string,
+  drive?: Drive,
+): Promise<PreviewOutcome> {
+  return await inSnapshot(database, async (snapshot) => {
+    const subscription = await findSubscriptionRow(snapshot, organizationId, subscriptionId);
+    if (subscription === undefined) return { outcome: 'not_found' };
+    if (subscription.status === 'CANCELED') return { outcome: 'subscription_ended' };
+    const { invoice, opened, now, isManual } = await passNext(snapshot, organizationId, subscription);
+    const upcoming = opened === undefined ? [] : await duesOf(snapshot, organizationId, subscription, opened);
+    const row: InvoiceRow = { ...NOT_MADE, ...invoice, organization_id: organizationId, id: newId(), created_at: now };
+    const [computed] = await computeInvoices(snapshot, organizationId, [row], null, { upcoming, drive });
+    if (computed === undefined) throw new Error('the preview of an invoice was not computed');
+    const { id: _, invoice_number: __, ...whole } = invoiceOf(row, { totals: computed, at: now, isManual });
+    const page = pageOfComputed(computed.lines, FIRST_LINES);
+    const lines = page.lines.map((line) => {
+      const { id: ___, ...rest } = lineOf(fieldsOfComputed(line), row.currency);
+      return rest;
+    });
+    const some = page.next === undefined ? {} : { lines_total: computed.lines.length };
+    return { outcome: 'done', invoice: { ...whole, lines, ...some } };
+  });
+}
+
+/** What a row says of an invoice that is not finalized. */
+const NOT_MADE = {
+  kind: 'SUBSCRIPTION',
+  status: 'DRAFT',
+  run_at: null,
+  run_error: null,
+  finalized_at: null,
+  invoice_number: null,
+  issue_date: null,
+  due_date: null,
+  past_due_at: null,
+  subtotal: null,
+  total: null,
+  credits_applied: null,
+  amount_paid: null,
+  customer: null,
+  issuer: null,
+  seller: null,
+  buyer: null,
+  is_past_due: false,
+  paid_at: null,
+  reference: null,
+  note: null,
+} as const;
+
+/** What the next boundary will do, if everything stays as it is now. */
+async function passNext(
+  snapshot: Queries,
+  organizationId: string,
+  row: SubscriptionRow,
+): Promise<{ invoice: NewInvoice; opened: OpenedPeriod | undefined; now: string; isManual: boolean }> {
+  const drafting = await readDrafting(snapshot, organizationId);
+  const end = row.current_period_end;
+  const { periods } = passBoundaries(row, {
+    ...drafting,
+    now: instantOf(end),
+    plans: await readPlans(snapshot, organizationId, [row]),
+    hasArrears: (await findArrears(snapshot, organizationId, [row])).has(row.id),
+    periods: new PeriodCache(),
+    room: new Room(),
+  });
+  const isFirst = row.cycle === null;
+  const cycle = row.cycle === null ? row.anchor_cycle : row.cycle + 1;
+  const start = isFirst ? end : row.current_period_start;
+  const invoice = newInvoice(row, { cycle, start, end, ...drafting });
+  return { invoice, opened: periods[0], now: isoOf(drafting.now), isManual: drafting.isManual };
+}
+
+/** The dues that are billed at the boundary where their period begins. */
+async function duesOf(
+  snapshot: Queries,
+  organizationId: string,
+  { id, customer_external_id }: SubscriptionRow,
+  { cycle, period_start, period_end, days, charges }: OpenedPeriod,
+): Promise<DueRow[]> {
+  const inAdvance = charges.filter(({ is_in_advance }) => is_in_advance);
+  if (inAdvance.length === 0) return [];
+  const rows = await snapshot
+    .selectFrom('charges')
+    .select(['id', 'display_name', 'terms'])
+    .where('organization_id', '=', organizationId)
+    .where(
+      'id',
+      'in',
+      inAdvance.map(({ id }) => id),
+    )
+    .execute();
+  return rows.map((charge) => ({
+    organization_id: organizationId,
+    subscription_id: id,
+    cycle,
+    charge_id: charge.id,
+    display_name: charge.display_name,
+    terms: charge.terms as ChargeTerms,
+    meter_id: null,
+    customer_external_id,
+    period_start,
+    period_end,
+    days_in_force: days?.inForce ?? null,
+    days_in_period: days?.inPeriod ?? null,
+    closing: null,
+    billed: '0',
+    rebills: 0,
+    rebilling: false,
+    aggregation: null,
+  }));
+}
+
+/** What one charge for usage comes to in the open period, as of now. */
+export interface ChargeUsage {
+  charge_id: string;
+  meter_id: string;
+  quantity: string;
+  amount: string;
+}
+
+/** What each charge for usage comes to in the open period, as of now; in a trial what was used, which costs nothing. */
+export async function readSubscriptionUsage(
+  database: Database,
+  organizationId: string,
+  subscriptionId: string,
+): Promise<ChargeUsage[] | undefined> {
+  return await inSnapshot(database, async (snapshot) => {
+    const subscription = await findSubscriptionRow(snapshot, organizationId, subscriptionId);
+    if (subscription === undefined) return undefined;
+    const priced =
+      subscription.cycle === null
+        ? await pricedInTrial(snapshot, organizationId, subscription)
+        : await pricedInPeriod(snapshot, organizationId, subscription, subscription.cycle);
+    const questions = priced.flatMap((each) => questionOfLine(organizationId, { ...each, closing: null }) ?? []);
+    const usage = await readDueUsage(snapshot, questions);
+    const digits = minorDigits(subscription.currency);
+    return priced.map(({ charge_id, meter_id, terms, days_in_force: inForce, days_in_period: inPeriod }, index) => {
+      const counted = usageToRate(usage[index]);
+      const days = inForce === null || inPeriod === null ? null : { inForce, inPeriod };
+      const comesTo = subscription.cycle === null ? 0n : settle(rate(terms, counted, days).exact, 0n, digits).comesTo;
+      return { charge_id, meter_id, quantity: counted.quantity, amount: formatAmount(comesTo, digits) };
+    });
+  });
+}
+
+type PricedMeter = Pick<
+  DueRow,
+  'charge_id' | 'customer_external_id' | 'period_start' | 'period_end' | 'days_in_force' | 'days_in_period'
+> & { meter_id: string; terms: ChargeTerms; aggregation_type: AggregationType };
+
+async function pricedInPeriod(
+  db: Queries,
+  organizationId: string,
+  { id }: SubscriptionRow,
+  cycle: number,
+): Promise<PricedMeter[]> {
+  const { rows } = await sql<PricedMeter>`
+    SELECT charge_id, meter_id, customer_external_id, terms, period_start, period_end, days_in_force, days_in_period, aggregation_type
+    FROM dues JOIN meters ON meters.organization_id = dues.organization_id AND meters.id = dues.meter_id
+    WHERE dues.organization_id = ${organizationId}::uuid AND subscription_id = ${id}::uuid AND cycle = ${cycle}::integer
+    ORDER BY charge_id`.execute(db);
+  return rows;
+}
+
+async function pricedInTrial(db: Queries, organizationId: string, row: SubscriptionRow): Promise<PricedMeter[]> {
+  const { rows } = await sql<PricedMeter>`
+    SELECT charges.id AS charge_id, meter_id, ${row.customer_external_id}::text AS customer_external_id, terms,
+      ${row.current_period_start}::timestamptz AS period_start, ${row.current_period_end}::timestamptz AS period_end,
+      NULL AS days_in_force, NULL AS days_in_period, aggregation_type
+    FROM charges JOIN meters ON meters.organization_id = charges.organization_id AND meters.id = charges.meter_id
+    WHERE charges.organization_id = ${organizationId}::uuid AND plan_id = ${row.plan_id}::uuid
+      AND effective_from <= ${row.current_period_end}::timestamptz
+      AND (ended_at IS NULL OR ended_at > ${row.current_period_end}::timestamptz)
+    ORDER BY charges.id`.execute(db);
+  return rows;
+}
+
+async function findSubscriptionRow(
+  db: Queries,
+  organizationId: string,
+  id: string,
+): Promise<SubscriptionRow | undefined> {
+  return await db
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}

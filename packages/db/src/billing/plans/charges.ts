@@ -1,0 +1,229 @@
+import type { ChargeTerms } from '@weir/rating/charge-terms';
+import { sql, type SqlBool } from 'kysely';
+import { selectPage, type Page, type PageOf, type Queries } from '../../page.ts';
+import type { ChargeType } from '../tables.ts';
+
+/** What a plan costs, in one of its parts. Nothing of it changes but its name, and that it ends. */
+export interface Charge {
+  id: string;
+  plan_id: string;
+  display_name: string;
+  type: ChargeType;
+  /** Null where it is FIXED. */
+  meter_id: string | null;
+  terms: ChargeTerms;
+  /** INACTIVE: it has ended, or was taken back before it began. */
+  status: 'ACTIVE' | 'INACTIVE';
+  created_at: string;
+  /** A period that begins at this instant is billed by it. */
+  effective_from: string;
+  /** A period that begins at this instant is not; null: it has no end. One in the future is the beginning of another charge. */
+  ended_at: string | null;
+  /** The charge whose place it takes. */
+  replaces: string | null;
+}
+
+export interface NewCharge {
+  organization_id: string;
+  id: string;
+  plan_id: string;
+  display_name: string;
+  meter_id: string | null;
+  terms: ChargeTerms;
+  /** Without it: from now on, and in nobody's place. */
+  place?: Place;
+}
+
+/** Whose place a charge takes, null: nobody's; and from when on (ISO 8601). */
+export interface Place {
+  replaces: string | null;
+  effective_from: string;
+}
+
+/** What can be changed of a charge. */
+export interface ChargeChanges {
+  display_name?: string | undefined;
+  /** Ends it, for good; one that has an end keeps it. */
+  ends?: boolean;
+}
+
+const columns = [
+  'id',
+  'plan_id',
+  'display_name',
+  'type',
+  'meter_id',
+  'created_at',
+  'effective_from',
+  'ended_at',
+  'replaces',
+] as const;
+/** As they were written: the column is filled here and nowhere else. */
+const terms = sql<ChargeTerms>`terms`.as('terms');
+const status = sql<Charge['status']>`
+  CASE WHEN ended_at <= greatest(billing_now(), effective_from) THEN 'INACTIVE' ELSE 'ACTIVE' END`.as('status');
+
+/** Violates `charges_organization_id_plan_id_meter_id_key` where the plan has a charge for the meter that has no end. */
+export async function insertCharge(db: Queries, { place, ...charge }: NewCharge): Promise<Charge> {
+  return await db
+    .insertInto('charges')
+    .values({ ...charge, ...place, type: charge.terms.type, terms: JSON.stringify(charge.terms) })
+    .returning(columns)
+    .returning([terms, status])
+    .executeTakeFirstOrThrow();
+}
+
+/** The charges of a plan, oldest first: all of them, or with `at` those that are in force at that instant (ISO 8601). */
+export async function listChargesOfPlan(
+  db: Queries,
+  organizationId: string,
+  planId: string,
+  at?: string,
+): Promise<Charge[]> {
+  let query = selectCharges(db, organizationId, planId);
+  if (at !== undefined) {
+    query = query
+      .where('effective_from', '<=', at)
+      .where(({ eb, or }) => or([eb('ended_at', 'is', null), eb('ended_at', '>', at)]));
+  }
+  return await query.orderBy('id').execute();
+}
+
+/** Ended charges that stand beside those that have not, on the plan itself. */
+export const ENDED_CHARGES_MAX = 20;
+
+const isEnded = sql<SqlBool>`coalesce(ended_at <= greatest(billing_now(), effective_from), false)`;
+
+/** What a plan costs: its charges that have not ended and the last that have, oldest first, and how many have ended in all. */
+export async function readChargesOfPlan(
+  db: Queries,
+  organizationId: string,
+  planId: string,
+): Promise<{ charges: Charge[]; ended: number }> {
+  const ofPlan = selectCharges(db, organizationId, planId);
+  const active = await ofPlan.where((eb) => eb.not(isEnded)).execute();
+  const last = ofPlan.where(() => isEnded).orderBy('ended_at', 'desc');
+  const { rows, total } = await selectPage(last.orderBy('id', 'desc'), { page: 1, page_size: ENDED_CHARGES_MAX });
+  return { charges: [...active, ...rows].sort((a, b) => (a.id < b.id ? -1 : 1)), ended: total };
+}
+
+/** The charges of a plan, newest first: all of them, or those that have ended or have not. */
+export async function listCharges(
+  db: Queries,
+  organizationId: string,
+  { planId, status: wanted }: { planId: string; status?: Charge['status'] | undefined },
+  page: Page,
+): Promise<PageOf<Charge>> {
+  let query = selectCharges(db, organizationId, planId);
+  if (wanted !== undefined) query = query.where((eb) => (wanted === 'INACTIVE' ? isEnded : eb.not(isEnded)));
+  return await selectPage(query.orderBy('id', 'desc'), page);
+}
+
+function selectCharges(db: Queries, organizationId: string, planId: string) {
+  return db
+    .selectFrom('charges')
+    .select(columns)
+    .select([terms, status])
+    .where('organization_id', '=', organizationId)
+    .where('plan_id', '=', planId);
+}
+
+/** The charge, if the plan has it; nobody else changes it before this transaction ends. */
+export async function lockCharge(
+  transaction: Queries,
+  organizationId: string,
+  { planId, id }: { planId: string; id: string },
+): Promise<Charge | undefined> {
+  return await transaction
+    .selectFrom('charges')
+    .select(columns)
+    .select([terms, status])
+    .where('organization_id', '=', organizationId)
+    .where('plan_id', '=', planId)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** Changes a charge that is there, and returns it. */
+export async function updateCharge(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  { display_name, ends = false }: ChargeChanges,
+): Promise<Charge> {
+  return await db
+    .updateTable('charges')
+    .set({
+      ended_at: ends ? sql<string>`coalesce(ended_at, billing_now())` : sql<string>`ended_at`,
+      ...(display_name !== undefined && { display_name }),
+    })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returning(columns)
+    .returning([terms, status])
+    .executeTakeFirstOrThrow();
+}
+
+/** What of a plan is limited: its charges without an end, and those whose end is to come; and the tiers in all of them. */
+export interface PlanSize {
+  charges: number;
+  tiers: number;
+  ending: number;
+  endingTiers: number;
+}
+
+/** Reads it; the plan has to be locked, so that no charge is added meanwhile. */
+export async function readPlanSize(transaction: Queries, organizationId: string, planId: string): Promise<PlanSize> {
+  const { rows } = await sql<PlanSize>`
+    SELECT count(*) FILTER (WHERE ended_at IS NULL)::integer AS charges,
+      coalesce(sum(tiers) FILTER (WHERE ended_at IS NULL), 0)::integer AS tiers,
+      count(*) FILTER (WHERE ended_at IS NOT NULL)::integer AS ending,
+      coalesce(sum(tiers) FILTER (WHERE ended_at IS NOT NULL), 0)::integer AS "endingTiers"
+    FROM (
+      SELECT ended_at, jsonb_array_length(terms -> 'tiers') AS tiers FROM charges
+      WHERE organization_id = ${organizationId}::uuid AND plan_id = ${planId}::uuid AND NOT ${isEnded}
+    ) AS charges`.execute(transaction);
+  return rows[0] ?? { charges: 0, tiers: 0, ending: 0, endingTiers: 0 };
+}
+
+/** The time that billing goes by, as all statements of this transaction see it. ISO 8601. */
+export async function readBillingTime(transaction: Queries): Promise<string> {
+  const { rows } = await sql<{ now: string }>`SELECT billing_now() AS now`.execute(transaction);
+  return rows[0]?.now ?? '';
+}
+
+/** Ends a charge that has no end at the instant where another one takes its place. */
+export async function endChargeAt(
+  transaction: Queries,
+  organizationId: string,
+  { id, at }: { id: string; at: string },
+): Promise<void> {
+  await transaction
+    .updateTable('charges')
+    .set({ ended_at: at })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Takes back a charge that has not begun, for good. The one whose place it would have taken goes on without an end. */
+export async function takeBackCharge(
+  transaction: Queries,
+  organizationId: string,
+  { id, replaces }: Pick<Charge, 'id' | 'replaces'>,
+): Promise<void> {
+  // This one first: only one charge of a meter in a plan has no end.
+  await transaction
+    .updateTable('charges')
+    .set(({ ref }) => ({ ended_at: ref('effective_from') }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute();
+  await transaction
+    .updateTable('charges')
+    .set({ ended_at: null })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', replaces)
+    .execute();
+}

@@ -1,0 +1,178 @@
+// What customers may use: what the plans of their subscriptions say about a feature, and how much of it they have used in the
+// window of its limit. Both are read as they are now; nothing is kept.
+
+import { entitlementWindow, type EntitlementWindow } from '@weir/rating/windows';
+import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import type { AggregationType } from '@weir/shared/meter';
+import { digest } from '@weir/shared/hash';
+import type pg from 'pg';
+import type { FeatureType, UsageResetPeriod } from '../../schema.ts';
+import type { Usage } from '../../usage/read-usage.ts';
+import { sumsFromRollups } from '../usage/due-rows.ts';
+import { usageOfSums, type DueUsageQuestion } from '../usage/due-usage.ts';
+import type { BillingAlignment } from '../tables.ts';
+
+/** Whose entitlements: those of a customer, by one of its ids, or what one subscription gives. */
+export type Entitled = { customerExternalId: string } | { customerId: string } | { subscriptionId: string };
+
+/** A subscription that has not ended, as far as it decides what a limit means. */
+interface Entitling {
+  customer_external_id: string;
+  time_zone: string;
+  billing_alignment: BillingAlignment;
+  anchor: string;
+  start_at: string;
+  /** What the plan says about the feature. */
+  is_enabled: boolean;
+  usage_limit: string | null;
+  usage_reset_period: UsageResetPeriod | null;
+  is_soft_limit: boolean;
+  static_value: string | null;
+}
+
+/** What is true of a feature at an instant. */
+export interface EntitlementTerms {
+  /** Its lookup_key. */
+  feature: string;
+  type: FeatureType;
+  meter_id: string | null;
+  aggregation_type: AggregationType | null;
+  /** Whether there is a subscription at all. */
+  is_subscribed: boolean;
+  /** By the newest subscription that has the feature in its plan; null: none has. */
+  given: Entitling | null;
+  /** When this was so. */
+  as_of: string;
+}
+
+/**
+ * The terms of one feature by its lookup_key, none where there is no such feature; without it, those of every feature that a
+ * subscription gives. Subscriptions count until they end, also while they are in trial or past due.
+ */
+export async function findEntitlementTerms(
+  pool: pg.Pool,
+  organizationId: string,
+  entitled: Entitled,
+  feature?: string,
+): Promise<EntitlementTerms[]> {
+  const [which, id] = Object.entries(entitled)[0] as [Which, string];
+  const name = `${feature === undefined ? 'entitlements' : 'entitlement'}-of-${which}`;
+  const values = feature === undefined ? [organizationId, id] : [organizationId, id, feature];
+  // Named, so that each connection plans it once.
+  const { rows } = await pool.query<EntitlementTerms>({
+    name,
+    text: termsStatement(which, feature !== undefined),
+    values,
+  });
+  return rows;
+}
+
+type Which = 'customerExternalId' | 'customerId' | 'subscriptionId';
+
+/** Which subscriptions: $1 is the organization, $2 the id that is asked with. */
+const SUBSCRIPTIONS_OF: Record<Which, string> = {
+  customerExternalId: `customer_id = (SELECT id FROM customers WHERE organization_id = $1::uuid AND external_id = $2::text)`,
+  customerId: 'customer_id = $2::uuid',
+  subscriptionId: 'id = $2::uuid',
+};
+
+/** $3 is the lookup_key of the feature, where one is asked for. */
+function termsStatement(which: Which, isOfOne: boolean): string {
+  return `WITH live AS MATERIALIZED (
+      SELECT * FROM subscriptions WHERE organization_id = $1::uuid AND ${SUBSCRIPTIONS_OF[which]}
+        AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now())
+    )
+    SELECT features.lookup_key AS feature, features.type, meters.id AS meter_id, meters.aggregation_type,
+      EXISTS (SELECT FROM live) AS is_subscribed, given.given, billing_now() AS as_of
+    FROM features
+    LEFT JOIN meters ON meters.organization_id = features.organization_id AND meters.feature_id = features.id
+    LEFT JOIN LATERAL (
+      SELECT json_build_object(
+        'customer_external_id', live.customer_external_id, 'time_zone', live.time_zone,
+        'billing_alignment', live.billing_alignment, 'anchor', live.anchor, 'start_at', live.start_at,
+        'is_enabled', said.is_enabled, 'usage_limit', said.usage_limit::text,
+        'usage_reset_period', said.usage_reset_period, 'is_soft_limit', said.is_soft_limit,
+        'static_value', said.static_value) AS given
+      FROM live JOIN plan_features AS said ON said.organization_id = live.organization_id
+        AND said.plan_id = live.plan_id AND said.feature_id = features.id
+      ORDER BY live.created_at DESC, live.id DESC LIMIT 1
+    ) AS given ON true
+    WHERE features.organization_id = $1::uuid AND ${isOfOne ? 'features.lookup_key = $3::text' : 'given.given IS NOT NULL'}
+    ORDER BY features.id`;
+}
+
+/** How much of a feature was used, and in which window. */
+export interface EntitlementUsage {
+  window: EntitlementWindow;
+  /** What the meter reads, as a plain decimal; `0` where it reads nothing. */
+  usage: string;
+}
+
+/** No event has a later time. It lies between two days, so nothing is cut there. */
+const END_OF_TIME: Micros = Date.UTC(2200, 0, 1) * 1000;
+
+/**
+ * Reads the usage behind those terms that have a meter and a subscription, all of it in one snapshot; the others have none,
+ * and are null. In the order of the terms.
+ */
+export async function readEntitlementUsage(
+  pool: pg.Pool,
+  organizationId: string,
+  terms: readonly EntitlementTerms[],
+): Promise<(EntitlementUsage | null)[]> {
+  const found = terms.map(windowOf);
+  const questions = terms.flatMap(({ meter_id: meterId, aggregation_type: aggregation, given }, index) => {
+    const window = found[index] ?? null;
+    if (window === null || meterId === null || aggregation === null || given === null) return [];
+    const { customer_external_id: customerExternalId } = given;
+    const { start, end } = window;
+    return [
+      { organizationId, meterId, customerExternalId, aggregation, start, end: end ?? END_OF_TIME, closing: null },
+    ];
+  });
+  const read = (await readNow(pool, questions))[Symbol.iterator]();
+  return found.map((window) => {
+    if (window === null) return null;
+    const usage = read.next();
+    if (usage.done === true) throw new Error('less usage was read than was asked for');
+    return { window, usage: usage.value.usage ?? '0' };
+  });
+}
+
+async function readNow(pool: pg.Pool, questions: readonly DueUsageQuestion[]): Promise<Usage[]> {
+  if (questions.length === 0) return [];
+  const { text, values } = sumsFromRollups(questions);
+  // To plan it takes several times as long as to run it. There are a few forms of it, by what the meters read.
+  const name = `entitled-usage-${digest(text)}`;
+  const { rows } = await pool.query<{ sums: string | null }>({ name, text, values });
+  return usageOfSums(questions, rows[0]?.sums ?? null);
+}
+
+/**
+ * Windows that were found before. To ask a time zone for one takes as long as to read the usage in it. Nothing of what is kept
+ * here can change: it is the same for as long as an instant lies in it.
+ */
+const windows = new Map<string, EntitlementWindow>();
+
+/** Some megabytes. Past that it begins anew. */
+const WINDOWS_MAX = 20_000;
+
+function windowOf({ meter_id, given, as_of }: EntitlementTerms): EntitlementWindow | null {
+  if (meter_id === null || given === null) return null;
+  const { time_zone: timeZone, billing_alignment: alignment, anchor, start_at, usage_reset_period: reset } = given;
+  const since = microsOfText(start_at);
+  const at = Math.max(microsOfText(as_of), since);
+  const key = `${timeZone} ${alignment} ${anchor} ${reset} ${since}`;
+  const known = windows.get(key);
+  if (known !== undefined && at >= known.start && (known.end === null || at < known.end)) return known;
+  const window = entitlementWindow({ timeZone, alignment, anchor }, reset, at, since);
+  if (windows.size >= WINDOWS_MAX) windows.clear();
+  windows.set(key, window);
+  return window;
+}
+
+function microsOfText(text: string): Micros {
+  const instant = parseInstant(text);
+  if ('problem' in instant) throw new Error(`Postgres returned no time: ${text.slice(0, 40)}`);
+  return microsOf(instant);
+}

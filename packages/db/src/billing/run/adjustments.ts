@@ -1,0 +1,215 @@
+// Late changes of subscriptions that have ended: no invoice of theirs is to come, so these are put on one of kind ADJUSTMENT.
+
+import { newId } from '@weir/shared/ids';
+import { sql } from 'kysely';
+import type { Database } from '../../database.ts';
+import { isMovedAway } from '../../moves/usage-moves.ts';
+import type { Queries } from '../../page.ts';
+import { closeUntil } from '../usage/closing.ts';
+import { computeInvoices, type ComputedInvoice, type ComputedLine } from '../invoices/compute-lines.ts';
+import { readClosing } from './finalize.ts';
+import { holdAutomatic } from '../drafting.ts';
+import { appendFeed } from '../feed.ts';
+import { invoiceData } from '../invoices/invoice-data.ts';
+import type { InvoiceRow } from '../invoices/invoices.ts';
+import type { SubscriptionRow } from '../subscriptions/schedules.ts';
+import { inSnapshot } from '../snapshot.ts';
+import { writeFinalized } from './write-finalized.ts';
+
+/** What settling a subscription that has ended came to. */
+export type Settlement =
+  | { outcome: 'settled'; invoiceId: string }
+  /** On a draft, which a person has to finalize. */
+  | { outcome: 'drafted'; invoiceId: string }
+  /** Its late changes come to no amount, or it has none. They wait. */
+  | { outcome: 'nothing' }
+  | { outcome: 'not_found' }
+  | { outcome: 'subscription_not_ended' }
+  /** Its final invoice is a draft. */
+  | { outcome: 'earlier_draft' }
+  /** Its customer is just being erased. */
+  | { outcome: 'usage_moving' };
+
+/** By whom: `user:` and an id, or `weir`. */
+interface SettleOptions {
+  actor: string;
+  /** Finalize it also where only a person does. */
+  now?: boolean;
+}
+
+/**
+ * Puts the late changes of a subscription that has ended on an invoice, and finalizes it, where that is not left to people. It closes
+ * the organization only where that comes to an amount by now: what comes to none waits, and is looked at again and again.
+ */
+export async function settleSubscription(
+  database: Database,
+  organizationId: string,
+  subscriptionId: string,
+  by: SettleOptions,
+): Promise<Settlement> {
+  return (
+    (await closeForSettling(database, organizationId, subscriptionId)) ??
+    (await database.kysely
+      .transaction()
+      .execute((transaction) => settleClosed(transaction, organizationId, subscriptionId, by)))
+  );
+}
+
+/** The first half of it: closes the organization, or returns why there is nothing to settle. */
+export async function closeForSettling(
+  database: Database,
+  organizationId: string,
+  subscriptionId: string,
+): Promise<Settlement | undefined> {
+  const problem = await findProblem(database.kysely, organizationId, subscriptionId);
+  if (problem !== undefined) return problem;
+  const draft = await inSnapshot(database, (snapshot) =>
+    computeAdjustment(snapshot, organizationId, subscriptionId, null),
+  );
+  if (draft === undefined) return { outcome: 'nothing' };
+  await closeUntil(database, organizationId, await findReach(database.kysely, organizationId, subscriptionId));
+  return undefined;
+}
+
+/** The second half, in a transaction that began after the first one. */
+export async function settleClosed(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionId: string,
+  { actor, now = false }: SettleOptions,
+): Promise<Settlement> {
+  const isFinalized = now || (await holdAutomatic(transaction, organizationId));
+  const subscription = await lockSubscription(transaction, organizationId, subscriptionId);
+  const changed = await findProblem(transaction, organizationId, subscriptionId);
+  if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
+  const closing = await readClosing(transaction, organizationId);
+  const computed = await computeAdjustment(transaction, organizationId, subscriptionId, closing.number);
+  if (computed === undefined) return { outcome: 'nothing' };
+  const row = await insertAdjustment(transaction, subscription, computed.id, computed.lines);
+  const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
+  if (!isFinalized) {
+    await appendFeed(transaction, organizationId, [created]);
+    return { outcome: 'drafted', invoiceId: row.id };
+  }
+  await writeFinalized(transaction, organizationId, [{ row, computed }], closing.number, actor, [created]);
+  return { outcome: 'settled', invoiceId: computed.id };
+}
+
+/** What the late changes come to, at a closing or with null by now; nothing where that is no amount. */
+async function computeAdjustment(
+  db: Queries,
+  organizationId: string,
+  subscriptionId: string,
+  closing: number | null,
+): Promise<ComputedInvoice | undefined> {
+  const { currency } = await db
+    .selectFrom('subscriptions')
+    .select('currency')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', subscriptionId)
+    .executeTakeFirstOrThrow();
+  const asked = { id: newId(), kind: 'ADJUSTMENT', subscription_id: subscriptionId, cycle: null, currency } as const;
+  const [computed] = await computeInvoices(db, organizationId, [asked], closing);
+  return computed?.total === 0n ? undefined : computed;
+}
+
+async function findProblem(
+  db: Queries,
+  organizationId: string,
+  subscriptionId: string,
+): Promise<Settlement | undefined> {
+  const { rows } = await sql<{ status: string; has_draft: boolean; is_moved_away: boolean }>`
+    SELECT status, ${isMovedAway('s')} AS is_moved_away, EXISTS (
+      SELECT FROM invoices
+      WHERE organization_id = s.organization_id AND subscription_id = s.id AND invoices.status = 'DRAFT') AS has_draft
+    FROM subscriptions s
+    WHERE organization_id = ${organizationId}::uuid AND id = ${subscriptionId}::uuid`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return { outcome: 'not_found' };
+  if (row.status !== 'CANCELED') return { outcome: 'subscription_not_ended' };
+  if (row.is_moved_away) return { outcome: 'usage_moving' };
+  return row.has_draft ? { outcome: 'earlier_draft' } : undefined;
+}
+
+/** All of its periods, as of this moment. */
+async function findReach(
+  db: Queries,
+  organizationId: string,
+  subscriptionId: string,
+): Promise<{ until: string; notBefore: string }> {
+  const { rows } = await sql<{ until: string; not_before: string }>`
+    SELECT max(period_end) AS until, billing_clock() AS not_before FROM dues
+    WHERE organization_id = ${organizationId}::uuid AND subscription_id = ${subscriptionId}::uuid
+    HAVING count(*) > 0`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`the subscription ${subscriptionId} has late dues, and no dues`);
+  return { until: row.until, notBefore: row.not_before };
+}
+
+async function lockSubscription(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+): Promise<SubscriptionRow | undefined> {
+  return await transaction
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Its period spans those of its lines. */
+async function insertAdjustment(
+  transaction: Queries,
+  { organization_id, id: subscription_id, customer_id, currency }: SubscriptionRow,
+  id: string,
+  lines: readonly ComputedLine[],
+): Promise<InvoiceRow> {
+  const { rows } = await sql<InvoiceRow>`
+    INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, currency, period_start, period_end,
+      finalizes_at, run_at)
+    SELECT ${organization_id}::uuid, ${id}::uuid, 'ADJUSTMENT', 'DRAFT', ${subscription_id}::uuid, ${customer_id}::uuid,
+      ${currency}, min(period_start), max(period_end), billing_now(), billing_now()
+    FROM unnest(${lines.map(({ period_start }) => period_start)}::timestamptz[],
+      ${lines.map(({ period_end }) => period_end)}::timestamptz[]) AS line (period_start, period_end)
+    RETURNING *`.execute(transaction);
+  const [row] = rows;
+  if (row === undefined) throw new Error('an invoice was inserted, and is not there');
+  return row;
+}
+
+/** Days between two invoices of kind ADJUSTMENT that nobody asked for. */
+const DAYS_BETWEEN = 1;
+
+/**
+ * Finds subscriptions of an organization that have ended, have late changes, no draft, and no invoice of kind ADJUSTMENT of the last
+ * day; up to `limit`, in the order of their ids, after the one that the page before ended with.
+ */
+export async function findUnsettled(
+  db: Queries,
+  organizationId: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT s.id FROM subscriptions s
+    WHERE s.organization_id = ${organizationId}::uuid AND s.status = 'CANCELED'
+      AND (${after ?? null}::uuid IS NULL OR s.id > ${after ?? null}::uuid)
+      AND (EXISTS (SELECT FROM dues d WHERE d.organization_id = s.organization_id AND d.subscription_id = s.id AND d.rebilling)
+        OR EXISTS (
+        SELECT FROM dues d
+        JOIN late_events l ON l.organization_id = d.organization_id AND l.meter_id = d.meter_id
+          AND l.customer_external_id = d.customer_external_id
+          AND l."timestamp" >= d.period_start AND l."timestamp" < d.period_end
+        WHERE d.organization_id = s.organization_id AND d.subscription_id = s.id AND d.meter_id IS NOT NULL
+          AND l.closing >= d.closing AND l.closing >= s.closing))
+      AND NOT ${isMovedAway('s')}
+      AND NOT EXISTS (
+        SELECT FROM invoices i
+        WHERE i.organization_id = s.organization_id AND i.subscription_id = s.id AND (i.status = 'DRAFT'
+          OR i.kind = 'ADJUSTMENT' AND i.created_at > billing_now() - make_interval(days => ${DAYS_BETWEEN})))
+    ORDER BY s.id
+    LIMIT ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,199 @@
+// Closes invoices for good. First the organization is closed, in a transaction of its own; then one transaction takes the drafts that
+// nobody else has in hand, looks again whether there is anything to do, computes them as of that closing, and writes them down.
+// A worker that dies leaves all of a chunk or nothing, and a job that comes twice finds nothing. Next: write-finalized.ts.
+
+import type { Micros } from '@weir/shared/instant';
+import { sql } from 'kysely';
+import type { Database } from '../../database.ts';
+import type { Queries } from '../../page.ts';
+import { closeUntil } from '../usage/closing.ts';
+import { holdAutomatic, isAutomatic } from '../drafting.ts';
+import { computeInvoices } from '../invoices/compute-lines.ts';
+import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';
+import { instantOf } from '../subscriptions/schedules.ts';
+import { writeFinalized, type LockedInvoice } from './write-finalized.ts';
+
+/** What became of invoices that were to be finalized; one in none of the lists was no draft, not due, or in other hands. */
+export interface Finalized {
+  finalized: string[];
+  /** Came to no line, so they are no more. */
+  deleted: string[];
+  /** An earlier cycle of their subscription is a draft. */
+  earlierDraft: string[];
+}
+
+/** By whom, and whether before the grace is over. */
+export interface FinalizeOptions {
+  /** `user:` and an id, or `weir`. */
+  actor: string;
+  /**
+   * Also before their grace is over, where only a person finalizes, and waiting for whoever has them in hand; else those are left
+   * out.
+   */
+  now?: boolean;
+}
+
+/**
+ * Finalizes drafts, up to 500 at once: all that can be, or where it throws none of them. Each takes the next number, in the order of
+ * their periods.
+ */
+export async function finalizeInvoices(
+  database: Database,
+  organizationId: string,
+  invoiceIds: readonly string[],
+  options: FinalizeOptions,
+): Promise<Finalized> {
+  if (!(await closeForDrafts(database, organizationId, invoiceIds, options))) return NOTHING;
+  return await database.kysely
+    .transaction()
+    .execute((transaction) => finalizeClosed(transaction, organizationId, invoiceIds, options));
+}
+
+const NOTHING: Finalized = { finalized: [], deleted: [], earlierDraft: [] };
+
+/** The first half of it: closes the organization. Returns false, and changes nothing, where none of the drafts is due. */
+export async function closeForDrafts(
+  database: Database,
+  organizationId: string,
+  invoiceIds: readonly string[],
+  { now = false }: Pick<FinalizeOptions, 'now'>,
+): Promise<boolean> {
+  const reach = await findReach(database.kysely, organizationId, invoiceIds, now);
+  if (reach === undefined) return false;
+  await closeUntil(database, organizationId, reach);
+  return true;
+}
+
+/** The second half, in a transaction that began after the first one. */
+export async function finalizeClosed(
+  transaction: Queries,
+  organizationId: string,
+  invoiceIds: readonly string[],
+  { actor, now = false }: FinalizeOptions,
+): Promise<Finalized> {
+  if (!now && !(await holdAutomatic(transaction, organizationId))) return NOTHING;
+  const locked = await lockDrafts(transaction, organizationId, invoiceIds, now);
+  // Only now: what somebody else settled while this one waited was settled at this closing or at one before it.
+  const closing = await readClosing(transaction, organizationId);
+  const covered = locked.filter((row) => isCovered(row, closing, now));
+  if (covered.length === 0) return NOTHING;
+  const { ready, earlierDraft } = await leaveLater(transaction, organizationId, covered.sort(byPeriod));
+  const computed = await computeInvoices(transaction, organizationId, ready, closing.number);
+  const both = ready.flatMap((row, index): LockedInvoice[] => {
+    const each = computed[index];
+    return each === undefined ? [] : [{ row, computed: each }];
+  });
+  const deleted = both.filter(({ computed }) => computed.lines.length === 0).map(({ row }) => row.id);
+  const kept = both.filter(({ computed }) => computed.lines.length > 0);
+  await deleteInvoices(transaction, organizationId, deleted);
+  await writeFinalized(transaction, organizationId, kept, closing.number, actor);
+  return { finalized: kept.map(({ row }) => row.id), deleted, earlierDraft: earlierDraft.map(({ id }) => id) };
+}
+
+/**
+ * How far the organization has to be closed for these invoices, and since when; undefined where none is a draft that is due. Where
+ * events of these drafts are late for the closing that there is, there has to be another: a finalization has waited for them, and a
+ * draft has shown them.
+ */
+async function findReach(
+  db: Queries,
+  organizationId: string,
+  ids: readonly string[],
+  now: boolean,
+): Promise<{ until: string; notBefore: string } | undefined> {
+  const { rows } = await sql<{ until: string | null; not_before: string }>`
+    SELECT max(period_end) AS until,
+      CASE WHEN ${now} OR bool_or(is_behind) THEN billing_clock() ELSE max(greatest(finalizes_at, created_at)) END AS not_before
+    FROM ${invoicesById(organizationId, ids)} CROSS JOIN LATERAL (
+      SELECT EXISTS (
+        SELECT FROM closings
+        JOIN dues ON dues.organization_id = closings.organization_id
+        JOIN late_events ON late_events.organization_id = dues.organization_id AND late_events.meter_id = dues.meter_id
+          AND late_events.customer_external_id = dues.customer_external_id AND late_events.closing > 0
+          AND late_events.closing >= closings.number
+        WHERE closings.organization_id = invoice.organization_id AND dues.subscription_id = invoice.subscription_id
+          AND dues.closing IS NULL AND dues.meter_id IS NOT NULL) AS is_behind OFFSET 0
+    ) AS looked
+    WHERE status = 'DRAFT' AND (${now} OR run_at <= billing_now() AND ${isAutomatic(organizationId)})`.execute(db);
+  const [row] = rows;
+  return row === undefined || row.until === null ? undefined : { until: row.until, notBefore: row.not_before };
+}
+
+/** Takes drafts in hand: first their subscriptions, then themselves. */
+async function lockDrafts(
+  transaction: Queries,
+  organizationId: string,
+  ids: readonly string[],
+  now: boolean,
+): Promise<InvoiceRow[]> {
+  const unlessTaken = now ? sql`` : sql`SKIP LOCKED`;
+  const subscriptions = await sql<{ id: string }>`
+    SELECT id FROM subscriptions
+    WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
+      SELECT subscription_id FROM ${invoicesById(organizationId, ids)} WHERE status = 'DRAFT'))
+    ORDER BY id FOR UPDATE ${unlessTaken}`.execute(transaction);
+  // Another statement sees what was committed while this one waited.
+  const { rows } = await sql<InvoiceRow>`
+    SELECT * FROM invoices
+    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[])
+      AND subscription_id = ANY (${subscriptions.rows.map(({ id }) => id)}::uuid[])
+      AND status = 'DRAFT' AND (${now} OR run_at <= billing_now())
+    ORDER BY id FOR UPDATE ${unlessTaken}`.execute(transaction);
+  return rows;
+}
+
+/** A closing of an organization, and what it covers. */
+export interface ReadClosing {
+  number: number;
+  until: Micros;
+  closedAt: Micros;
+}
+
+/** The last closing of an organization that has committed. Throws where there is none. */
+export async function readClosing(transaction: Queries, organizationId: string): Promise<ReadClosing> {
+  const { number, until, closed_at } = await transaction
+    .selectFrom('closings')
+    .select(['number', 'until', 'closed_at'])
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return { number: Number(number), until: instantOf(until), closedAt: instantOf(closed_at) };
+}
+
+/**
+ * A draft that came to be due, or was made, only after the closing is for another time: with a start long ago it is due at once, and
+ * what was recorded between that closing and the making of the subscription would be late for its first invoice.
+ */
+function isCovered(row: InvoiceRow, { until, closedAt }: ReadClosing, now: boolean): boolean {
+  const since = Math.max(instantOf(row.finalizes_at ?? row.created_at), instantOf(row.created_at));
+  return instantOf(row.period_end) <= until && (now || since <= closedAt);
+}
+
+/** By the ends of their periods, so that each subscription's cycles follow each other. */
+function byPeriod(a: InvoiceRow, b: InvoiceRow): number {
+  return instantOf(a.period_end) - instantOf(b.period_end) || (a.subscription_id < b.subscription_id ? -1 : 1);
+}
+
+/** Numbers of one subscription are in the order of its cycles: none is given while an earlier cycle has none. */
+async function leaveLater(
+  transaction: Queries,
+  organizationId: string,
+  locked: readonly InvoiceRow[],
+): Promise<{ ready: InvoiceRow[]; earlierDraft: InvoiceRow[] }> {
+  const { rows } = await sql<{ subscription_id: string; cycle: number }>`
+    SELECT subscription_id, min(cycle) AS cycle FROM invoices
+    WHERE organization_id = ${organizationId}::uuid AND status = 'DRAFT' AND cycle IS NOT NULL
+      AND subscription_id = ANY (${locked.map(({ subscription_id }) => subscription_id)}::uuid[])
+      AND id <> ALL (${locked.map(({ id }) => id)}::uuid[])
+    GROUP BY subscription_id`.execute(transaction);
+  const earliest = new Map(rows.map(({ subscription_id, cycle }) => [subscription_id, cycle]));
+  const isLater = ({ subscription_id, cycle }: InvoiceRow) =>
+    (cycle ?? 0) > (earliest.get(subscription_id) ?? Infinity);
+  return { ready: locked.filter((row) => !isLater(row)), earlierDraft: locked.filter(isLater) };
+}
+
+async function deleteInvoices(transaction: Queries, organizationId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    DELETE FROM invoices
+    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[])`.execute(transaction);
+}

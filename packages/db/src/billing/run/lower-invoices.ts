@@ -1,0 +1,99 @@
+// What an invoice below zero does to others of its customer: it pays what is open, the oldest first, before it becomes money in advance.
+
+import { minorDigits } from '@weir/rating/currencies';
+import { formatAmount, type Amount } from '@weir/rating/money';
+import { sql } from 'kysely';
+import type { Queries } from '../../page.ts';
+import type { DrawingInvoice } from '../credits/draws.ts';
+import type { NewFeedEvent } from '../feed.ts';
+import { amountDueOf, amountOf, type InvoiceRow } from '../invoices/invoices.ts';
+import { subscriptionData } from '../subscriptions/pass-boundaries.ts';
+import { leavePastDue } from './past-due.ts';
+import type { SubscriptionRow } from '../subscriptions/schedules.ts';
+
+/**
+ * Locks what is open or given up of some customers, in the order of ids, and returns it oldest first. Of the locks of billing those
+ * of subscriptions and drafts come before it, and those of grants after it.
+ */
+export async function lockOpenInvoices(
+  transaction: Queries,
+  organizationId: string,
+  customerIds: readonly string[],
+): Promise<DrawingInvoice[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await transaction
+    .selectFrom('invoices')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where(sql<boolean>`customer_id = ANY (${customerIds}::uuid[])`)
+    .where('status', 'in', ['OPEN', 'UNCOLLECTIBLE'])
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  return rows.sort(byAge).map((row) => {
+    const { id, customer_id: customerId, currency } = row;
+    return { id, customerId, currency, amountDue: amountDueOf(row, amountOf(row.total, minorDigits(currency))) };
+  });
+}
+
+/** Those of one moment by their numbers, which rise with it. */
+function byAge(a: InvoiceRow, b: InvoiceRow): number {
+  const age = ({ finalized_at, invoice_number }: InvoiceRow): string => `${finalized_at} ${invoice_number}`;
+  return age(a) < age(b) ? -1 : 1;
+}
+
+/**
+ * Adds what was drawn to invoices that are locked. What is paid by it is PAID. Returns those.
+ */
+export async function lowerInvoices(
+  transaction: Queries,
+  organizationId: string,
+  lowered: ReadonlyMap<string, Amount>,
+  at: string,
+): Promise<InvoiceRow[]> {
+  const paid: InvoiceRow[] = [];
+  for (const [id, amount] of lowered) {
+    const row = await transaction
+      .selectFrom('invoices')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const digits = minorDigits(row.currency);
+    const isPaid = amountDueOf(row, amountOf(row.total, digits)) === amount;
+    const changed = await transaction
+      .updateTable('invoices')
+      .set({
+        credits_applied: formatAmount(amountOf(row.credits_applied, digits) + amount, digits),
+        ...(isPaid && { status: 'PAID' as const, paid_at: at, is_past_due: false }),
+      })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    if (isPaid) paid.push(changed);
+  }
+  return paid;
+}
+
+/**
+ * Makes subscriptions ACTIVE again that have nothing past due any more, those that nobody else has in hand: waiting for one here,
+ * against the order of locks, could be for ever. It is asked again when it is invoiced. Returns what the feed says of it.
+ */
+export async function activateSubscriptions(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionIds: readonly string[],
+  actor: string,
+): Promise<NewFeedEvent[]> {
+  const { rows } = await sql<SubscriptionRow>`
+    SELECT * FROM subscriptions
+    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) AND status = 'PAST_DUE'
+    ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const activated = new Set(await leavePastDue(transaction, organizationId, ids));
+  return rows
+    .filter(({ id }) => activated.has(id))
+    .map((row) => ({ type: 'subscription.activated', actor, data: subscriptionData({ ...row, status: 'ACTIVE' }) }));
+}

@@ -1,0 +1,67 @@
+// Invoices that are open past their due date, and the subscriptions that they are of.
+
+import { sql } from 'kysely';
+import type { Database } from '../../database.ts';
+import type { Queries } from '../../page.ts';
+import { appendFeed, type NewFeedEvent } from '../feed.ts';
+import { invoiceData } from '../invoices/invoice-data.ts';
+import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';
+import { subscriptionData } from '../subscriptions/pass-boundaries.ts';
+import type { SubscriptionRow } from '../subscriptions/schedules.ts';
+
+/**
+ * Marks open invoices that are past due by now, those of these that nobody has in hand, and their subscriptions. Returns how many
+ * invoices. A second time it finds none.
+ */
+export async function markPastDue(
+  database: Database,
+  organizationId: string,
+  invoiceIds: readonly string[],
+): Promise<number> {
+  return await database.kysely.transaction().execute(async (transaction) => {
+    const subscriptions = await sql<{ id: string }>`
+      SELECT id FROM subscriptions
+      WHERE organization_id = ${organizationId}::uuid AND id = ANY (ARRAY(
+        SELECT subscription_id FROM ${invoicesById(organizationId, invoiceIds)}))
+      ORDER BY id FOR UPDATE SKIP LOCKED`.execute(transaction);
+    // Whoever changes the status of an invoice holds its subscription.
+    const { rows: invoices } = await sql<InvoiceRow>`
+      UPDATE invoices SET is_past_due = true
+      WHERE organization_id = ${organizationId}::uuid AND id = ANY (${invoiceIds}::uuid[])
+        AND subscription_id = ANY (${subscriptions.rows.map(({ id }) => id)}::uuid[])
+        AND status = 'OPEN' AND NOT is_past_due AND past_due_at <= billing_now()
+      RETURNING *`.execute(transaction);
+    const { rows: behind } = await sql<SubscriptionRow>`
+      UPDATE subscriptions SET status = 'PAST_DUE'
+      WHERE organization_id = ${organizationId}::uuid AND status = 'ACTIVE'
+        AND id = ANY (${invoices.map(({ subscription_id }) => subscription_id)}::uuid[])
+      RETURNING *`.execute(transaction);
+    const actor = 'weir';
+    await appendFeed(transaction, organizationId, [
+      ...invoices.map((row): NewFeedEvent => ({ type: 'invoice.past_due', actor, data: invoiceData(row) })),
+      ...behind.map((row): NewFeedEvent => ({ type: 'subscription.past_due', actor, data: subscriptionData(row) })),
+    ]);
+    return invoices.length;
+  });
+}
+
+/**
+ * Makes those of these subscriptions ACTIVE again that were PAST_DUE and have no open invoice past its due date any more: to be called
+ * once an invoice was paid, voided or given up. Expects their rows locked, before those of the invoices. Returns the ids of those
+ * that became ACTIVE, for the feed.
+ */
+export async function leavePastDue(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    UPDATE subscriptions SET status = 'ACTIVE'
+    WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) AND status = 'PAST_DUE'
+      AND NOT EXISTS (
+        SELECT FROM invoices
+        WHERE invoices.organization_id = subscriptions.organization_id AND invoices.subscription_id = subscriptions.id
+          AND invoices.status = 'OPEN' AND invoices.is_past_due)
+    RETURNING id`.execute(transaction);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,130 @@
+// A meter of a customer is billed by one subscription at a time, since an event names a customer and no subscription. The
+// primary key of billed_meters keeps it, also between two requests at once.
+
+import { sql, type RawBuilder } from 'kysely';
+import type { Queries } from '../../page.ts';
+
+/** A subscription that is going to bill a meter of its customer. */
+export interface MeterClaim {
+  meter_id: string;
+  customer_external_id: string;
+  subscription_id: string;
+  /** Since when: another subscription must have ended with the meter by then. ISO 8601. */
+  from: string;
+}
+
+/**
+ * Reserves meters for subscriptions, and returns those that another one bills then; the transaction is to be given up if there
+ * are any. What a subscription holds already it keeps. Waits for whoever reserves the same at this moment.
+ */
+export async function billMeters(
+  transaction: Queries,
+  organizationId: string,
+  claims: readonly MeterClaim[],
+): Promise<Omit<MeterClaim, 'from'>[]> {
+  if (claims.length === 0) return [];
+  const claimed = sql`unnest(${claims.map(({ meter_id }) => meter_id)}::uuid[],
+    ${claims.map(({ customer_external_id }) => customer_external_id)}::text[],
+    ${claims.map(({ subscription_id }) => subscription_id)}::uuid[],
+    ${claims.map(({ from }) => from)}::timestamptz[]) AS claim (meter_id, customer_external_id, subscription_id, since)`;
+  return await reserve(transaction, organizationId, claimed, null);
+}
+
+/**
+ * Reserves what a table `claim` names, and returns what another subscription bills, at most so much of it. Claims may be as many as
+ * an organization has subscriptions, so they need not come through this process.
+ */
+async function reserve(
+  transaction: Queries,
+  organizationId: string,
+  claimed: RawBuilder<unknown>,
+  returnedMax: number | null,
+): Promise<Omit<MeterClaim, 'from'>[]> {
+  const isHeld = sql`EXISTS (SELECT FROM billed_meters AS held WHERE held.organization_id = ${organizationId}
+    AND held.meter_id = claim.meter_id AND held.customer_external_id = claim.customer_external_id
+    AND held.subscription_id = claim.subscription_id AND held.ended_at IS NULL)`;
+  // In one order, so that two who want the same meters do not wait for each other.
+  await sql`
+    INSERT INTO billed_meters AS held (organization_id, meter_id, customer_external_id, subscription_id)
+    SELECT ${organizationId}::uuid, meter_id, customer_external_id, subscription_id FROM (
+      SELECT DISTINCT ON (meter_id, customer_external_id) * FROM ${claimed} WHERE NOT ${isHeld}
+      ORDER BY meter_id, customer_external_id, since
+    ) AS claim ORDER BY meter_id, customer_external_id
+    ON CONFLICT (organization_id, meter_id, customer_external_id)
+    DO UPDATE SET subscription_id = excluded.subscription_id, ended_at = NULL
+    WHERE held.subscription_id = excluded.subscription_id OR held.ended_at <= (
+      SELECT since FROM ${claimed} WHERE claim.meter_id = held.meter_id
+        AND claim.customer_external_id = held.customer_external_id AND claim.subscription_id = excluded.subscription_id
+    )`.execute(transaction);
+  // A statement of its own: it sees what the one before it waited for.
+  const { rows } = await sql<Omit<MeterClaim, 'from'>>`
+    SELECT meter_id, customer_external_id, subscription_id FROM ${claimed} WHERE NOT ${isHeld}
+    LIMIT ${returnedMax}`.execute(transaction);
+  return rows;
+}
+
+/**
+ * Lets go of the meters that these subscriptions hold and bill no more: those of ended subscriptions, and those that neither
+ * the open period nor the plan, now or next, has a charge for. Another one may bill them from the end of the last due on.
+ */
+export async function releaseMeters(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionIds: readonly string[],
+): Promise<void> {
+  if (subscriptionIds.length === 0) return;
+  await sql`
+    WITH released AS MATERIALIZED (
+      SELECT held.meter_id, held.customer_external_id, held.subscription_id,
+        (SELECT max(period_end) FROM dues WHERE dues.organization_id = ${organizationId}
+          AND dues.meter_id = held.meter_id AND dues.customer_external_id = held.customer_external_id) AS ended_at
+      FROM billed_meters AS held
+      JOIN subscriptions AS own ON own.organization_id = held.organization_id AND own.id = held.subscription_id
+      WHERE held.organization_id = ${organizationId} AND held.subscription_id = ANY(${subscriptionIds}::uuid[])
+        AND held.ended_at IS NULL
+        AND (own.status = 'CANCELED' OR NOT (
+          EXISTS (SELECT FROM charges WHERE charges.organization_id = ${organizationId}
+            AND charges.plan_id IN (own.plan_id, own.pending_plan_id) AND charges.meter_id = held.meter_id
+            AND charges.ended_at IS NULL)
+          OR EXISTS (SELECT FROM dues WHERE dues.organization_id = ${organizationId}
+            AND dues.subscription_id = own.id AND dues.cycle = own.cycle AND dues.meter_id = held.meter_id)))
+    ), never_billed AS (
+      DELETE FROM billed_meters AS held USING released
+      WHERE held.organization_id = ${organizationId} AND held.meter_id = released.meter_id
+        AND held.customer_external_id = released.customer_external_id AND released.ended_at IS NULL
+    )
+    UPDATE billed_meters AS held SET ended_at = released.ended_at FROM released
+    WHERE held.organization_id = ${organizationId} AND held.meter_id = released.meter_id
+      AND held.customer_external_id = released.customer_external_id AND released.ended_at IS NOT NULL
+  `.execute(transaction);
+}
+
+/**
+ * Reserves a meter for every subscription that is on a plan, or goes over to it, and has not ended: from its next period on a new
+ * charge is billed there. Returns whether it could be; if not, another subscription of one of the customers bills the meter, and
+ * the transaction is to be given up. The row of the plan has to be locked, so that none is made meanwhile.
+ */
+export async function billMeterOfPlan(
+  transaction: Queries,
+  organizationId: string,
+  { planId, meterId }: { planId: string; meterId: string },
+): Promise<boolean> {
+  const ofPlan = sql`subscriptions WHERE organization_id = ${organizationId} AND (plan_id = ${planId} OR pending_plan_id = ${planId})
+    AND status <> 'CANCELED'`;
+  const going = sql`${ofPlan} AND (ended_at IS NULL OR ended_at > billing_now())`;
+  // Whoever lets go of a subscription's meters holds its row FOR UPDATE. So either this waits for that one, and sees below what was
+  // let go, or that one waits for this, and sees the charge. The order is that of everybody: the plan, subscriptions by id, then
+  // their meters. Locking held rows of billed_meters instead could deadlock: to insert another row waits for its subscription,
+  // which the run may hold while it waits for a row held here. One past its end is locked too: that may be taken back just now.
+  await sql`
+    WITH locked AS MATERIALIZED (
+      SELECT FROM ${ofPlan} ORDER BY id FOR KEY SHARE
+    ) SELECT count(*) FROM locked`.execute(transaction);
+  // Two subscriptions of one customer on one plan have no meters yet: they cannot both have this one.
+  const { rows: twice } = await sql`
+    SELECT FROM ${going} GROUP BY customer_external_id HAVING count(*) > 1 LIMIT 1`.execute(transaction);
+  if (twice.length > 0) return false;
+  const claimed = sql`(SELECT ${meterId}::uuid, customer_external_id, id, current_period_end FROM ${going})
+    AS claim (meter_id, customer_external_id, subscription_id, since)`;
+  return (await reserve(transaction, organizationId, claimed, 1)).length === 0;
+}

@@ -1,0 +1,107 @@
+// What charges come to in a period, before and after invoices settled it.
+
+import type { ChargeTerms } from '@weir/rating/charge-terms';
+import type { AggregationType } from '@weir/shared/meter';
+import { sql, type Selectable } from 'kysely';
+import type { Queries } from '../../page.ts';
+import type { Tables } from '../../schema.ts';
+
+/** A row of dues, with its terms as they are written, and how its meter counts; null where it has none. */
+export type DueRow = Omit<Selectable<Tables['dues']>, 'terms'> & {
+  terms: ChargeTerms;
+  aggregation: AggregationType | null;
+};
+
+/** A period of a subscription. */
+export interface SubscriptionCycle {
+  subscription_id: string;
+  cycle: number;
+}
+
+/** A period of which dues are asked for. */
+export interface AskedPeriod extends SubscriptionCycle {
+  /** Only those of fixed charges that are billed in advance. */
+  inAdvanceOnly: boolean;
+}
+
+/** The dues of some periods, in the order of periods and charges. */
+export async function findDues(
+  db: Queries,
+  organizationId: string,
+  periods: readonly AskedPeriod[],
+): Promise<DueRow[]> {
+  if (periods.length === 0) return [];
+  const { rows } = await sql<DueRow>`
+    SELECT d.*, m.aggregation_type AS aggregation
+    FROM unnest(
+      ${periods.map(({ subscription_id }) => subscription_id)}::uuid[],
+      ${periods.map(({ cycle }) => cycle)}::integer[],
+      ${periods.map(({ inAdvanceOnly }) => inAdvanceOnly)}::boolean[]
+    ) AS asked (subscription_id, cycle, in_advance_only)
+    CROSS JOIN LATERAL (
+      SELECT * FROM dues WHERE organization_id = ${organizationId}::uuid
+        AND subscription_id = asked.subscription_id AND cycle = asked.cycle
+        AND (NOT asked.in_advance_only OR terms ->> 'timing' = 'in_advance') OFFSET 0
+    ) AS d
+    LEFT JOIN LATERAL (
+      SELECT aggregation_type FROM meters WHERE organization_id = d.organization_id AND id = d.meter_id LIMIT 1
+    ) AS m ON true
+    ORDER BY d.subscription_id, d.cycle, d.charge_id`.execute(db);
+  return rows;
+}
+
+/** What a line has settled of a due. */
+export interface SettledDue {
+  subscription_id: string;
+  cycle: number;
+  charge_id: string;
+  /** What all lines of the due add up to by now. */
+  billed: string;
+}
+
+/**
+ * Writes down what was settled of dues at a closing, each due once. Expects the rows of their subscriptions locked. The charge is
+ * compared so that its index, which leads to the dues of everybody on a plan, is no way to one of them.
+ */
+export async function updateDues(
+  transaction: Queries,
+  organizationId: string,
+  closing: number,
+  settled: readonly SettledDue[],
+): Promise<void> {
+  if (settled.length === 0) return;
+  await sql`
+    UPDATE dues d SET closing = ${closing}, billed = settled.billed, rebilling = false
+    FROM unnest(
+      ${settled.map(({ subscription_id }) => subscription_id)}::uuid[],
+      ${settled.map(({ cycle }) => cycle)}::integer[],
+      ${settled.map(({ charge_id }) => charge_id)}::uuid[],
+      ${settled.map(({ billed }) => billed)}::numeric[]
+    ) AS settled (subscription_id, cycle, charge_id, billed)
+    WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = settled.subscription_id
+      AND d.cycle = settled.cycle AND (d.charge_id = settled.charge_id) IS TRUE`.execute(transaction);
+}
+
+/**
+ * Lets the dues of an invoice be billed again by the next one of their subscription: what it billed counts no more. Expects the row
+ * of the subscription locked, and the invoice to be void.
+ */
+export async function rebillDues(transaction: Queries, organizationId: string, invoiceId: string): Promise<void> {
+  await sql`
+    WITH own AS (
+      SELECT subscription_id, cycle, charge_id, sum(amount) AS amount FROM invoice_lines
+      WHERE organization_id = ${organizationId}::uuid AND invoice_id = ${invoiceId}::uuid AND charge_id IS NOT NULL
+      GROUP BY subscription_id, cycle, charge_id
+    ), waiting AS (
+      UPDATE dues d SET billed = d.billed - own.amount, rebills = d.rebills + 1, rebilling = true
+      FROM own
+      WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = own.subscription_id
+        AND d.cycle = own.cycle AND d.charge_id = own.charge_id
+      RETURNING d.subscription_id, d.cycle, d.charge_id, d.rebills
+    )
+    UPDATE invoice_lines l SET rebilled = waiting.rebills
+    FROM waiting
+    WHERE l.organization_id = ${organizationId}::uuid AND l.invoice_id = ${invoiceId}::uuid
+      AND l.subscription_id = waiting.subscription_id AND l.cycle = waiting.cycle
+      AND l.charge_id = waiting.charge_id`.execute(transaction);
+}

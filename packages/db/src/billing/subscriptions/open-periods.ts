@@ -1,0 +1,300 @@
+// Brings subscriptions up to date with the time. What happens at a boundary is decided in pass-boundaries.ts; here it is read and
+// written for a whole chunk at once, in a few statements however many subscriptions and boundaries there are.
+
+import { newId } from '@weir/shared/ids';
+import { sql } from 'kysely';
+import type { Queries } from '../../page.ts';
+import type { BillingInterval } from '../../schema.ts';
+import { billMeters, releaseMeters, type MeterClaim } from './billed-meters.ts';
+import { Room } from './chunk-weight.ts';
+import { readDrafting } from '../drafting.ts';
+import { appendFeed, type NewFeedEvent } from '../feed.ts';
+import { findLateDues } from './late-events.ts';
+import {
+  draftData,
+  passBoundaries,
+  type ChargeOfPlan,
+  type NewInvoice,
+  type OpenedPeriod,
+  type Passage,
+  type PlanCharges,
+} from './pass-boundaries.ts';
+import { instantOf, PeriodCache, type SubscriptionRow } from './schedules.ts';
+
+/**
+ * Opens every period of these subscriptions that has begun, while there is `room`, and does in order all that happens at the
+ * boundaries before it: a trial ends, a change of plan takes place, a cancellation does. Writes periods, dues, the drafts of invoices (without lines:
+ * those are computed), billed meters and the feed. What is open already is left as it is, so doing it again changes nothing.
+ * Expects the rows of the subscriptions locked FOR UPDATE by the caller, and locks the feed, so nothing is locked after it.
+ */
+export async function openPeriods(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionIds: readonly string[],
+  room = new Room(),
+): Promise<void> {
+  const events = await bringUpToDate(transaction, organizationId, subscriptionIds, room);
+  if (events.length > 0) await appendFeed(transaction, organizationId, events);
+}
+
+/** The same, but for the feed: returns what the caller has to append to it at the end of the transaction. */
+export async function bringUpToDate(
+  transaction: Queries,
+  organizationId: string,
+  subscriptionIds: readonly string[],
+  room: Room,
+): Promise<NewFeedEvent[]> {
+  const drafting = await readDrafting(transaction, organizationId);
+  const { now } = drafting;
+  const rows = await readSubscriptions(transaction, organizationId, subscriptionIds);
+  const behind = rows.filter((row) => row.status !== 'CANCELED' && instantOf(row.current_period_end) <= now);
+  const stray = rows.filter((row) => !behind.includes(row) && isStray(row));
+  if (behind.length === 0 && stray.length === 0) return [];
+  const plans = await readPlans(transaction, organizationId, behind);
+  const withArrears = await findArrears(transaction, organizationId, behind);
+  const periods = new PeriodCache();
+  const passages = [...behind, ...stray].flatMap((row) => {
+    // What there is no room for is left as it is.
+    if (!room.isLeft) return [];
+    return [passBoundaries(row, { ...drafting, plans, hasArrears: withArrears.has(row.id), periods, room })];
+  });
+  await addInvoicesOfLateDues(transaction, organizationId, passages);
+  await insertPeriods(transaction, organizationId, passages);
+  await insertDues(transaction, organizationId, passages);
+  await updateSubscriptions(transaction, organizationId, passages);
+  const ids = await insertInvoices(
+    transaction,
+    organizationId,
+    passages.flatMap(({ invoices }) => invoices),
+  );
+  await billOpened(transaction, organizationId, passages);
+  return passages.flatMap(({ events, invoices }) => {
+    const drafts = invoices.map((invoice) => {
+      return {
+        cycle: invoice.cycle,
+        type: 'invoice.created' as const,
+        data: draftData(ids.get(invoice) ?? '', invoice, drafting),
+      };
+    });
+    // What a boundary does to the subscription comes before the draft of it.
+    const told = [...events, ...drafts].sort((one, other) => one.cycle - other.cycle);
+    return told.map(({ type, data }) => ({ type, actor: 'weir', data }));
+  });
+}
+
+/** Whether the run would look at it again and again, with nothing to do. */
+function isStray({ status, run_at, current_period_end }: SubscriptionRow): boolean {
+  return run_at !== (status === 'CANCELED' ? null : current_period_end);
+}
+
+async function readSubscriptions(transaction: Queries, organizationId: string, ids: readonly string[]) {
+  return await transaction
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where(sql<boolean>`id = ANY(${ids}::uuid[])`)
+    .orderBy('id')
+    .execute();
+}
+
+/** The plans that these subscriptions are on, or go over to. */
+export async function readPlans(
+  transaction: Queries,
+  organizationId: string,
+  rows: readonly SubscriptionRow[],
+): Promise<Map<string, PlanCharges>> {
+  const ids = new Set(rows.flatMap(({ plan_id, pending_plan_id }) => [plan_id, pending_plan_id]));
+  ids.delete(null);
+  const { rows: found } = await sql<{
+    plan_id: string;
+    billing_interval: BillingInterval;
+    id: string | null;
+    meter_id: string | null;
+    is_in_advance: boolean;
+    bytes: number;
+    effective_from: string;
+    ended_at: string | null;
+  }>`
+    SELECT plans.id AS plan_id, plans.billing_interval, charges.id, charges.meter_id, charges.effective_from, charges.ended_at,
+      octet_length(charges.terms::text) AS bytes,
+      charges.type = 'FIXED' AND charges.terms ->> 'timing' = 'in_advance' AS is_in_advance
+    FROM plans LEFT JOIN charges ON charges.organization_id = plans.organization_id AND charges.plan_id = plans.id
+    WHERE plans.organization_id = ${organizationId} AND plans.id = ANY(${[...ids]}::uuid[])`.execute(transaction);
+  const plans = new Map<string, PlanCharges & { charges: ChargeOfPlan[] }>();
+  for (const { plan_id, billing_interval, id, effective_from, ended_at, ...charge } of found) {
+    const plan = plans.get(plan_id) ?? { billing_interval, charges: [] };
+    plans.set(plan_id, plan);
+    if (id === null) continue;
+    const [from, end] = [instantOf(effective_from), ended_at === null ? null : instantOf(ended_at)];
+    plan.charges.push({ ...charge, id, effective_from: from, ended_at: end });
+  }
+  return plans;
+}
+
+/** Which of these have dues in their open period that are billed at its end. */
+export async function findArrears(
+  transaction: Queries,
+  organizationId: string,
+  rows: readonly SubscriptionRow[],
+): Promise<Set<string>> {
+  const { rows: found } = await sql<{ subscription_id: string }>`
+    SELECT DISTINCT dues.subscription_id
+    FROM unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ cycle }) => cycle)}::integer[]) AS open (id, cycle)
+    JOIN dues ON dues.organization_id = ${organizationId} AND dues.subscription_id = open.id AND dues.cycle = open.cycle
+    WHERE dues.meter_id IS NOT NULL OR dues.terms ->> 'timing' = 'in_arrears'`.execute(transaction);
+  return new Set(found.map(({ subscription_id }) => subscription_id));
+}
+
+/** Late changes go onto whatever draft there is; only where there is none, one is made for them. */
+async function addInvoicesOfLateDues(
+  transaction: Queries,
+  organizationId: string,
+  passages: readonly Passage[],
+): Promise<void> {
+  const candidates = new Map<string, Passage>();
+  for (const passage of passages)
+    if (passage.invoices.length === 0 && passage.withoutLines.length > 0)
+      candidates.set(passage.subscription.id, passage);
+  for (const id of await findLateWithoutDraft(transaction, organizationId, [...candidates.keys()])) {
+    const passage = candidates.get(id);
+    passage?.invoices.push(...passage.withoutLines.slice(0, 1));
+  }
+}
+
+/** Those of these subscriptions with late changes that wait, and no draft that takes them. */
+export async function findLateWithoutDraft(
+  transaction: Queries,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const late = await findLateDues(transaction, organizationId, ids, null);
+  const found = new Set(late.map(({ subscription_id }) => subscription_id));
+  if (found.size === 0) return found;
+  const drafts = await transaction
+    .selectFrom('invoices')
+    .select('subscription_id')
+    .where('organization_id', '=', organizationId)
+    .where('subscription_id', 'in', [...found])
+    .where('status', '=', 'DRAFT')
+    .execute();
+  for (const { subscription_id } of drafts) found.delete(subscription_id);
+  return found;
+}
+
+async function insertPeriods(
+  transaction: Queries,
+  organizationId: string,
+  passages: readonly Passage[],
+): Promise<void> {
+  const periods = ofPassages(passages);
+  if (periods.length === 0) return;
+  await sql`
+    INSERT INTO subscription_periods (organization_id, subscription_id, cycle, plan_id, period_start, period_end,
+      days_in_force, days_in_period)
+    SELECT ${organizationId}::uuid, * FROM unnest(
+      ${periods.map(({ subscription }) => subscription.id)}::uuid[],
+      ${periods.map(({ period }) => period.cycle)}::integer[],
+      ${periods.map(({ period }) => period.plan_id)}::uuid[],
+      ${periods.map(({ period }) => period.period_start)}::timestamptz[],
+      ${periods.map(({ period }) => period.period_end)}::timestamptz[],
+      ${periods.map(({ period }) => period.days?.inForce ?? null)}::integer[],
+      ${periods.map(({ period }) => period.days?.inPeriod ?? null)}::integer[])`.execute(transaction);
+}
+
+/** Each due takes its copy of the charge from Postgres itself. */
+async function insertDues(transaction: Queries, organizationId: string, passages: readonly Passage[]): Promise<void> {
+  const dues = ofPassages(passages).flatMap(({ subscription, period }) =>
+    period.charges.map(({ id }) => ({ subscription_id: subscription.id, cycle: period.cycle, charge_id: id })),
+  );
+  if (dues.length === 0) return;
+  await sql`
+    INSERT INTO dues (organization_id, subscription_id, cycle, charge_id, display_name, terms, meter_id,
+      customer_external_id, period_start, period_end, days_in_force, days_in_period)
+    SELECT ${organizationId}::uuid, due.subscription_id, due.cycle, due.charge_id, charges.display_name, charges.terms,
+      charges.meter_id, subscriptions.customer_external_id, period.period_start, period.period_end,
+      period.days_in_force, period.days_in_period
+    FROM unnest(
+      ${dues.map(({ subscription_id }) => subscription_id)}::uuid[],
+      ${dues.map(({ cycle }) => cycle)}::integer[],
+      ${dues.map(({ charge_id }) => charge_id)}::uuid[]) AS due (subscription_id, cycle, charge_id)
+    JOIN charges ON charges.organization_id = ${organizationId} AND charges.id = due.charge_id
+    JOIN subscriptions ON subscriptions.organization_id = ${organizationId} AND subscriptions.id = due.subscription_id
+    JOIN subscription_periods AS period ON period.organization_id = ${organizationId}
+      AND period.subscription_id = due.subscription_id AND period.cycle = due.cycle`.execute(transaction);
+}
+
+function ofPassages(passages: readonly Passage[]): { subscription: SubscriptionRow; period: OpenedPeriod }[] {
+  return passages.flatMap(({ subscription, periods }) => periods.map((period) => ({ subscription, period })));
+}
+
+/** Inserts drafts, and returns their ids. Those of one subscription rise with their cycles, so that lists by id are in order. */
+export async function insertInvoices(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly NewInvoice[],
+): Promise<Map<NewInvoice, string>> {
+  if (invoices.length === 0) return new Map();
+  const ids = invoices.map(() => newId()).sort();
+  await sql`
+    INSERT INTO invoices (organization_id, kind, status, id, subscription_id, customer_id, cycle, currency, period_start,
+      period_end, finalizes_at, run_at)
+    SELECT ${organizationId}::uuid, 'SUBSCRIPTION', 'DRAFT', draft.*, draft.finalizes_at FROM unnest(
+      ${ids}::uuid[],
+      ${invoices.map(({ subscription_id }) => subscription_id)}::uuid[],
+      ${invoices.map(({ customer_id }) => customer_id)}::uuid[],
+      ${invoices.map(({ cycle }) => cycle)}::integer[],
+      ${invoices.map(({ currency }) => currency)}::text[],
+      ${invoices.map(({ period_start }) => period_start)}::timestamptz[],
+      ${invoices.map(({ period_end }) => period_end)}::timestamptz[],
+      ${invoices.map(({ finalizes_at }) => finalizes_at)}::timestamptz[])
+      AS draft (id, subscription_id, customer_id, cycle, currency, period_start, period_end, finalizes_at)
+  `.execute(transaction);
+  return new Map(invoices.map((invoice, index) => [invoice, ids[index] ?? '']));
+}
+
+async function updateSubscriptions(
+  transaction: Queries,
+  organizationId: string,
+  passages: readonly Passage[],
+): Promise<void> {
+  const rows = passages.map(({ subscription }) => subscription);
+  const column = <Column extends keyof SubscriptionRow>(name: Column): SubscriptionRow[Column][] =>
+    rows.map((row) => row[name]);
+  await sql`
+    UPDATE subscriptions SET status = after.status, plan_id = after.plan_id, pending_plan_id = after.pending_plan_id,
+      billing_interval = after.billing_interval, anchor = after.anchor, anchor_at = after.anchor_at,
+      anchor_cycle = after.anchor_cycle, cycle = after.cycle, current_period_start = after.current_period_start,
+      current_period_end = after.current_period_end, ended_at = after.ended_at, run_at = after.run_at, run_error = NULL
+    FROM unnest(${column('id')}::uuid[], ${column('status')}::text[], ${column('plan_id')}::uuid[],
+      ${column('pending_plan_id')}::uuid[], ${column('billing_interval')}::text[], ${column('anchor')}::date[],
+      ${column('anchor_at')}::timestamptz[], ${column('anchor_cycle')}::integer[], ${column('cycle')}::integer[],
+      ${column('current_period_start')}::timestamptz[], ${column('current_period_end')}::timestamptz[],
+      ${column('ended_at')}::timestamptz[], ${column('run_at')}::timestamptz[])
+      AS after (id, status, plan_id, pending_plan_id, billing_interval, anchor, anchor_at, anchor_cycle, cycle,
+        current_period_start, current_period_end, ended_at, run_at)
+    WHERE subscriptions.organization_id = ${organizationId} AND subscriptions.id = after.id`.execute(transaction);
+}
+
+/** Meters of charges that are new go on being billed, and those of charges that ended are let go. */
+async function billOpened(transaction: Queries, organizationId: string, passages: readonly Passage[]): Promise<void> {
+  const claims = new Map<string, MeterClaim>();
+  for (const { subscription, period } of ofPassages(passages)) {
+    for (const { meter_id } of period.charges) {
+      const key = `${subscription.id} ${meter_id}`;
+      if (meter_id === null || claims.has(key)) continue;
+      const { id: subscription_id, customer_external_id } = subscription;
+      claims.set(key, { meter_id, customer_external_id, subscription_id, from: period.period_start });
+    }
+  }
+  const [refused] = await billMeters(transaction, organizationId, [...claims.values()]);
+  if (refused !== undefined) {
+    const { subscription_id, meter_id } = refused;
+    throw new Error(`subscription ${subscription_id} cannot bill meter ${meter_id}: another one does`);
+  }
+  await releaseMeters(
+    transaction,
+    organizationId,
+    passages.map(({ subscription }) => subscription.id),
+  );
+}

@@ -1,0 +1,217 @@
+// What happens to one subscription at each of its boundaries that has passed. Nothing is read or written here: open-periods.ts
+// reads what this asks for, and writes what it returns.
+
+import { dateOf } from '@weir/rating/local-date';
+import type { Days } from '@weir/rating/rate';
+import { isoOf, type Micros } from '@weir/shared/instant';
+import type { BillingInterval } from '../../schema.ts';
+import { ROW_BYTES, type Room } from './chunk-weight.ts';
+import { graceEnd, type Drafting } from '../drafting.ts';
+import { instantOf, type PeriodCache, type SubscriptionRow } from './schedules.ts';
+
+/** What an opening has to know of a charge. */
+export interface ChargeOfPlan {
+  id: string;
+  meter_id: string | null;
+  /** Whether the invoice of the boundary where the period begins has it. */
+  is_in_advance: boolean;
+  /** Of its terms, as text. */
+  bytes: number;
+  effective_from: Micros;
+  /** Null: it has no end. */
+  ended_at: Micros | null;
+}
+
+/** What an opening has to know of a plan. */
+export interface PlanCharges {
+  billing_interval: BillingInterval;
+  /** All that there are, also those that ended and those that are to come. */
+  charges: readonly ChargeOfPlan[];
+}
+
+export interface BoundaryFacts extends Drafting {
+  plans: ReadonlyMap<string, PlanCharges>;
+  /** Whether the open period has dues that are billed at its end. */
+  hasArrears: boolean;
+  periods: PeriodCache;
+  /** Shared by all subscriptions of a transaction: where it is used up, the next transaction goes on. */
+  room: Room;
+}
+
+export interface OpenedPeriod {
+  cycle: number;
+  plan_id: string;
+  period_start: string;
+  period_end: string;
+  days: Days | null;
+  charges: readonly ChargeOfPlan[];
+}
+
+/** A draft that is to be made. Where nobody but a person finalizes it, `finalizes_at` says when it could have been. */
+export interface NewInvoice {
+  subscription_id: string;
+  customer_id: string;
+  currency: string;
+  cycle: number;
+  period_start: string;
+  period_end: string;
+  finalizes_at: string;
+}
+
+/** One thing to tell in the feed, and the boundary that it belongs to. */
+interface BoundaryEvent {
+  cycle: number;
+  type: 'subscription.activated' | 'subscription.changed' | 'subscription.canceled' | 'invoice.created';
+  data: Record<string, unknown>;
+}
+
+export interface Passage {
+  /** As it is afterwards. */
+  subscription: SubscriptionRow;
+  periods: OpenedPeriod[];
+  invoices: NewInvoice[];
+  /** Boundaries with nothing to bill, but for late changes. */
+  withoutLines: NewInvoice[];
+  events: BoundaryEvent[];
+}
+
+/**
+ * Takes a subscription over every boundary up to now, while there is room. Without one, it is returned as it was, with nothing else.
+ */
+export function passBoundaries(before: SubscriptionRow, facts: BoundaryFacts): Passage {
+  const subscription = { ...before };
+  const passage: Passage = { subscription, periods: [], invoices: [], withoutLines: [], events: [] };
+  let { hasArrears } = facts;
+  while (
+    facts.room.isLeft &&
+    subscription.status !== 'CANCELED' &&
+    instantOf(subscription.current_period_end) <= facts.now
+  ) {
+    const opened = passBoundary(passage, { ...facts, hasArrears });
+    facts.room.take(weightOf(opened));
+    hasArrears = opened?.charges.some(({ is_in_advance }) => !is_in_advance) ?? false;
+  }
+  subscription.run_at = subscription.status === 'CANCELED' ? null : subscription.current_period_end;
+  return passage;
+}
+
+function weightOf(opened: OpenedPeriod | undefined): number {
+  const dues = opened?.charges ?? [];
+  return dues.reduce((sum, { bytes }) => sum + bytes + ROW_BYTES, ROW_BYTES);
+}
+
+function passBoundary(passage: Passage, facts: BoundaryFacts): OpenedPeriod | undefined {
+  const { subscription: row, events } = passage;
+  const at = row.current_period_end;
+  const isFirst = row.cycle === null;
+  const cycle = nextCycleOf(row);
+  const invoice = newInvoice(row, { cycle, start: isFirst ? at : row.current_period_start, end: at, ...facts });
+  if (row.cancel_at_period_end) {
+    end(row, at);
+    if (!isFirst) (facts.hasArrears ? passage.invoices : passage.withoutLines).push(invoice);
+    events.push({ cycle, type: 'subscription.canceled', data: subscriptionData(row) });
+    return undefined;
+  }
+  const hasChanged = row.pending_plan_id !== null;
+  if (row.pending_plan_id !== null) goOver(row, planOf(facts.plans, row.pending_plan_id).billing_interval);
+  const opened = openPeriod(row, cycle, facts);
+  passage.periods.push(opened);
+  const hasLines = facts.hasArrears || opened.charges.some(({ is_in_advance }) => is_in_advance);
+  if (hasLines) passage.invoices.push(invoice);
+  else if (!isFirst) passage.withoutLines.push(invoice);
+  if (isFirst) events.push({ cycle, type: 'subscription.activated', data: subscriptionData(row) });
+  if (hasChanged) events.push({ cycle, type: 'subscription.changed', data: subscriptionData(row) });
+  return opened;
+}
+
+/** From here on nothing of it is billed but what is due already. */
+function end(row: SubscriptionRow, at: string): void {
+  row.status = 'CANCELED';
+  row.ended_at = at;
+  row.pending_plan_id = null;
+}
+
+/** Puts its pending plan in force from the end of its period on. Another interval begins with another anchor. */
+export function goOver(row: SubscriptionRow, interval: BillingInterval): void {
+  row.plan_id = row.pending_plan_id ?? row.plan_id;
+  row.pending_plan_id = null;
+  if (interval === row.billing_interval) return;
+  row.billing_interval = interval;
+  row.anchor = dateOf(row.time_zone, instantOf(row.current_period_end));
+  row.anchor_at = row.current_period_end;
+  row.anchor_cycle = nextCycleOf(row);
+}
+
+/** The boundary at the end of the open period, counted. */
+export function nextCycleOf({ cycle, anchor_cycle }: SubscriptionRow): number {
+  return cycle === null ? anchor_cycle : cycle + 1;
+}
+
+function openPeriod(row: SubscriptionRow, cycle: number, { plans, periods }: BoundaryFacts): OpenedPeriod {
+  const { start, end, days } = periods.periodOf(row, cycle, instantOf(row.current_period_end));
+  row.current_period_start = isoOf(start);
+  row.current_period_end = isoOf(end);
+  row.cycle = cycle;
+  if (row.status === 'TRIAL') row.status = 'ACTIVE';
+  // Those that are in force when the period begins, and not when somebody gets to open it: a run that comes late changes nothing.
+  const at = Math.max(start, instantOf(row.created_at));
+  const charges = planOf(plans, row.plan_id).charges.filter(
+    ({ effective_from, ended_at }) => effective_from <= at && (ended_at === null || ended_at > at),
+  );
+  const { plan_id, current_period_start: period_start, current_period_end: period_end } = row;
+  return { cycle, plan_id, period_start, period_end, days, charges };
+}
+
+function planOf(plans: BoundaryFacts['plans'], id: string): PlanCharges {
+  const plan = plans.get(id);
+  if (plan === undefined) throw new Error(`the plan ${id} of a subscription was not read`);
+  return plan;
+}
+
+/** The draft of a boundary. */
+export function newInvoice(
+  { id, customer_id, currency }: SubscriptionRow,
+  {
+    cycle,
+    start,
+    end,
+    ...drafting
+  }: { cycle: number; start: string; end: string } & Pick<Drafting, 'now' | 'graceHours'>,
+): NewInvoice {
+  return {
+    subscription_id: id,
+    customer_id,
+    currency,
+    cycle,
+    period_start: start,
+    period_end: end,
+    finalizes_at: graceEnd(end, drafting),
+  };
+}
+
+/** What the feed says of a subscription. */
+export function subscriptionData(row: SubscriptionRow): Record<string, unknown> {
+  return {
+    id: row.id,
+    external_id: row.external_id,
+    customer_id: row.customer_id,
+    plan_id: row.plan_id,
+    pending_plan_id: row.pending_plan_id,
+    status: row.status,
+    cycle: row.cycle,
+    current_period_start: row.current_period_start,
+    current_period_end: row.current_period_end,
+    cancel_at_period_end: row.cancel_at_period_end,
+    canceled_at: row.canceled_at,
+    ended_at: row.ended_at,
+  };
+}
+
+/** What the feed says of a draft. */
+export function draftData(
+  id: string,
+  invoice: NewInvoice,
+  { isManual }: Pick<Drafting, 'isManual'>,
+): Record<string, unknown> {
+  return { id, kind: 'SUBSCRIPTION', status: 'DRAFT', ...invoice, ...(isManual && { finalizes_at: null }) };
+}

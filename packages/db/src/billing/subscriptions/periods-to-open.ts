@@ -1,0 +1,20 @@
+import { cycleAt } from '@weir/rating/periods';
+import { instantOf, scheduleOf, type Anchored } from './schedules.ts';
+import type { SubscriptionStatus } from '../tables.ts';
+
+/** What of a subscription says how far it is behind. */
+export interface Opening extends Anchored {
+  status: SubscriptionStatus;
+  cycle: number | null;
+  current_period_end: string;
+  cancel_at_period_end: boolean;
+  /** Of billing (ISO 8601). */
+  now: string;
+}
+
+/** How many periods have begun that are not opened yet, as its plan is now. */
+export function countPeriodsToOpen(row: Opening): number {
+  const now = instantOf(row.now);
+  if (row.status === 'CANCELED' || row.cancel_at_period_end || instantOf(row.current_period_end) > now) return 0;
+  return cycleAt(scheduleOf(row), now) - (row.cycle ?? row.anchor_cycle - 1);
+}

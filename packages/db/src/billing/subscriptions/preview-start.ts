@@ -1,0 +1,81 @@
+// What a subscription would begin with: how many periods have begun by now, and how many invoices are made of them. The boundaries are
+// passed by the code that opens periods, and nothing is written.
+
+import type { Queries } from '../../page.ts';
+import { isoOf } from '@weir/shared/instant';
+import { Room } from './chunk-weight.ts';
+import { graceEnd, readDrafting } from '../drafting.ts';
+import { readPlans } from './open-periods.ts';
+import { passBoundaries } from './pass-boundaries.ts';
+import { PeriodCache, type SubscriptionRow } from './schedules.ts';
+import type { NewSubscription } from './subscriptions.ts';
+import type { SubscriptionStatus } from '../tables.ts';
+
+export interface StartPreview {
+  status: SubscriptionStatus;
+  /** In which its periods are counted. */
+  time_zone: string;
+  /** Periods that have begun, the open one among them. */
+  periods: number;
+  /** What is made of them, each as a draft at first. */
+  invoices: number;
+  /** The first and the last of these periods' ends; null where no invoice is made. */
+  first_period_end: string | null;
+  last_period_end: string | null;
+  /** When they are finalized, if it is made now; null where no invoice is made, and where only people finalize. */
+  finalizes_at: string | null;
+  current_period_start: string;
+  current_period_end: string;
+}
+
+/** Expects a start that may be. */
+export async function previewStart(
+  db: Queries,
+  organizationId: string,
+  subscription: Omit<NewSubscription, 'id' | 'external_id'>,
+): Promise<StartPreview> {
+  const drafting = await readDrafting(db, organizationId);
+  const now = isoOf(drafting.now);
+  const { start_at, trial_end_at } = subscription;
+  const begins_at = trial_end_at ?? start_at;
+  const row: SubscriptionRow = {
+    ...subscription,
+    ...NOTHING_YET,
+    organization_id: organizationId,
+    status: trial_end_at === null ? 'ACTIVE' : 'TRIAL',
+    anchor_at: begins_at,
+    current_period_start: start_at,
+    current_period_end: begins_at,
+    created_at: now,
+  };
+  const plans = await readPlans(db, organizationId, [row]);
+  const facts = { ...drafting, plans, hasArrears: false, periods: new PeriodCache(), room: new Room() };
+  const { subscription: after, periods, invoices } = passBoundaries(row, facts);
+  const [first, last] = [invoices[0], invoices.at(-1)];
+  return {
+    status: after.status,
+    time_zone: after.time_zone,
+    periods: periods.length,
+    invoices: invoices.length,
+    first_period_end: first?.period_end ?? null,
+    last_period_end: last?.period_end ?? null,
+    finalizes_at: last === undefined || drafting.isManual ? null : graceEnd(now, drafting),
+    current_period_start: after.current_period_start,
+    current_period_end: after.current_period_end,
+  };
+}
+
+const NOTHING_YET = {
+  id: '',
+  external_id: null,
+  pending_plan_id: null,
+  anchor_cycle: 0,
+  cycle: null,
+  cancel_at_period_end: false,
+  cancel_reason: null,
+  canceled_at: null,
+  ended_at: null,
+  run_at: null,
+  run_error: null,
+  closing: '0',
+} as const;

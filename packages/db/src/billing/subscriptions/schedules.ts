@@ -1,0 +1,68 @@
+// When the periods of a subscription begin and end, by what its row says.
+
+import { boundary, type Schedule } from '@weir/rating/periods';
+import { daysOf } from '@weir/rating/proration';
+import type { Days } from '@weir/rating/rate';
+import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import type { Selectable } from 'kysely';
+import type { Tables } from '../../schema.ts';
+
+/** A row of subscriptions. */
+export type SubscriptionRow = Selectable<Tables['subscriptions']>;
+
+/** What of a row its boundaries are counted by. */
+export type Anchored = Pick<
+  SubscriptionRow,
+  'time_zone' | 'billing_interval' | 'billing_alignment' | 'anchor' | 'anchor_at' | 'anchor_cycle'
+>;
+
+/** One period before it is opened. */
+export interface Period {
+  cycle: number;
+  start: Micros;
+  end: Micros;
+  /** Local dates in force, of those of the whole period; null where it is whole. */
+  days: Days | null;
+}
+
+/** An instant of Postgres as a number. */
+export function instantOf(text: string): Micros {
+  const instant = parseInstant(text);
+  if ('problem' in instant) throw new Error(`Postgres gave ${text} for an instant`);
+  return microsOf(instant);
+}
+
+/** By what the boundaries of a subscription are counted. */
+export function scheduleOf(row: Anchored): Schedule {
+  return {
+    timeZone: row.time_zone,
+    interval: row.billing_interval,
+    alignment: row.billing_alignment,
+    anchor: row.anchor,
+    firstInstant: instantOf(row.anchor_at),
+    firstCycle: row.anchor_cycle,
+  };
+}
+
+/** Finds periods, and keeps their boundaries: subscriptions of one chunk mostly share them, and zones are slow to ask. */
+export class PeriodCache {
+  readonly #boundaries = new Map<string, Micros>();
+
+  periodOf(row: Anchored, cycle: number, start: Micros): Period {
+    const schedule = scheduleOf(row);
+    const end = this.#boundaryOf(schedule, cycle + 1);
+    // Only the first after an anchor can be a part of one.
+    const days = cycle === schedule.firstCycle ? daysOf(schedule, cycle, { start, end, endDateCounts: false }) : null;
+    return { cycle, start, end, days };
+  }
+
+  #boundaryOf(schedule: Schedule, cycle: number): Micros {
+    const { timeZone, interval, alignment, anchor, firstCycle } = schedule;
+    const key = `${timeZone} ${interval} ${alignment} ${anchor} ${cycle - firstCycle}`;
+    const known = this.#boundaries.get(key);
+    if (known !== undefined) return known;
+    const at = boundary(schedule, cycle);
+    this.#boundaries.set(key, at);
+    return at;
+  }
+}

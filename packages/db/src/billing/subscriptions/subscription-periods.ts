@@ -1,0 +1,70 @@
+import { formatDays } from '@weir/rating/proration';
+import { isoOf, type Micros } from '@weir/shared/instant';
+import { sql } from 'kysely';
+import type { Queries } from '../../page.ts';
+import { goOver, nextCycleOf } from './pass-boundaries.ts';
+import { instantOf, PeriodCache, type SubscriptionRow } from './schedules.ts';
+
+/** A period as it is answered. */
+export interface SubscriptionPeriod {
+  cycle: number;
+  period_start: string;
+  period_end: string;
+  /** `22/31`: the local dates in force, of those of the whole period; null where it is whole. */
+  days: string | null;
+}
+
+/**
+ * The periods of a subscription, oldest first: those that were opened, the one that holds this instant, and `count` after it as
+ * they are to be. There is none after its end. Returns nothing where there is no such subscription.
+ */
+export async function listPeriods(
+  db: Queries,
+  organizationId: string,
+  { id, count }: { id: string; count: number },
+): Promise<SubscriptionPeriod[] | undefined> {
+  const found = await db
+    .selectFrom('subscriptions')
+    .leftJoin('plans as pending', (join) =>
+      join
+        .onRef('pending.organization_id', '=', 'subscriptions.organization_id')
+        .onRef('pending.id', '=', 'subscriptions.pending_plan_id'),
+    )
+    .selectAll('subscriptions')
+    .select(['pending.billing_interval as pending_interval', sql<string>`billing_now()`.as('now')])
+    .where('subscriptions.organization_id', '=', organizationId)
+    .where('subscriptions.id', '=', id)
+    .executeTakeFirst();
+  if (found === undefined) return undefined;
+  const { now, pending_interval, ...row } = found;
+  const opened = await db
+    .selectFrom('subscription_periods')
+    .select([
+      'cycle',
+      'period_start',
+      'period_end',
+      sql<string | null>`days_in_force || '/' || days_in_period`.as('days'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('subscription_id', '=', id)
+    .orderBy('cycle')
+    .execute();
+  if (row.status === 'CANCELED' || row.cancel_at_period_end) return opened;
+  if (pending_interval !== null) goOver(row, pending_interval);
+  return [...opened, ...periodsAfter(row, instantOf(now), count)];
+}
+
+/** What follows the open period: whatever has begun since, which the run has yet to open, and `count` that have not. */
+function periodsAfter(row: SubscriptionRow, now: Micros, count: number): SubscriptionPeriod[] {
+  const periods = new PeriodCache();
+  const after: SubscriptionPeriod[] = [];
+  let [start, left] = [instantOf(row.current_period_end), count];
+  for (let cycle = nextCycleOf(row); start <= now || left > 0; cycle++) {
+    const { end, days } = periods.periodOf(row, cycle, start);
+    const text = days === null ? null : formatDays(days);
+    after.push({ cycle, period_start: isoOf(start), period_end: isoOf(end), days: text });
+    if (start > now) left -= 1;
+    start = end;
+  }
+  return after;
+}

@@ -1,0 +1,289 @@
+import { sql } from 'kysely';
+import { selectPage, type Page, type PageOf, type Queries } from '../../page.ts';
+import type { BillingInterval } from '../../schema.ts';
+import { countPeriodsToOpen, type Opening } from './periods-to-open.ts';
+import type { SubscriptionRow } from './schedules.ts';
+import type { BillingAlignment, SubscriptionStatus } from '../tables.ts';
+
+/** A subscription as it is answered. Times are ISO 8601 UTC. */
+export interface Subscription {
+  id: string;
+  external_id: string | null;
+  customer_id: string;
+  customer_external_id: string;
+  plan_id: string;
+  plan_name: string;
+  /** What it goes over to at the end of the period; null: it stays on its plan. */
+  pending_plan_id: string | null;
+  status: SubscriptionStatus;
+  start_date: string;
+  trial_end_date: string | null;
+  time_zone: string;
+  currency: string;
+  billing_interval: BillingInterval;
+  billing_alignment: BillingAlignment;
+  /** Null in a trial. */
+  cycle: number | null;
+  /** How many of its periods have begun and are not opened yet. */
+  periods_to_open: number;
+  current_period_start: string;
+  current_period_end: string;
+  cancel_at_period_end: boolean;
+  cancel_reason: string | null;
+  /** When its end was asked for. */
+  canceled_at: string | null;
+  /** When it ends or ended. */
+  ended_at: string | null;
+  created_at: string;
+}
+
+/** Which subscriptions to list. */
+export interface SubscriptionFilter {
+  customerId?: string | undefined;
+  planId?: string | undefined;
+  status?: SubscriptionStatus | undefined;
+}
+
+/** What a subscription is made of. */
+export interface NewSubscription {
+  id: string;
+  external_id: string | null;
+  customer_id: string;
+  customer_external_id: string;
+  plan_id: string;
+  time_zone: string;
+  currency: string;
+  billing_interval: BillingInterval;
+  billing_alignment: BillingAlignment;
+  start_at: string;
+  trial_end_at: string | null;
+  /** The local date on which its period 0 begins. */
+  anchor: string;
+}
+
+/** From its end on it is CANCELED, also before the run has been there. */
+const status = sql<SubscriptionStatus>`CASE WHEN subscriptions.ended_at <= billing_now() THEN 'CANCELED'
+  ELSE subscriptions.status END`;
+
+function selectSubscriptions(db: Queries, organizationId: string) {
+  return db
+    .selectFrom('subscriptions')
+    .innerJoin('plans', (join) =>
+      join
+        .onRef('plans.organization_id', '=', 'subscriptions.organization_id')
+        .onRef('plans.id', '=', 'subscriptions.plan_id'),
+    )
+    .select([
+      'subscriptions.id',
+      'subscriptions.external_id',
+      'subscriptions.customer_id',
+      'subscriptions.customer_external_id',
+      'subscriptions.plan_id',
+      'plans.name as plan_name',
+      'subscriptions.pending_plan_id',
+      status.as('status'),
+      'subscriptions.start_at as start_date',
+      'subscriptions.trial_end_at as trial_end_date',
+      'subscriptions.time_zone',
+      'subscriptions.currency',
+      'subscriptions.billing_interval',
+      'subscriptions.billing_alignment',
+      'subscriptions.cycle',
+      'subscriptions.current_period_start',
+      'subscriptions.current_period_end',
+      'subscriptions.cancel_at_period_end',
+      'subscriptions.cancel_reason',
+      'subscriptions.canceled_at',
+      'subscriptions.ended_at',
+      'subscriptions.created_at',
+      'subscriptions.anchor',
+      'subscriptions.anchor_at',
+      'subscriptions.anchor_cycle',
+      sql<string>`billing_now()`.as('now'),
+    ])
+    .where('subscriptions.organization_id', '=', organizationId);
+}
+
+/** Those that match all that is given, newest first. */
+export async function listSubscriptions(
+  db: Queries,
+  organizationId: string,
+  { customerId, planId, status: wanted }: SubscriptionFilter,
+  page: Page,
+): Promise<PageOf<Subscription>> {
+  let query = selectSubscriptions(db, organizationId);
+  if (customerId !== undefined) query = query.where('subscriptions.customer_id', '=', customerId);
+  if (planId !== undefined) query = query.where('subscriptions.plan_id', '=', planId);
+  if (wanted !== undefined) query = query.where(status, '=', wanted);
+  const { rows, ...counted } = await selectPage(query.orderBy('subscriptions.id', 'desc'), page);
+  return { ...counted, rows: rows.map(subscriptionOf) };
+}
+
+export async function findSubscription(
+  db: Queries,
+  organizationId: string,
+  id: string,
+): Promise<Subscription | undefined> {
+  const row = await selectSubscriptions(db, organizationId).where('subscriptions.id', '=', id).executeTakeFirst();
+  return row && subscriptionOf(row);
+}
+
+function subscriptionOf(row: Opening & Omit<Subscription, 'periods_to_open'>): Subscription {
+  const { anchor: _, anchor_at: __, anchor_cycle: ___, now: ____, ...subscription } = row;
+  return { ...subscription, periods_to_open: countPeriodsToOpen(row) };
+}
+
+/** Whether a boundary of it is past that nobody has passed yet. */
+export async function isBehind(transaction: Queries, row: SubscriptionRow): Promise<boolean> {
+  const { rows } = await sql<{ is_behind: boolean }>`
+    SELECT ${row.current_period_end}::timestamptz <= billing_now() AS is_behind`.execute(transaction);
+  return rows[0]?.is_behind ?? false;
+}
+
+/** The id of the subscription with this external_id. */
+export async function findSubscriptionId(
+  db: Queries,
+  organizationId: string,
+  externalId: string,
+): Promise<string | undefined> {
+  const found = await db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst();
+  return found?.id;
+}
+
+/** The row, held until this transaction ends. Nothing of billing is locked before it but other subscriptions with a smaller id. */
+export async function lockSubscription(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+): Promise<SubscriptionRow | undefined> {
+  return await transaction
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** The subscriptions of a customer at whose boundaries the run has not been yet, held until this transaction ends. */
+export async function lockSubscriptionsBehind(
+  transaction: Queries,
+  organizationId: string,
+  customerId: string,
+): Promise<string[]> {
+  const rows = await transaction
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('customer_id', '=', customerId)
+    .where('status', '<>', 'CANCELED')
+    .where('current_period_end', '<=', sql<string>`billing_now()`)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** What a subscription is made from, held so that neither changes in what counts for it before this transaction ends. */
+export interface Parties {
+  now: string;
+  customer: { id: string; external_id: string; time_zone: string } | undefined;
+  plan:
+    | { id: string; is_active: boolean; currency: string; billing_interval: BillingInterval; trial_days: number }
+    | undefined;
+}
+
+/** The customer by one of its two ids, in its own zone or else the organization's; the plan; and what the time is. */
+export async function lockParties(
+  transaction: Queries,
+  organizationId: string,
+  { customer, planId }: { customer: { id: string } | { external_id: string }; planId: string },
+): Promise<Parties> {
+  const [column, value] =
+    'id' in customer ? (['id', customer.id] as const) : (['external_id', customer.external_id] as const);
+  const { now, time_zone: zone } = await transaction
+    .selectFrom('organizations')
+    .select('time_zone')
+    .select(sql<string>`billing_now()`.as('now'))
+    .where('id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  const found = await transaction
+    .selectFrom('customers')
+    .select(['id', 'external_id', 'time_zone'])
+    .where('organization_id', '=', organizationId)
+    .where(column, '=', value)
+    // An external_id is a part of a key: it does not change while this is held.
+    .forKeyShare()
+    .executeTakeFirst();
+  const plan = await lockPlanToBill(transaction, organizationId, planId);
+  return { now, plan, customer: found && { ...found, time_zone: found.time_zone ?? zone } };
+}
+
+/** A plan that is going to be billed: until this transaction ends nobody changes it or adds a charge to it. */
+export async function lockPlanToBill(
+  transaction: Queries,
+  organizationId: string,
+  planId: string,
+): Promise<Parties['plan']> {
+  return await transaction
+    .selectFrom('plans')
+    .select(['id', 'is_active', 'currency', 'billing_interval', 'trial_days'])
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', planId)
+    .forShare()
+    .executeTakeFirst();
+}
+
+/** The meters of the ACTIVE charges of a plan. */
+export async function listMetersOfPlan(db: Queries, organizationId: string, planId: string): Promise<string[]> {
+  const { rows } = await sql<{ meter_id: string }>`
+    SELECT meter_id FROM charges WHERE organization_id = ${organizationId} AND plan_id = ${planId}
+      AND meter_id IS NOT NULL AND ended_at IS NULL`.execute(db);
+  return rows.map(({ meter_id }) => meter_id);
+}
+
+/**
+ * Inserts a subscription that has opened nothing yet: its period 0, or its trial, is what opening begins with. Violates
+ * `subscriptions_organization_id_external_id_key` where the external_id is taken.
+ */
+export async function insertSubscription(
+  transaction: Queries,
+  organizationId: string,
+  subscription: NewSubscription,
+): Promise<SubscriptionRow> {
+  const { start_at, trial_end_at } = subscription;
+  const begins_at = trial_end_at ?? start_at;
+  return await transaction
+    .insertInto('subscriptions')
+    .values({
+      ...subscription,
+      organization_id: organizationId,
+      status: trial_end_at === null ? 'ACTIVE' : 'TRIAL',
+      anchor_at: begins_at,
+      current_period_start: start_at,
+      current_period_end: begins_at,
+      run_at: begins_at,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Changes a subscription that is locked, and returns it. */
+export async function updateSubscription(
+  transaction: Queries,
+  { organization_id, id }: SubscriptionRow,
+  changes: Partial<SubscriptionRow>,
+): Promise<SubscriptionRow> {
+  return await transaction
+    .updateTable('subscriptions')
+    .set(changes)
+    .where('organization_id', '=', organization_id)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
