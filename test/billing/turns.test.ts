@@ -61,6 +61,22 @@ test('an organization has one job for each task, however often the run is woken 
   await Promise.all([jobs.close(), queue.close(), other.close()]);
 });
 
+test('the next turn of an organization comes after the rest, and one of another before it', async () => {
+  const keys = queueKeys(freshPrefix());
+  const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
+  const queue = new Queue<BillingJob>('billing', { connection: weir.redis, prefix: keys.prefix });
+  await jobs.add([{ task: 'finalize', organizationId: 'had a turn' }], 60_000);
+  // It waits for its turn, however often it is woken meanwhile.
+  await jobs.add([{ task: 'finalize', organizationId: 'had a turn' }]);
+  await jobs.add([{ task: 'finalize', organizationId: 'another' }]);
+  const ids = async (state: 'waiting' | 'delayed') =>
+    (await queue.getJobs([state])).map(({ data }) => data.organizationId);
+  expect(await ids('waiting')).toEqual(['another']);
+  expect(await ids('delayed')).toEqual(['had a turn']);
+  await queue.obliterate({ force: true });
+  await Promise.all([jobs.close(), queue.close()]);
+});
+
 test('a turn takes a chunk of what is due, and its organization gets another turn behind those that wait', async () => {
   await makeDue(7);
   const job = { task: 'finalize' as const, organizationId: billing.admin.id };

@@ -44,8 +44,8 @@ export const BILLING_CHUNK_MAX = 500;
 
 /** The producer's end. */
 export interface BillingJobs {
-  /** Adds a job for each. An organization whose job for the task waits or is under way gets no other. */
-  add(jobs: readonly BillingJob[]): Promise<void>;
+  /** Adds a job for each, to be taken after so long. An organization whose job for the task waits or is under way gets no other. */
+  add(jobs: readonly BillingJob[], delayMs?: number): Promise<void>;
   /**
    * Has the run look at an organization now, such as one that just made a subscription with a start long ago. Never fails: without it
    * the run looks there when it looks the next time.
@@ -60,13 +60,14 @@ export function openBillingJobs({ redis, keys }: QueueConnection, log: Pick<Logg
   const queue = new Queue<BillingJob>(BILLING_QUEUE, { connection: redis, prefix: keys.prefix, ...options });
   queue.on('error', (error) => log.warn({ err: noteOfRedis(error) }, 'the queue of billing lost its connection'));
   const underWay = new Set<Promise<unknown>>();
-  const add: BillingJobs['add'] = async (jobs) => {
+  const add: BillingJobs['add'] = async (jobs, delayMs = 0) => {
     if (jobs.length === 0) return;
+    const opts = { removeOnComplete: true, removeOnFail: true, delay: Math.round(delayMs) };
     await queue.addBulk(
       jobs.map((data) => ({
         name: data.task,
         data,
-        opts: { jobId: `${data.task}_${data.organizationId}`, removeOnComplete: true, removeOnFail: true },
+        opts: { ...opts, jobId: `${data.task}_${data.organizationId}` },
       })),
     );
   };

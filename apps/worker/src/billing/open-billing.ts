@@ -3,12 +3,7 @@
 import { openDatabase, type Database } from '@weir/db/database';
 import { countDueDrafts, readRunState } from '@weir/db/billing/run/run-work';
 import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
-import {
-  openBillingWorker,
-  type BillingJobs,
-  type BillingTask,
-  type BillingWorkerOptions,
-} from '@weir/queue/billing-jobs';
+import { openBillingWorker, type BillingJobs, type BillingWorkerOptions } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
 import type { Ownership } from '@weir/queue/ownership';
@@ -17,18 +12,7 @@ import type { Logger } from '@weir/shared/log';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { performBillingJob } from './perform-job.ts';
-
-/**
- * After a job it rests for this share of the time that the job took, so that a run of hours leaves recording its part of the
- * machine (docs/decisions/0049). A draft is looked at on the same morning; an invoice has had an hour of grace, and can wait longer.
- */
-const REST_SHARES: Record<BillingTask, number> = {
-  open: 0.75,
-  finalize: 1.25,
-  past_due: 1.25,
-  settle: 1.25,
-  unbilled: 1.25,
-};
+import { Rest } from './rest.ts';
 
 export interface BillingOptions {
   address: QueueAddress;
@@ -58,18 +42,20 @@ export function openBilling(options: BillingOptions): JobWorker {
   );
   const deps = { database, queue, ownership, log, metrics };
   const closing = new AbortController();
+  const rest = new Rest(options.concurrency);
   const worker = openTaker(queue, {
     concurrency: options.concurrency,
     async perform(job, begin) {
+      await delay(rest.beforeTurnMs, undefined, { signal: closing.signal }).catch(() => {});
       const began = performance.now();
-      const next = await performBillingJob(deps, job, begin);
-      await delay((performance.now() - began) * REST_SHARES[job.task], undefined, { signal: closing.signal }).catch(
-        () => {},
-      );
-      return next;
+      try {
+        return await performBillingJob(deps, job, begin);
+      } finally {
+        rest.owe(job.task, performance.now() - began);
+      }
     },
     onDone(next) {
-      options.jobs.add(next).catch((error: unknown) => {
+      options.jobs.add(next, rest.owedMs).catch((error: unknown) => {
         log.warn({ err: error }, 'billing could not go on at once; it will be found again');
       });
     },

@@ -43,8 +43,8 @@ interface BillingCounts {
   billingDeaths: { inc(): void };
 }
 
-/** A turn ends after this, with the chunk that is under way: other organizations wait, for the rest after it too. */
-const TURN_MS = 500;
+/** A turn ends after this, with the chunk that is under way: other organizations wait for it. */
+const TURN_MS = 200;
 
 /** After a worker died, a chunk is a part of that which it began. */
 const PARTS_AFTER_DEATH = 8;
