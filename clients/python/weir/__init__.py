@@ -4,8 +4,7 @@ from ._answer import BatchOutcome, Tracked
 from ._client import Client
 from ._errors import WeirError
 from ._event import Event
-from ._queue import CloseResult, QueueOptions
-from ._reads import (
+from ._openapi import (
     Customer,
     CustomersPage,
     CustomerUsage,
@@ -14,11 +13,13 @@ from ._reads import (
     EventsPage,
     MeterCustomer,
     MeterCustomersPage,
+    MeterOfCustomer,
     MeterUsage,
     UsageGroup,
     UsagePeriod,
     WidgetToken,
 )
+from ._queue import CloseResult, QueueOptions
 
 __all__ = [
     "BatchOutcome",
@@ -33,6 +34,7 @@ __all__ = [
     "EventsPage",
     "MeterCustomer",
     "MeterCustomersPage",
+    "MeterOfCustomer",
     "MeterUsage",
     "QueueOptions",
     "Tracked",

@@ -17,9 +17,7 @@ from ._answer import BatchOutcome, Tracked, read_or_raise, settle
 from ._deliver import deliver
 from ._errors import WeirError
 from ._event import Encoded, Event, key_and_encode
-from ._outbox_folder import forget_folders
-from ._queue import CloseResult, EventQueue, QueueOptions
-from ._reads import (
+from ._openapi import (
     Customer,
     CustomersPage,
     CustomerUsage,
@@ -30,6 +28,8 @@ from ._reads import (
     MeterUsage,
     WidgetToken,
 )
+from ._outbox_folder import forget_folders
+from ._queue import CloseResult, EventQueue, QueueOptions
 from ._retry import OnRetry, with_retries
 from ._transport import Transport
 

@@ -6,24 +6,22 @@ import { deliver } from './deliver.ts';
 import { WeirError } from './error.ts';
 import { keyAndEncode, type UsageEvent } from './event.ts';
 import { EventQueue, readLimits, type CloseResult, type QueueCallOptions, type QueueOptions } from './queue.ts';
-import {
-  queryString,
-  type Customer,
-  type CustomersQuery,
-  type CustomerUsage,
-  type Entitlement,
-  type EntitlementQuery,
-  type EventReceipt,
-  type EventsPage,
-  type EventsQuery,
-  type MeterCustomer,
-  type MeterUsage,
-  type Page,
-  type PageQuery,
-  type UsageQuery,
-  type WidgetToken,
-  type WindowQuery,
-} from './reads.ts';
+import type {
+  Customer,
+  CustomersPage,
+  CustomersQuery,
+  CustomerUsage,
+  Entitlement,
+  EventReceipt,
+  EventsPage,
+  EventsQuery,
+  MeterCustomersPage,
+  MeterCustomersQuery,
+  MeterUsage,
+  WidgetToken,
+  WindowQuery,
+} from './openapi.ts';
+import { queryString, type EntitlementQuery, type UsageQuery } from './reads.ts';
 import { withRetries } from './retry.ts';
 import { Transport, type Message } from './transport.ts';
 
@@ -33,26 +31,27 @@ export { encodeEvent, type JsonValue, type KeyedEvent, type Metadata, type Usage
 export type { OutboxOptions } from './outbox.ts';
 export type { CloseResult, QueueCallOptions, QueueOptions } from './queue.ts';
 export type {
-  AggregationType,
+  CursorMeta,
   Customer,
+  CustomersPage,
   CustomersQuery,
   CustomerUsage,
-  Decimal,
   Entitlement,
-  EntitlementQuery,
   EventReceipt,
   EventsPage,
   EventsQuery,
   MeterCustomer,
+  MeterCustomersPage,
+  MeterCustomersQuery,
+  MeterOfCustomer,
   MeterUsage,
-  Page,
-  PageQuery,
+  PageMeta,
   UsageGroup,
   UsagePeriod,
-  UsageQuery,
   WidgetToken,
   WindowQuery,
-} from './reads.ts';
+} from './openapi.ts';
+export type { AggregationType, Decimal, EntitlementQuery, Page, PageQuery, UsageQuery } from './reads.ts';
 
 export interface WeirClientOptions {
   /**
@@ -188,9 +187,9 @@ export class WeirClient {
   /** The customers of a meter by their usage over a window, largest first. */
   async meterCustomers(
     meterId: string,
-    query: WindowQuery & PageQuery = {},
+    query: MeterCustomersQuery = {},
     options: CallOptions = {},
-  ): Promise<Page<MeterCustomer>> {
+  ): Promise<MeterCustomersPage> {
     return await this.#get(`/meters/${encodeURIComponent(meterId)}/customers`, { ...query }, options);
   }
 
@@ -220,7 +219,7 @@ export class WeirClient {
   }
 
   /** A page of customers, newest first. */
-  async customers(query: CustomersQuery = {}, options: CallOptions = {}): Promise<Page<Customer>> {
+  async customers(query: CustomersQuery = {}, options: CallOptions = {}): Promise<CustomersPage> {
     return await this.#get('/customers', { ...query }, options);
   }
 
