@@ -1,4 +1,5 @@
 import { defaultExclude, defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/setup/longest-first.ts';
 
 /** What a test imports of this repository is its source. Programs that a test starts are built before. */
 const conditions = ['@weir/source', 'module', 'node', 'development|production'];
@@ -12,6 +13,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Loading the whole of Weir anew for each file took a third of the time. Files share a process, and no database or queue.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // Postgres and Redis stop within seconds. What else keeps a process from ending is not waited for.
     teardownTimeout: 15_000,
     projects: [

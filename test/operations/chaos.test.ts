@@ -42,7 +42,8 @@ test('whatever fails under load, every event that was accepted is counted exactl
   expect(code).toBe(0);
 }, 180_000);
 
-test('a build that writes claims before it stages events is found out', async () => {
+// These two look for what is lost, not for how long anything takes: neither minds the other beside it.
+test.concurrent('a build that writes claims before it stages events is found out', async () => {
   // Whether a kill falls between a claim and its event is a matter of chance: with more requests it does so for certain.
   const options = ['--minutes', '0.25', '--seed', '43', '--rate', '240', '--broken', 'claim-first'];
   const { code, report } = await runChaos('broken', ...options);
@@ -51,7 +52,7 @@ test('a build that writes claims before it stages events is found out', async ()
   expect(code).toBe(1);
 }, 180_000);
 
-test('hostile clients beside the honest leave every event counted; slots that a broken build loses are found, and what another bills that reads too early what is closed', async () => {
+test.concurrent('hostile clients beside the honest leave every event counted; slots that a broken build loses are found, and what another bills that reads too early what is closed', async () => {
   const options = ['--minutes', '0.15', '--seed', '43', '--rate', '200', '--hostile', '--faults', 'none'];
   const { code, out, report } = await runChaos('hostile', ...options, '--broken', 'leaking-slots', 'stale-closing');
   const violationsOf = (...names: string[]) =>
