@@ -1,5 +1,6 @@
 // What every scenario of the clients has at hand: whom to work for, and what they remember of earlier scenarios.
 
+import { countsValues } from '@weir/shared/meter';
 import type { SentEvent } from '../history.ts';
 import type { Random } from '../random.ts';
 import type { Message } from './http-client.ts';
@@ -77,7 +78,8 @@ export class ClientContext {
 
   remember(accepted: Accepted): void {
     const { event, organization } = accepted;
-    const isRejected = organization.meters[event.meter]?.aggregation === 'UNIQUE_COUNT' && event.userId === undefined;
+    const meter = organization.meters[event.meter];
+    const isRejected = meter !== undefined && countsValues(meter.aggregation) && event.userId === undefined;
     const memory = isRejected ? this.#rejected : this.#accepted;
     if (memory.length < REMEMBERED_MAX) memory.push(accepted);
     else memory[this.random.int(0, REMEMBERED_MAX - 1)] = accepted;

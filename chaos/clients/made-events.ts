@@ -1,6 +1,6 @@
 // Makes events of every kind: quantities that no float holds, times that are late, left out or in another zone.
 
-import type { AggregationType } from '@weir/shared/meter';
+import { countsValues } from '@weir/shared/meter';
 import type { SentEvent } from '../history.ts';
 import type { Random } from '../random.ts';
 import { CUSTOMER_IDS, type Organization } from './made-organizations.ts';
@@ -26,15 +26,16 @@ export function makeEvent(
   identity: { key: string } | { mark: string },
 ): SentEvent {
   const meter = random.int(0, organization.meters.length - 1);
-  const aggregation = organization.meters[meter]?.aggregation;
+  const { aggregation } = organization.meters[meter] ?? {};
+  const hasValue = aggregation !== undefined && countsValues(aggregation);
   const { billingTime } = organization;
   const timestamp = billingTime === undefined ? makeTimestamp(random) : makeBilledTimestamp(random, billingTime.now());
-  const userId = aggregation === 'UNIQUE_COUNT' && !random.chance(0.06) ? makeUserId(random) : undefined;
+  const userId = hasValue && !random.chance(0.06) ? makeUserId(random) : undefined;
   return {
     ...identity,
     meter,
     customer: random.pick(CUSTOMER_IDS),
-    quantity: makeQuantity(random, aggregation),
+    quantity: hasValue ? '1' : makeQuantity(random),
     ...(timestamp !== undefined && { timestamp }),
     ...(userId !== undefined && { userId }),
   };
@@ -71,8 +72,7 @@ function makeUserId(random: Random): string | number {
   return random.chance(0.2) ? user : String(user);
 }
 
-function makeQuantity(random: Random, aggregation: AggregationType | undefined): string {
-  if (aggregation === 'UNIQUE_COUNT') return '1';
+function makeQuantity(random: Random): string {
   switch (random.int(0, 5)) {
     case 0:
       return '0.1';

@@ -1,6 +1,7 @@
 // What has to be in the count, from the history of the clients: the digits that were sent in the events that were
 // acknowledged, or that were taken without an answer. What Postgres says only settles what the clients were not told.
 
+import { countsValues } from '@weir/shared/meter';
 import type { SentEvent } from '../history.ts';
 import { microsOf, unitsOf } from './exact.ts';
 import { lostEventsOf, type Facts, type KeyHistory } from './history-facts.ts';
@@ -55,5 +56,6 @@ function sentAs(facts: Facts, { payloads, answers }: KeyHistory, recorded: Store
 
 function isRejectable(facts: Facts, { organization, payloads }: KeyHistory): boolean {
   const meter = payloads[0]?.meter ?? -1;
-  return facts.organizations[organization]?.meters[meter]?.aggregation === 'UNIQUE_COUNT';
+  const found = facts.organizations[organization]?.meters[meter];
+  return found !== undefined && countsValues(found.aggregation);
 }

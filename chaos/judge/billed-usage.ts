@@ -1,7 +1,7 @@
 // What was billed, compared with what the clients sent: each line with the events of its period, and each subscription with all that
 // its customer used. The events are those of the history; of Weir's tables only what says which of them it counts as late.
 
-import type { AggregationType } from '@weir/shared/meter';
+import { AGGREGATIONS, type AggregationType } from '@weir/shared/meter';
 import { dueName, dueOf, listsBy, type BillingState, type StoredDue } from './billing-state.ts';
 import { Check } from './check.ts';
 import { canonical, decimalOf, unitsOf } from './exact.ts';
@@ -104,7 +104,9 @@ export function subscriptionsBillWhatWasUsed(state: BillingState, sent: SentUsag
     dueOf,
   );
   const open = new Map(state.open.map((reading) => [dueName(reading), reading.quantity]));
-  const additive = state.dues.filter((due) => due.meter !== -1 && ['SUM', 'COUNT'].includes(sent.aggregationOf(due)));
+  const additive = state.dues.filter(
+    (due) => due.meter !== -1 && AGGREGATIONS[sent.aggregationOf(due)].kind === 'total',
+  );
   for (const [name, dues] of listsBy(additive, ({ subscription, meter }) => `${subscription} meter ${meter}`)) {
     check.examine();
     const [first] = dues;

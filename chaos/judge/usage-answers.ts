@@ -1,5 +1,6 @@
 // What the usage API answers, at the end and on the way.
 
+import type { AggregationType } from '@weir/shared/meter';
 import { Check } from './check.ts';
 import { decimalOf, meanOf, unitsOf } from './exact.ts';
 import type { Facts } from './history-facts.ts';
@@ -74,24 +75,25 @@ function groupBy(
 }
 
 /** What a meter reads of these events, in the judge's own arithmetic; null where it reads nothing. */
-export function usageOf(aggregation: string, events: readonly StoredEvent[]): string | null {
-  if (aggregation === 'COUNT') return String(events.length);
-  if (aggregation === 'UNIQUE_COUNT') return String(new Set(events.map(({ userId }) => String(userId))).size);
+export function usageOf(aggregation: AggregationType, events: readonly StoredEvent[]): string | null {
   const quantities = events.map(({ quantity }) => unitsOf(quantity));
   const sum = quantities.reduce((total, quantity) => total + quantity, 0n);
-  if (aggregation === 'SUM') return decimalOf(sum);
-  if (events.length === 0) return null;
+  const isNothing = events.length === 0;
   switch (aggregation) {
+    case 'COUNT':
+      return String(events.length);
+    case 'UNIQUE_COUNT':
+      return String(new Set(events.map(({ userId }) => String(userId))).size);
+    case 'SUM':
+      return decimalOf(sum);
     case 'MAX':
-      return decimalOf(quantities.reduce((a, b) => (a > b ? a : b)));
+      return isNothing ? null : decimalOf(quantities.reduce((a, b) => (a > b ? a : b)));
     case 'MIN':
-      return decimalOf(quantities.reduce((a, b) => (a < b ? a : b)));
+      return isNothing ? null : decimalOf(quantities.reduce((a, b) => (a < b ? a : b)));
     case 'AVG':
-      return decimalOf(meanOf(sum, BigInt(events.length)));
+      return isNothing ? null : decimalOf(meanOf(sum, BigInt(events.length)));
     case 'LAST':
-      return decimalOf(unitsOf(events.reduce((a, b) => (isLater(a, b) ? a : b)).quantity));
-    default:
-      throw new Error(`the judge does not know the aggregation ${aggregation}`);
+      return isNothing ? null : decimalOf(unitsOf(events.reduce((a, b) => (isLater(a, b) ? a : b)).quantity));
   }
 }
 

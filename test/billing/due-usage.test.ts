@@ -1,5 +1,6 @@
 // What a due is billed for, held against a count of the events one by one: recorded in any order, some of them late for closings.
 
+import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import { closeUntil } from '@weir/db/billing/usage/closing';
 import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
 import { listDueEvents } from '@weir/db/billing/usage/due-events';
@@ -13,14 +14,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp, startWeir, type Weir } from '../support/harness.ts';
 import { aroundNothing, instant, MOMENTS, ZONES } from '../support/moments.ts';
-import { isoOf, periodsOf, usageOf, type Aggregation, type Grouping, type ModelEvent } from '../support/usage-model.ts';
+import { isoOf, periodsOf, usageOf, type Grouping, type ModelEvent } from '../support/usage-model.ts';
 
 // A failure prints the seed: write it here to see the same events and questions again.
 const seed = Date.now() | 0;
 const EVENTS = 3000;
 const READS = 150;
 
-const AGGREGATIONS: Aggregation[] = ['COUNT', 'SUM', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'];
 const GROUPINGS: Grouping[] = ['hour', 'day', 'week', 'month'];
 const CUSTOMERS = ['acme', 'Émile & "fils", {1}'];
 /** How often the organization closes while its events come in, each time up to a later moment. */
@@ -43,7 +43,7 @@ const user = fc.constantFrom(
 );
 
 const drafts = fc.record({
-  aggregation: fc.constantFrom(...AGGREGATIONS),
+  aggregation: fc.constantFrom(...AGGREGATION_TYPES),
   customer: fc.constantFrom(...CUSTOMERS),
   quantity,
   at: instant,
@@ -53,7 +53,7 @@ const drafts = fc.record({
 let weir: Weir;
 let database: Database;
 let organizationId: string;
-const meterIds = new Map<Aggregation, string>();
+const meterIds = new Map<AggregationType, string>();
 const events: ClosedEvent[] = [];
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ beforeAll(async () => {
   });
   const admin = await signUp(weir);
   organizationId = admin.id;
-  for (const aggregation of AGGREGATIONS) meterIds.set(aggregation, (await admin.createMeter(aggregation)).id);
+  for (const aggregation of AGGREGATION_TYPES) meterIds.set(aggregation, (await admin.createMeter(aggregation)).id);
   await recordAndClose();
 });
 afterAll(async () => {
@@ -123,7 +123,7 @@ async function recordAndClose(): Promise<void> {
 }
 
 interface Asked {
-  aggregation: Aggregation;
+  aggregation: AggregationType;
   customer: string;
   start: bigint;
   end: bigint;
@@ -134,7 +134,7 @@ const point = fc.tuple(fc.constantFrom(...MOMENTS), aroundNothing).map(([moment,
 
 const asked: fc.Arbitrary<Asked> = fc
   .record({
-    aggregation: fc.constantFrom(...AGGREGATIONS),
+    aggregation: fc.constantFrom(...AGGREGATION_TYPES),
     customer: fc.constantFrom(...CUSTOMERS),
     points: fc.oneof(
       fc.tuple(point, point),
@@ -273,7 +273,7 @@ test('the changes between two closings are the events that were late for the fir
 test('an event of a due is listed as it was sent', async () => {
   const [first] = events;
   if (first === undefined) throw new Error('there are events');
-  const aggregation = AGGREGATIONS.find((each) => meterIds.get(each) === first.meterId) ?? 'COUNT';
+  const aggregation = AGGREGATION_TYPES.find((each) => meterIds.get(each) === first.meterId) ?? 'COUNT';
   const question = { aggregation, customer: first.customer, start: first.at, end: first.at + 1n, closing: null };
   const listed = await listDueEvents(database.kysely, questionOf(question), { limit: 1000 });
   expect(listed.find(({ id }) => id === first.id)).toEqual({

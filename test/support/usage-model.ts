@@ -1,9 +1,9 @@
 // What a reader of usage is promised, written down as naively as possible: every event is looked at by itself, and its
-// period is found with Temporal. It shares no code with Weir.
+// period is found with Temporal. It shares no code with Weir, but the names.
 
+import type { AggregationType } from '@weir/shared/meter';
 import { Temporal } from 'temporal-polyfill';
 
-export type Aggregation = 'COUNT' | 'SUM' | 'MAX' | 'MIN' | 'AVG' | 'LAST' | 'UNIQUE_COUNT';
 export type Grouping = 'hour' | 'day' | 'week' | 'month';
 
 export interface ModelEvent {
@@ -122,19 +122,31 @@ function byTimeThenId(a: ModelEvent, b: ModelEvent): number {
 }
 
 /** What events are worth under an aggregation. */
-export function usageOf(aggregation: Aggregation, events: ModelEvent[]): string | null {
+export function usageOf(aggregation: AggregationType, events: ModelEvent[]): string | null {
   const quantities = events.map((event) => scaled(event.quantity));
   const sum = quantities.reduce((a, b) => a + b, 0n);
-  if (aggregation === 'COUNT') return String(events.length);
-  if (aggregation === 'SUM') return plain(sum);
-  if (aggregation === 'UNIQUE_COUNT') return String(new Set(events.map((event) => event.user)).size);
-  if (events.length === 0) return null;
-  if (aggregation === 'MAX') return plain(quantities.reduce((a, b) => (a > b ? a : b)));
-  if (aggregation === 'MIN') return plain(quantities.reduce((a, b) => (a < b ? a : b)));
-  if (aggregation === 'LAST') return plain(scaled(events.toSorted(byTimeThenId).at(-1)?.quantity ?? ''));
-  // Twelve places, half away from zero; no quantity here has more places than that.
+  const isNothing = events.length === 0;
+  switch (aggregation) {
+    case 'COUNT':
+      return String(events.length);
+    case 'SUM':
+      return plain(sum);
+    case 'UNIQUE_COUNT':
+      return String(new Set(events.map((event) => event.user)).size);
+    case 'MAX':
+      return isNothing ? null : plain(quantities.reduce((a, b) => (a > b ? a : b)));
+    case 'MIN':
+      return isNothing ? null : plain(quantities.reduce((a, b) => (a < b ? a : b)));
+    case 'LAST':
+      return isNothing ? null : plain(scaled(events.toSorted(byTimeThenId).at(-1)?.quantity ?? ''));
+    case 'AVG':
+      return isNothing ? null : mean(sum, BigInt(events.length));
+  }
+}
+
+/** Twelve places, half away from zero; no quantity here has more places than that. */
+function mean(sum: bigint, count: bigint): string {
   const unit = 10n ** BigInt(PLACES - 12);
-  const count = BigInt(events.length);
   return plain(((2n * sum + count * unit) / (2n * count * unit)) * unit);
 }
 
@@ -150,7 +162,7 @@ export function groupBy<Key>(events: ModelEvent[], keyOf: (event: ModelEvent) =>
 
 /** The customers of events, largest usage first, then by name. */
 export function rankingOf(
-  aggregation: Aggregation,
+  aggregation: AggregationType,
   events: ModelEvent[],
 ): { customer: string; events: ModelEvent[] }[] {
   return rankedBy(aggregation, events, (event) => event.customer).map(({ of, events: own }) => {
@@ -160,7 +172,7 @@ export function rankingOf(
 
 /** The groups of events, largest usage first, then by name; what has no name comes last. */
 export function rankedBy<Name extends string | null>(
-  aggregation: Aggregation,
+  aggregation: AggregationType,
   events: ModelEvent[],
   nameOf: (event: ModelEvent) => Name,
 ): { of: Name; events: ModelEvent[] }[] {

@@ -1,6 +1,7 @@
 // Usage by what is in the metadata: grouped by one key and filtered by others, against a count of the events one by one; while keys
 // are changed, when a day has too many combinations, and after somebody has changed the tables.
 
+import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import type { Database } from '@weir/db/database';
 import { backfillGroups } from '@weir/db/group-backfill';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
@@ -20,7 +21,6 @@ import {
   periodsOf,
   rankedBy,
   usageOf,
-  type Aggregation,
   type Grouping,
   type ModelEvent,
 } from '../support/usage-model.ts';
@@ -30,7 +30,6 @@ const seed = Date.now() | 0;
 const EVENTS = 700;
 const READS = 120;
 
-const AGGREGATIONS: Aggregation[] = ['COUNT', 'SUM', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'];
 const GROUPINGS: Grouping[] = ['hour', 'day', 'week', 'month'];
 const CUSTOMERS = ['acme', 'Globex', 'Émile & fils'];
 const KEYS = ['model', 'a "key"\\ {}', '__proto__'];
@@ -58,7 +57,7 @@ const VALUES: { json?: string; text: string | null }[] = [
 ];
 
 const drafts = fc.record({
-  aggregation: fc.constantFrom(...AGGREGATIONS),
+  aggregation: fc.constantFrom(...AGGREGATION_TYPES),
   customer: fc.constantFrom(...CUSTOMERS),
   quantity: fc
     .tuple(fc.nat({ max: 50 }), fc.constantFrom('', '.5', '.125'))
@@ -75,7 +74,7 @@ const drafts = fc.record({
 let weir: Weir;
 let database: Database;
 let admin: Organization;
-const meterIds = new Map<Aggregation, string>();
+const meterIds = new Map<AggregationType, string>();
 const events: ModelEvent[] = [];
 
 const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
@@ -122,7 +121,7 @@ function recordable({
 
 test('events are kept by the keys that their meter has, whenever those are changed and however they are recorded', async () => {
   // Half of the meters have keys from the beginning, and others than they will have.
-  for (const [index, aggregation] of AGGREGATIONS.entries()) {
+  for (const [index, aggregation] of AGGREGATION_TYPES.entries()) {
     const keys = index % 2 === 0 ? undefined : ['region', 'model'];
     meterIds.set(aggregation, (await admin.createMeter(aggregation, undefined, keys)).id);
   }
@@ -167,7 +166,7 @@ test('events are kept by the keys that their meter has, whenever those are chang
 }, 60_000);
 
 interface Read {
-  aggregation: Aggregation;
+  aggregation: AggregationType;
   timezone: string;
   grouping: Grouping;
   customer: string | undefined;
@@ -187,7 +186,7 @@ const wantedValue = fc.constantFrom(
 
 const reads: fc.Arbitrary<Read> = fc
   .record({
-    aggregation: fc.constantFrom(...AGGREGATIONS),
+    aggregation: fc.constantFrom(...AGGREGATION_TYPES),
     timezone: fc.constantFrom(...ZONES),
     grouping: fc.constantFrom(...GROUPINGS),
     customer: fc.option(fc.constantFrom(...CUSTOMERS), { nil: undefined }),

@@ -1,3 +1,4 @@
+import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import fc from 'fast-check';
@@ -13,7 +14,6 @@ import {
   periodsOf,
   rankingOf,
   usageOf,
-  type Aggregation,
   type Grouping,
   type ModelEvent,
 } from '../support/usage-model.ts';
@@ -23,7 +23,6 @@ const seed = Date.now() | 0;
 const EVENTS = 1500;
 const READS = 150;
 
-const AGGREGATIONS: Aggregation[] = ['COUNT', 'SUM', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'];
 const GROUPINGS: Grouping[] = ['hour', 'day', 'week', 'month'];
 const CUSTOMERS = ['acme', 'Globex', 'initech', 'Émile & fils'];
 const WITH_RECORD = 'acme';
@@ -46,7 +45,7 @@ const user = fc.constantFrom(
 );
 
 const drafts = fc.record({
-  aggregation: fc.constantFrom(...AGGREGATIONS),
+  aggregation: fc.constantFrom(...AGGREGATION_TYPES),
   customer: fc.constantFrom(...CUSTOMERS),
   quantity,
   at: instant,
@@ -56,14 +55,14 @@ const drafts = fc.record({
 let weir: Weir;
 let session: string;
 let customerId: string;
-const meterIds = new Map<Aggregation, string>();
+const meterIds = new Map<AggregationType, string>();
 const events: ModelEvent[] = [];
 
 beforeAll(async () => {
   weir = await startWeir({ withWorker: false });
   const admin = await signUp(weir);
   session = admin.session;
-  for (const aggregation of AGGREGATIONS) meterIds.set(aggregation, (await admin.createMeter(aggregation)).id);
+  for (const aggregation of AGGREGATION_TYPES) meterIds.set(aggregation, (await admin.createMeter(aggregation)).id);
   const customer = await weir.request('POST', '/api/v1/customers', { session, body: { external_id: WITH_RECORD } });
   customerId = customer.body.id;
   await record(admin.id);
@@ -110,7 +109,7 @@ const point = fc.record({
 });
 
 interface Read {
-  aggregation: Aggregation;
+  aggregation: AggregationType;
   timezone: string;
   grouping: Grouping;
   customer: string | undefined;
@@ -121,7 +120,7 @@ interface Read {
 /** Windows begin and end near the moments: by the hour both near the same one, else also years apart. */
 const reads: fc.Arbitrary<Read> = fc
   .record({
-    aggregation: fc.constantFrom(...AGGREGATIONS),
+    aggregation: fc.constantFrom(...AGGREGATION_TYPES),
     timezone: fc.constantFrom(...ZONES),
     grouping: fc.constantFrom(...GROUPINGS),
     customer: fc.option(fc.constantFrom(...CUSTOMERS), { nil: undefined }),
@@ -191,7 +190,7 @@ async function compare({ aggregation, timezone, grouping, customer, start_date, 
 
   const ofCustomer = await ask(`customers/${customerId}/usage`, window);
   expect(ofCustomer.body).toMatchObject(ends);
-  expect(ofCustomer.body.data).toHaveLength(AGGREGATIONS.length);
+  expect(ofCustomer.body.data).toHaveLength(AGGREGATION_TYPES.length);
   for (const meter of ofCustomer.body.data) {
     const own = inWindow.filter((event) => event.meterId === meter.meter_id && event.customer === WITH_RECORD);
     expect(meter.total_usage).toBe(usageOf(meter.aggregation_type, own));

@@ -19,6 +19,7 @@ import { leaveOnly, readBatch, takeOff } from '@weir/queue/batches';
 import type { QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
 import type { StagedEvent } from '@weir/shared/event';
+import { countsValues } from '@weir/shared/meter';
 import { validate } from './validate.ts';
 
 export interface PersistDeps {
@@ -150,7 +151,7 @@ function validateAll(events: readonly StagedEvent[]): Validated {
   const rejected: RejectedEvent[] = [];
   for (const event of events) {
     const reason = validate(event);
-    if (reason === undefined) accepted.push({ event, countsUniqueValues: event.aggregation === 'UNIQUE_COUNT' });
+    if (reason === undefined) accepted.push({ event, countsUniqueValues: countsValues(event.aggregation) });
     else rejected.push({ event, reason });
   }
   return { accepted, rejected };

@@ -1,8 +1,9 @@
 import type { StagedEvent } from '@weir/shared/event';
+import { countsValues } from '@weir/shared/meter';
 
 /** Why an event's meter does not take it, for the person who will replay it; undefined when it does. Pure. */
 export function validate({ aggregation, metadata: text }: StagedEvent): string | undefined {
-  if (aggregation !== 'UNIQUE_COUNT') return undefined;
+  if (!countsValues(aggregation)) return undefined;
   const metadata = (text === undefined ? {} : JSON.parse(text)) as Record<string, unknown>;
   const user = metadata['user_id'];
   if (user === undefined) return 'metadata.user_id is missing: a UNIQUE_COUNT meter counts its distinct values';

@@ -7,6 +7,7 @@
 // A slice is a transaction that moves the mark too: killed anywhere, it was made or was not. Other keys begin all of it again.
 
 import pg from 'pg';
+import { valueHash } from './aggregations.ts';
 import type { Database } from './database.ts';
 import { addTo, BEGINNING, GROUP_ROLLUPS, OVERFLOW, PARTS, ROLLUPS, rowsOfEvents, rowsOfFiner } from './rollups.ts';
 import { inStream, ofAll, own } from './usage/usage-rows.ts';
@@ -224,7 +225,7 @@ kept_groups AS MATERIALIZED (
 ),
 grouped AS MATERIALIZED (
   SELECT organization_id, meter_id, customer_external_id, "timestamp", id, quantity, coalesce(group_hash, ${OVERFLOW}) AS group_hash,
-    CASE WHEN (SELECT aggregation_type FROM meter) = 'UNIQUE_COUNT' THEN unique_value_hash(metadata) END AS value_hash
+    ${valueHash('(SELECT aggregation_type FROM meter)')}
   FROM asked LEFT JOIN kept_groups ON (kept_groups.day, kept_groups.group_hash) = (asked.day, asked_hash)
 ),
 ${GROUP_ROLLUPS.map((rollup) => {

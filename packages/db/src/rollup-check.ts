@@ -5,6 +5,7 @@
 // No index leads to the events of a meter: each unit reads through all events of its organization once.
 
 import { sql, type Kysely, type Transaction } from 'kysely';
+import { valueHash } from './aggregations.ts';
 import type { Database } from './database.ts';
 import type { CountFilter } from './accounted.ts';
 import {
@@ -128,7 +129,7 @@ async function copyEvents(transaction: Transaction<Tables>, unit: Unit): Promise
   await sql`INSERT INTO unit_events
     SELECT organization_id, meter_id, id, customer_external_id, "timestamp", quantity, value_hash, day, combined, group_hash(combined)
     FROM (SELECT events.*, ${sql.raw(BEGINNING.day('"timestamp"'))} AS day,
-        CASE WHEN aggregation_type = 'UNIQUE_COUNT' THEN unique_value_hash(metadata) END AS value_hash,
+        ${sql.raw(valueHash('aggregation_type'))},
         CASE WHEN metadata_keys <> '{}' THEN group_values(metadata_keys, metadata) END AS combined
       FROM events LEFT JOIN (SELECT aggregation_type, metadata_keys FROM meters
         WHERE organization_id = ${organizationId}::uuid AND id = ${meterId}::uuid) AS meter ON true

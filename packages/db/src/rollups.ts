@@ -116,26 +116,41 @@ interface Column {
   added?: string;
 }
 
-const ofLast = (column: string, time: string, id: string): string =>
-  `(array_agg(${column} ORDER BY ${time} DESC, ${id} DESC))[1]`;
-const lastOf = (ofEvent: string, ofRow: string): Column => ({
+/** SQL for what the last event has, of those of a condition where there is one. */
+export const ofLast = (column: string, time: string, id: string, where = ''): string =>
+  `(array_agg(${column} ORDER BY ${time} DESC, ${id} DESC)${where === '' ? '' : ` FILTER (${where})`})[1]`;
+const lastOf = (ofEvent: string, ofRow: string): UsageColumnMade => ({
+  ofEvent,
   ofEvents: ofLast(ofEvent, '"timestamp"', 'id'),
   ofRows: ofLast(ofRow, 'last_timestamp', 'last_event_id'),
 });
 
-const USAGE: Record<string, Column> = {
-  event_count: { ofEvents: 'count(*)', ofRows: 'sum(event_count)', added: 'kept.event_count + excluded.event_count' },
+/** A column of usage also says what a single event has in its place. */
+interface UsageColumnMade extends Column {
+  ofEvent: string;
+}
+
+const USAGE = {
+  event_count: {
+    ofEvent: '1',
+    ofEvents: 'count(*)',
+    ofRows: 'sum(event_count)',
+    added: 'kept.event_count + excluded.event_count',
+  },
   quantity_sum: {
+    ofEvent: 'quantity',
     ofEvents: 'sum(quantity)',
     ofRows: 'sum(quantity_sum)',
     added: 'kept.quantity_sum + excluded.quantity_sum',
   },
   quantity_min: {
+    ofEvent: 'quantity',
     ofEvents: 'min(quantity)',
     ofRows: 'min(quantity_min)',
     added: 'least(kept.quantity_min, excluded.quantity_min)',
   },
   quantity_max: {
+    ofEvent: 'quantity',
     ofEvents: 'max(quantity)',
     ofRows: 'max(quantity_max)',
     added: 'greatest(kept.quantity_max, excluded.quantity_max)',
@@ -144,7 +159,11 @@ const USAGE: Record<string, Column> = {
   last_timestamp: lastOf('"timestamp"', 'last_timestamp'),
   last_event_id: lastOf('id', 'last_event_id'),
   last_quantity: lastOf('quantity', 'last_quantity'),
-};
+} satisfies Record<string, UsageColumnMade>;
+
+/** What a row of usage says of its events. */
+export type UsageColumn = keyof typeof USAGE;
+export const USAGE_COLUMNS = Object.keys(USAGE) as UsageColumn[];
 
 const VALUES: Record<string, Column> = {
   quarters: {
@@ -154,7 +173,7 @@ const VALUES: Record<string, Column> = {
   },
 };
 
-const COLUMNS = { usage: USAGE, values: VALUES };
+const COLUMNS: Record<Rollup['keeps'], Record<string, Column>> = { usage: USAGE, values: VALUES };
 
 /** What a row is found by, apart from its part. */
 export function keyOf({ scope, keeps, grain, isGrouped }: Rollup): string[] {
@@ -165,10 +184,13 @@ export function keyOf({ scope, keeps, grain, isGrouped }: Rollup): string[] {
 }
 
 /** SQL that adds up a column of usage from rows of a rollup. */
-export function addedUp(column: string): string {
-  const found = USAGE[column];
-  if (found === undefined) throw new Error(`no rollup has a column ${column}`);
-  return found.ofRows;
+export function addedUp(column: UsageColumn): string {
+  return USAGE[column].ofRows;
+}
+
+/** SQL for what a single event has in the place of a column of usage. */
+export function ofEvent(column: UsageColumn): string {
+  return USAGE[column].ofEvent;
 }
 
 /** What a row says of its events. */

@@ -1,16 +1,10 @@
 // What an organization bills, and what becomes of it, as the documents promise it: in memory, one thing after the other, and
 // without a line of Weir. Whoever drives it tells it what happened, in the order in which it happened.
 
+import type { AggregationType } from '@weir/shared/meter';
 import { daysAt, periodAt, type ModelPeriod, type ModelSchedule } from './calendar.ts';
 import { minorOf, NONE, type Fraction } from './fractions.ts';
-import {
-  priceOf,
-  readingOf,
-  type ModelAggregation,
-  type ModelCharge,
-  type ModelDays,
-  type ModelUse,
-} from './prices.ts';
+import { priceOf, readingOf, type ModelCharge, type ModelDays, type ModelUse } from './prices.ts';
 import { dueOf, largest, type ModelGrant, type Payable, type Wallet } from './wallet.ts';
 
 export interface ModelPlan {
@@ -90,9 +84,9 @@ export class Ledger {
   readonly invoices: ModelInvoice[] = [];
   readonly #graceMs: number;
   #issued = 0;
-  readonly #aggregations: ReadonlyMap<string, ModelAggregation>;
+  readonly #aggregations: ReadonlyMap<string, AggregationType>;
 
-  constructor(graceHours: number, aggregations: ReadonlyMap<string, ModelAggregation>) {
+  constructor(graceHours: number, aggregations: ReadonlyMap<string, AggregationType>) {
     this.#graceMs = graceHours * 3_600_000;
     this.#aggregations = aggregations;
   }

@@ -1,10 +1,11 @@
 // An organization that lives by chance, told to Weir and to the model in the same order: customers who subscribe, use, pay or do not,
 // and admins who change prices, void, give up, bill again, cancel and settle.
 
+import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import type { ModelInterval } from './calendar.ts';
 import { amountText } from './fractions.ts';
 import { Ledger, type ModelCustomer, type ModelInvoice, type ModelPlan } from './ledger.ts';
-import type { ModelAggregation, ModelCharge } from './prices.ts';
+import type { ModelCharge } from './prices.ts';
 import { dueOf, Wallet } from './wallet.ts';
 import type { Random } from '../../../chaos/random.ts';
 import type { Invoicing, PricedMeter } from '../invoicing.ts';
@@ -15,14 +16,13 @@ const CURRENCIES = [
   { currency: 'JPY', digits: 0 },
   { currency: 'KWD', digits: 3 },
 ] as const;
-const AGGREGATIONS: readonly ModelAggregation[] = ['SUM', 'COUNT', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'];
 /** Most by the day, so that many invoices come of a few weeks. */
 const INTERVALS: readonly ModelInterval[] = ['day', 'day', 'day', 'week', 'week', 'month'];
 
 const HOUR = 3_600_000;
 
 interface Metered extends PricedMeter {
-  aggregation: ModelAggregation;
+  aggregation: AggregationType;
 }
 
 export class Life {
@@ -46,7 +46,7 @@ export class Life {
     const settings = { invoice_grace_hours: graceHours, time_zone: random.pick(ZONES) };
     await billing.request('PATCH', '/billing/settings', settings);
     const meters: Metered[] = [];
-    for (const aggregation of AGGREGATIONS) meters.push({ ...(await billing.meter(aggregation)), aggregation });
+    for (const aggregation of AGGREGATION_TYPES) meters.push({ ...(await billing.meter(aggregation)), aggregation });
     return new Life(billing, random, meters, graceHours);
   }
 

@@ -1,5 +1,6 @@
 // What charges come to, as the table of models says it, and what meters read. Written down as naively as possible.
 
+import type { AggregationType } from '@weir/shared/meter';
 import {
   ceilingOf,
   fraction,
@@ -45,10 +46,8 @@ export interface ModelUse {
   user: string;
 }
 
-export type ModelAggregation = 'COUNT' | 'SUM' | 'MAX' | 'MIN' | 'AVG' | 'LAST' | 'UNIQUE_COUNT';
-
 /** What a meter reads of events, whose times all differ. */
-export function readingOf(aggregation: ModelAggregation, uses: readonly ModelUse[]): Fraction {
+export function readingOf(aggregation: AggregationType, uses: readonly ModelUse[]): Fraction {
   const quantities = uses.map(({ quantity }) => fraction(quantity));
   const [first] = quantities;
   if (first === undefined) return NONE;

@@ -6,24 +6,14 @@ import { invalidate } from '../api/queries.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
 import { slugOf } from '../parts/typed-text.ts';
+import { EXACT_CHOICES, type Aggregation } from '../usage/aggregations.ts';
 
 type Feature = Schema<'Feature'>;
-type Aggregation = NonNullable<Feature['aggregation_type']>;
 
 const TYPES = [
   { value: 'meter', label: 'Meter: counts usage' },
   { value: 'switch', label: 'Switch: on or off' },
   { value: 'custom', label: 'Custom: a value of your own' },
-];
-
-const AGGREGATIONS: { value: Aggregation; label: string }[] = [
-  { value: 'COUNT', label: 'COUNT: how many events' },
-  { value: 'SUM', label: 'SUM: the quantities, added up' },
-  { value: 'UNIQUE_COUNT', label: 'UNIQUE_COUNT: different metadata.user_id' },
-  { value: 'MAX', label: 'MAX: the largest quantity' },
-  { value: 'MIN', label: 'MIN: the smallest quantity' },
-  { value: 'AVG', label: 'AVG: the average quantity' },
-  { value: 'LAST', label: 'LAST: the latest quantity' },
 ];
 
 interface Values {
@@ -108,7 +98,7 @@ export function FeatureForm({ feature, onClose }: FeatureFormProps) {
         <Select
           label="Aggregation"
           description="How events become a number; it cannot be changed later"
-          data={AGGREGATIONS}
+          data={EXACT_CHOICES}
           value={values.aggregation_type}
           onChange={(value) => form.set('aggregation_type', value ?? 'SUM')}
           error={form.errorAt('aggregation_type')}

@@ -12,6 +12,7 @@ import { SecretOnce } from '../parts/secret-once.tsx';
 import { Snippet } from '../parts/snippet.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
+import { AGGREGATIONS } from '../usage/aggregations.ts';
 import type { Meter } from '../usage/meters.ts';
 import { NewMeterForm } from './new-meter-form.tsx';
 
@@ -132,11 +133,12 @@ function SendStep({
   secret: string | undefined;
   last4: string | null | undefined;
 }) {
+  const { metadata } = AGGREGATIONS[meter.aggregation_type];
   const event = {
     meter_token: meter.meter_token,
     customer_external_id: 'acme',
     quantity: 1,
-    ...(meter.aggregation_type === 'UNIQUE_COUNT' && { metadata: { user_id: 'ann' } }),
+    ...(metadata !== undefined && { metadata }),
   };
   const command = [
     `curl -X POST ${window.location.origin}/api/v1/sdk/track`,

@@ -1,20 +1,9 @@
 import { Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { client, send, type Schema } from '../api/client.ts';
+import { client, send } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
 import { FormBox, useForm } from '../parts/form.tsx';
-
-type Aggregation = Schema<'Meter'>['aggregation_type'];
-
-const AGGREGATIONS: { value: Aggregation; label: string }[] = [
-  { value: 'COUNT', label: 'How many events' },
-  { value: 'SUM', label: 'Their quantities added up' },
-  { value: 'UNIQUE_COUNT', label: 'How many different users' },
-  { value: 'MAX', label: 'The highest quantity' },
-  { value: 'MIN', label: 'The lowest quantity' },
-  { value: 'AVG', label: 'The average quantity' },
-  { value: 'LAST', label: 'The last quantity' },
-];
+import { PLAIN_CHOICES, type Aggregation } from '../usage/aggregations.ts';
 
 const FIRST: Aggregation = 'SUM';
 
@@ -45,7 +34,7 @@ export function NewMeterForm() {
         <TextInput label="Name" placeholder="Tokens" {...form.text('name')} />
         <Select
           label="It counts"
-          data={AGGREGATIONS}
+          data={PLAIN_CHOICES}
           allowDeselect={false}
           value={form.values.aggregation_type}
           onChange={(value) => form.set('aggregation_type', value ?? FIRST)}

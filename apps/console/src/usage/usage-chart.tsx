@@ -4,7 +4,8 @@ import { Chart, type Series } from '../parts/chart.tsx';
 import { DataTable, type Column } from '../parts/data-table.tsx';
 import { forDrawing, formatDecimal } from '../parts/decimals.ts';
 import { formatDays, formatMinute, formatMonth } from '../parts/instants.ts';
-import { addsUp, totalOf, unitOf, type Meter } from './meters.ts';
+import { AGGREGATIONS } from './aggregations.ts';
+import { unitOf, type Meter } from './meters.ts';
 import { BUCKET_WORDS, type Bucket, type UsageWindow } from './window.ts';
 
 export type MeterUsage = Answer<'/api/v1/meters/{id}/usage'>;
@@ -43,6 +44,7 @@ export function UsageChart({ meter, usage, before, window: { zone, by } }: Usage
     [meter.name, usage, before],
   );
   const unit = unitOf(meter);
+  const { total, addsUp = false } = AGGREGATIONS[meter.aggregation_type];
   const columns: Column<Row>[] = [
     { title: BUCKET_WORDS[by], cell: ({ words }) => words },
     { title: 'Usage', isNumber: true, cell: ({ usage: used }) => formatDecimal(used) },
@@ -60,12 +62,12 @@ export function UsageChart({ meter, usage, before, window: { zone, by } }: Usage
   return (
     <div className="usage-split">
       <Chart
-        label={`${meter.name} by ${by}, ${totalOf(meter.aggregation_type).toLowerCase()} ${formatDecimal(usage.total_usage)} ${unit}. The numbers are in the table beside it.`}
+        label={`${meter.name} by ${by}, ${total.toLowerCase()} ${formatDecimal(usage.total_usage)} ${unit}. The numbers are in the table beside it.`}
         times={times}
         series={series}
         zone={zone}
         unit={unit}
-        kind={addsUp(meter.aggregation_type) ? 'bars' : 'line'}
+        kind={addsUp ? 'bars' : 'line'}
         describe={describe}
       />
       <div className="usage-numbers">

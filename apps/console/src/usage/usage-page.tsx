@@ -16,7 +16,8 @@ import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import type { SearchTexts } from '../routes.ts';
 import { useFirstMeter, useRemembered } from './first-meter.ts';
 import { MetadataGroups } from './metadata-groups.tsx';
-import { totalOf, useMeters, type Meter } from './meters.ts';
+import { AGGREGATIONS } from './aggregations.ts';
+import { useMeters, type Meter } from './meters.ts';
 import { MonthExport } from './month-export.tsx';
 import { TopCustomers } from './top-customers.tsx';
 import { UsageChart, type MeterUsage } from './usage-chart.tsx';
@@ -179,7 +180,7 @@ function Figures({ meter, usage, before }: { meter: Meter; usage: MeterUsage; be
   return (
     <dl className="figures">
       <Figure
-        title={totalOf(meter.aggregation_type)}
+        title={AGGREGATIONS[meter.aggregation_type].total}
         value={usage.total_usage}
         before={before?.total_usage}
         unit={meter.unit}

@@ -10,7 +10,7 @@
 // meanwhile. So values are always made of the events that are moved, and `repairValues` adds those that are missing where events
 // stayed behind.
 
-import type { AggregationType } from '@weir/shared/meter';
+import { type AggregationType, countsValues } from '@weir/shared/meter';
 import type pg from 'pg';
 import { addTo, BEGINNING, columnsOf, keyOf, ROLLUPS, rowsOfEvents, rowsOfFiner, type Rollup } from '../rollups.ts';
 import { inStream, own, quartersOf } from '../usage/usage-rows.ts';
@@ -172,10 +172,8 @@ interface LockedMeter {
   aggregation_type: AggregationType;
 }
 
-const countsValues = ({ aggregation_type }: LockedMeter): boolean => aggregation_type === 'UNIQUE_COUNT';
-
 const keepsValues = (meter: LockedMeter, { keeps, isGrouped }: Rollup): boolean =>
-  keeps === 'values' && countsValues(meter) && (isGrouped !== true || meter.metadata_keys.length > 0);
+  keeps === 'values' && countsValues(meter.aggregation_type) && (isGrouped !== true || meter.metadata_keys.length > 0);
 
 /** The next hours of a meter's usage after one, few enough for a slice; none: that was the last. */
 export async function nextHours(
@@ -215,7 +213,7 @@ export async function moveHours(pool: pg.Pool, move: RunningMove, meterId: strin
     const slice = [...scope, hours, meter.metadata_keys];
     await run(LOCK_DAYS, slice);
     const [moved] = isErased
-      ? await run<{ events: number }>(ERASE_EVENTS, [...slice, countsValues(meter)])
+      ? await run<{ events: number }>(ERASE_EVENTS, [...slice, countsValues(meter.aggregation_type)])
       : await run<{ events: number }>(MOVE_EVENTS, [...slice, closed?.number ?? '0', closed?.until ?? '-infinity']);
     await run(ADD_DAYS, slice);
     await run(moveRows(HOURS), slice);

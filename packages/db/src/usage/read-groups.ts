@@ -2,21 +2,14 @@
 // other reads (usage-rows.ts), of rollups that keep each combination of values by itself; a group is the sum of the combinations
 // that have its value. All of it is one statement, so the groups and the rest always add up to the total.
 
+import { countsValues } from '@weir/shared/meter';
 import type { Window } from '@weir/shared/window';
 import type pg from 'pg';
+import { columnsRead, readingOf } from '../aggregations.ts';
 import { addedUp, BEGINNING, OVERFLOW, ROLLUPS } from '../rollups.ts';
 import { textArray } from '../array-text.ts';
 import { planCustomerGroups, planMeter, planValues } from './plan-read.ts';
-import {
-  named,
-  QUOTIENT,
-  READINGS,
-  scopeOf,
-  usageOf,
-  type MeterUsage,
-  type Usage,
-  type UsageQuestion,
-} from './read-usage.ts';
+import { rankOf, scopeOf, usageOf, type MeterUsage, type Usage, type UsageQuestion } from './read-usage.ts';
 import {
   asInstant,
   customersIn,
@@ -101,14 +94,13 @@ function statement(parameters: Parameters, question: GroupQuestion): string {
   const keysOfMeter = parameters.add(textArray(keys), 'text[]');
   const source = groupSource(keysOfMeter);
   const isOfMeter = question.customerExternalId === undefined;
-  const isUnique = aggregation === 'UNIQUE_COUNT';
-  const reading = READINGS[aggregation];
-  const columns = reading.ofRow.split(', ');
+  const isUnique = countsValues(aggregation);
+  const { columns, usage } = columnsRead(aggregation);
   const request = {
     parameters,
     scope,
     source,
-    reading: withGroup(keysOfMeter, { ...named(reading) }),
+    reading: withGroup(keysOfMeter, readingOf(columns)),
     key: (time: string) => `width_bucket(${time}, (SELECT boundaries FROM bounds))`,
     plan: isOfMeter ? planMeter(window) : planCustomerGroups(window),
   };
@@ -124,17 +116,17 @@ function statement(parameters: Parameters, question: GroupQuestion): string {
   };
   const limit = parameters.add(groupBy?.limit ?? 0, 'bigint');
   const inSeries = filters.length > 0 ? 'nth > 0' : 'true';
-  const all = isUnique ? uniqueSeries(inSeries) : seriesOf(trimmed(reading.usage), inSeries);
+  const all = isUnique ? uniqueSeries(inSeries) : seriesOf(trimmed(usage), inSeries);
   const customers = `SELECT count(*) FROM (${customersIn(parameters, scope, window)}) AS present
     ${filters.length > 0 ? `WHERE ${hasChosenEvent(parameters, scope, window, keysOfMeter)}` : ''}`;
   return `WITH bounds AS MATERIALIZED (${bounds}),
     chosen AS MATERIALIZED (${chosenGroups(parameters, scope, question)}),
     counted AS MATERIALIZED (${counted}),
     ${isUnique ? `uniques AS MATERIALIZED (${uniques()}),` : ''}
-    whole AS MATERIALIZED (${isUnique ? UNIQUE_WHOLE : `SELECT nth, sum(event_count) AS event_count, ${reading.usage} AS usage FROM counted GROUP BY nth`}),
+    whole AS MATERIALIZED (${isUnique ? UNIQUE_WHOLE : `SELECT nth, sum(event_count) AS event_count, ${usage} AS usage FROM counted GROUP BY nth`}),
     placed AS MATERIALIZED (
       SELECT nth, CASE WHEN nth > 0 AND place <= ${limit} THEN place ELSE ${REST} END AS series FROM (
-        SELECT nth, row_number() OVER (ORDER BY nth = 0, ${aggregation === 'AVG' ? QUOTIENT : 'usage'} DESC, nth) AS place FROM whole) AS ranked
+        SELECT nth, row_number() OVER (ORDER BY nth = 0, ${rankOf(aggregation)} DESC, nth) AS place FROM whole) AS ranked
     ),
     summed AS (${all})
     SELECT (SELECT json_object_agg(series, sums)

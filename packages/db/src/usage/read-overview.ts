@@ -1,12 +1,13 @@
 // What an organization has tracked in a stretch of time, over all of its meters and customers: sums of rollups, of which one
 // question reads so many rows and no more. What would take longer is left out, since it is asked for again and again.
 
-import type { AggregationType } from '@weir/shared/meter';
+import { type AggregationType, countsValues } from '@weir/shared/meter';
 import type { Micros } from '@weir/shared/instant';
 import type pg from 'pg';
+import { columnsRead, readingOf } from '../aggregations.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { planCustomers, planMeter, planValues } from './plan-read.ts';
-import { customerOf, named, READINGS, usageOf, type Usage } from './read-usage.ts';
+import { customerOf, usageOf, type Usage } from './read-usage.ts';
 import { Parameters, rowsOfCustomers, rowsOfMeter, valuesOfMeter } from './usage-rows.ts';
 
 /** A half-open stretch of time that begins and ends with a quarter of an hour. */
@@ -95,14 +96,14 @@ export async function readUsageOfMeters(
   const parts = meters.map(({ meter_id, aggregation_type }, place) => {
     const scope = { organization, meter: parameters.add(meter_id, 'uuid') };
     const request = { parameters, scope, key: () => '0' };
-    if (aggregation_type === 'UNIQUE_COUNT') {
+    if (countsValues(aggregation_type)) {
       const values = valuesOfMeter({ ...request, plan: planValues(window, false) });
       return `SELECT ${place} AS place, CASE WHEN count(*) <= ${VALUES_MAX} THEN count(DISTINCT value_hash)::numeric END AS usage
         FROM (SELECT value_hash FROM (${values}) AS each LIMIT ${VALUES_MAX + 1}) AS counted`;
     }
-    const reading = READINGS[aggregation_type];
-    const rows = rowsOfMeter({ ...request, reading: named(reading), plan: planMeter(window) });
-    return `SELECT ${place} AS place, trim_scale(${reading.usage}) AS usage FROM (${rows}) AS counted`;
+    const { columns, usage } = columnsRead(aggregation_type);
+    const rows = rowsOfMeter({ ...request, reading: readingOf(columns), plan: planMeter(window) });
+    return `SELECT ${place} AS place, trim_scale(${usage}) AS usage FROM (${rows}) AS counted`;
   });
   const { rows } = await pool.query<{ usage: string | null }>(
     `SELECT usage FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}) AS parts ORDER BY place`,
@@ -110,7 +111,7 @@ export async function readUsageOfMeters(
   );
   return meters.map(({ aggregation_type, recorded }, place) => {
     const usage = rows[place]?.usage ?? null;
-    if (aggregation_type === 'UNIQUE_COUNT') return usage;
+    if (countsValues(aggregation_type)) return usage;
     return usageOf(aggregation_type, { event_count: String(recorded), usage }).usage;
   });
 }
@@ -130,7 +131,7 @@ export async function findTopCustomers(
   const rowsOf = rowsOfCustomers({
     parameters,
     scope: { organization, meter: 'meters.id' },
-    reading: { ofRow: 'event_count', ofEvent: '1 AS event_count' },
+    reading: readingOf(['event_count']),
     key: () => 'customer_external_id',
     plan: planCustomers({ ...stretch, periods: [] }),
   });

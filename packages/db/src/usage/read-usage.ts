@@ -3,11 +3,12 @@
 // so a total always agrees with its buckets.
 
 import { average } from '@weir/shared/decimal';
-import { type AggregationType, type MeterStatus, usageOfNothing } from '@weir/shared/meter';
+import { AGGREGATIONS, type AggregationType, countsValues, type MeterStatus } from '@weir/shared/meter';
 import type { Window } from '@weir/shared/window';
 import type pg from 'pg';
+import { ANY_READ, columnsRead, isOf, readingOf } from '../aggregations.ts';
 import type { Page, PageOf } from '../page.ts';
-import { ROLLUPS } from '../rollups.ts';
+import { ROLLUPS, type UsageColumn } from '../rollups.ts';
 import { planCustomer, planCustomers, planMeter, planValues } from './plan-read.ts';
 import {
   asInstant,
@@ -18,7 +19,6 @@ import {
   rowsOfMeter,
   valuesOfCustomers,
   valuesOfMeter,
-  type Reading,
   type Scope,
 } from './usage-rows.ts';
 import { WRITTEN_SUMS, WrittenSums, type WrittenSum } from './written-sums.ts';
@@ -65,48 +65,12 @@ export interface UsageOfMeter extends Usage {
   status: MeterStatus;
 }
 
-/** How an aggregation makes usage of what it reads. */
-type Aggregated = Reading & { usage: string };
-
-const LAST = '(array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC))[1]';
-
-// What each aggregation reads from a rollup, what it reads from a single event in its place, and how it makes the usage
-// of them. An average leaves Postgres as its sum and is divided in `usageOf`. Of UNIQUE_COUNT only the events are counted
-// here; its values have tables of their own.
-export const READINGS: Record<AggregationType, Aggregated> = {
-  COUNT: { ofRow: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
-  SUM: { ofRow: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
-  MAX: { ofRow: 'event_count, quantity_max', ofEvent: '1, quantity', usage: 'max(quantity_max)' },
-  MIN: { ofRow: 'event_count, quantity_min', ofEvent: '1, quantity', usage: 'min(quantity_min)' },
-  AVG: { ofRow: 'event_count, quantity_sum', ofEvent: '1, quantity', usage: 'sum(quantity_sum)' },
-  LAST: {
-    ofRow: 'event_count, last_timestamp, last_event_id, last_quantity',
-    ofEvent: '1, "timestamp", id, quantity',
-    usage: LAST,
-  },
-  UNIQUE_COUNT: { ofRow: 'event_count', ofEvent: '1', usage: 'sum(event_count)' },
-};
-
-/** The same for meters of any aggregation but UNIQUE_COUNT, side by side. */
-const ANY: Aggregated = {
-  ofRow: 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity',
-  ofEvent: '1, quantity, quantity, quantity, "timestamp", id, quantity',
-  usage: `CASE aggregation_type WHEN 'COUNT' THEN sum(event_count) WHEN 'MAX' THEN max(quantity_max)
-    WHEN 'MIN' THEN min(quantity_min) WHEN 'LAST' THEN ${LAST} ELSE sum(quantity_sum) END`,
-};
-
-/** The first of a UNION names the columns, and any part can be the first. */
-export function named({ ofRow, ofEvent }: Reading): Reading {
-  const names = ofRow.split(', ');
-  const columns = ofEvent.split(', ').map((each, index) => `${each} AS ${names[index]}`);
-  return { ofRow, ofEvent: columns.join(', ') };
-}
-
 /** Postgres's sums, as an answer has them; null is what it makes of nothing. */
 export function usageOf(aggregation: AggregationType, sums: WrittenSum): Usage {
   // GROUP BY () returns a row of nulls where there is nothing.
-  if (sums.event_count === null || sums.usage === null) return { usage: usageOfNothing(aggregation), event_count: 0 };
-  const usage = aggregation === 'AVG' ? average(sums.usage, BigInt(sums.event_count)) : sums.usage;
+  const { kind, ofNothing } = AGGREGATIONS[aggregation];
+  if (sums.event_count === null || sums.usage === null) return { usage: ofNothing, event_count: 0 };
+  const usage = kind === 'mean' ? average(sums.usage, BigInt(sums.event_count)) : sums.usage;
   return { usage, event_count: Number(sums.event_count) };
 }
 
@@ -119,16 +83,16 @@ export async function readMeterUsage(pool: pg.Pool, question: UsageQuestion): Pr
   const plan = isOfMeter ? planMeter(window) : planCustomer(window);
   // Buckets count from 1, so that 0 is free for the total.
   const key = (time: string): string => `width_bucket(${time}, (SELECT boundaries FROM bounds))`;
-  const reading = READINGS[aggregation];
-  const request = { parameters, scope, reading: named(reading), key, plan };
+  const { columns, usage } = columnsRead(aggregation);
+  const request = { parameters, scope, reading: readingOf(columns), key, plan };
   const bounds = `SELECT array_agg(${asInstant('at')}) AS boundaries FROM ${parameters.instants(plan.boundaries)} AS at`;
-  const sums = `SELECT coalesce(key, 0) AS key, sum(event_count) AS event_count, trim_scale(${reading.usage}) AS usage
+  const sums = `SELECT coalesce(key, 0) AS key, sum(event_count) AS event_count, trim_scale(${usage}) AS usage
     FROM (${isOfMeter ? rowsOfMeter(request) : rowsOfCustomers(request)}) AS counted GROUP BY GROUPING SETS ((key), ())`;
   const values = (): string => {
     const ofValues = { ...request, plan: planValues(window) };
     return isOfMeter ? valuesOfMeter(ofValues) : valuesOfCustomers(ofValues);
   };
-  const all = aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniqueInBuckets(values())) : sums;
+  const all = countsValues(aggregation) ? countingValues(sums, uniqueInBuckets(values())) : sums;
   const { rows } = await pool.query<{ sums: string | null; customers: string }>(
     `WITH bounds AS MATERIALIZED (${bounds})
      SELECT (SELECT ${WRITTEN_SUMS} FROM (${all}) AS sums) AS sums,
@@ -183,7 +147,12 @@ export function scopeOf(parameters: Parameters, question: UsageQuestion): Scope 
 }
 
 // What Postgres has not divided yet must still be put in order: with more digits than an answer shows.
-export const QUOTIENT = 'round(usage, greatest(20, scale(usage))) / event_count';
+const QUOTIENT = 'round(usage, greatest(20, scale(usage))) / event_count';
+
+/** By what usage that Postgres has summed up is put in order. */
+export function rankOf(aggregation: AggregationType): string {
+  return AGGREGATIONS[aggregation].kind === 'mean' ? QUOTIENT : 'usage';
+}
 
 /** The customers with usage on a meter over a window, largest first, then by external id. */
 export async function readUsageByCustomer(
@@ -194,10 +163,10 @@ export async function readUsageByCustomer(
   const { aggregation, window } = question;
   const parameters = new Parameters();
   const scope = scopeOf(parameters, question);
-  const reading = READINGS[aggregation];
+  const { columns, usage } = columnsRead(aggregation);
   const key = (): string => 'customer_external_id';
-  const request = { parameters, scope, reading: named(reading), key, plan: planCustomers(window) };
-  const sums = `SELECT key, sum(event_count) AS event_count, trim_scale(${reading.usage}) AS usage
+  const request = { parameters, scope, reading: readingOf(columns), key, plan: planCustomers(window) };
+  const sums = `SELECT key, sum(event_count) AS event_count, trim_scale(${usage}) AS usage
     FROM (${rowsOfCustomers(request)}) AS counted GROUP BY key`;
   const uniques = (): string => {
     const values = valuesOfCustomers({ ...request, plan: planValues(window, false) });
@@ -205,7 +174,7 @@ export async function readUsageByCustomer(
     return `SELECT key, count(*)::numeric AS usage
       FROM (SELECT DISTINCT key, value_hash FROM (${values}) AS each WHERE value_hash IS NOT NULL) AS v GROUP BY key`;
   };
-  const rank = `${aggregation === 'AVG' ? QUOTIENT : 'usage'} DESC, key COLLATE "C"`;
+  const rank = `${rankOf(aggregation)} DESC, key COLLATE "C"`;
   const limit = parameters.add(page.page_size, 'bigint');
   const offset = parameters.add((page.page - 1) * page.page_size, 'bigint');
   const { rows } = await pool.query<{
@@ -217,7 +186,7 @@ export async function readUsageByCustomer(
     event_count: string;
     usage: string;
   }>(
-    `WITH sums AS MATERIALIZED (${aggregation === 'UNIQUE_COUNT' ? countingValues(sums, uniques()) : sums})
+    `WITH sums AS MATERIALIZED (${countsValues(aggregation) ? countingValues(sums, uniques()) : sums})
      SELECT total, place, key AS customer_external_id, customers.id AS customer_id, name, event_count, usage
      FROM (SELECT count(*) AS total FROM sums) AS t
      LEFT JOIN (
@@ -268,25 +237,26 @@ export async function readUsageOfCustomer(
   const organization = parameters.add(organizationId, 'uuid');
   const scope = { organization, meter: 'meters.id', customer: parameters.add(customerExternalId, 'text') };
   const request = { parameters, scope, key: () => '0', plan: planCustomers(window) };
-  const counted = (reading: Reading): string => rowsOfCustomers({ ...request, reading: named(reading) });
+  const counted = (columns: readonly UsageColumn[]): string =>
+    rowsOfCustomers({ ...request, reading: readingOf(columns) });
   const values = valuesOfCustomers({ ...request, plan: planValues(window, false) });
   const meters = (condition: string, event_count: string, usage: string, more: string): string =>
     `SELECT meters.id AS meter_id, name, meter_token, aggregation_type, unit, status, ${event_count} AS event_count, ${usage} AS usage
      FROM meters ${more} WHERE meters.organization_id = ${organization} AND ${condition}`;
   const statement = [
     meters(
-      `aggregation_type <> 'UNIQUE_COUNT'`,
+      `NOT ${isOf('aggregation_type', 'values')}`,
       'counted.event_count',
       'counted.usage',
-      `CROSS JOIN LATERAL (SELECT sum(event_count) AS event_count, trim_scale(${ANY.usage}) AS usage
-         FROM (${counted(ANY)}) AS each) AS counted`,
+      `CROSS JOIN LATERAL (SELECT sum(event_count) AS event_count, trim_scale(${ANY_READ.usage}) AS usage
+         FROM (${counted(ANY_READ.columns)}) AS each) AS counted`,
     ),
     meters(
-      `aggregation_type = 'UNIQUE_COUNT'`,
+      isOf('aggregation_type', 'values'),
       'counted.event_count',
       'uniques.usage',
       `CROSS JOIN LATERAL (SELECT sum(event_count) AS event_count
-         FROM (${counted(READINGS.UNIQUE_COUNT)}) AS each) AS counted
+         FROM (${counted(['event_count'])}) AS each) AS counted
        CROSS JOIN LATERAL (SELECT count(DISTINCT value_hash)::numeric AS usage
          FROM (${values}) AS each) AS uniques`,
     ),

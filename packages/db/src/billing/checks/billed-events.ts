@@ -5,6 +5,7 @@
 // What is called billed is proven once more: the last line of each due has to say as many events as are found for it, and as much.
 
 import { sql, type RawBuilder } from 'kysely';
+import { caseOfTotal } from '../../aggregations.ts';
 import type { Database } from '../../database.ts';
 
 /** Why an event is in no due, in the order in which it counts. */
@@ -189,8 +190,7 @@ function parts({ organizationId, from, before }: BilledEventsFilter): RawBuilder
     ), compared AS (
       SELECT subscription_id, cycle, charge_id, max(invoice_id) AS invoice_id, max(billed_events) AS billed_events,
         max(billed_quantity)::text AS billed_quantity, coalesce(sum(events), 0)::bigint AS events,
-        CASE max(aggregation_type) WHEN 'SUM' THEN coalesce(sum(quantity), 0)::text
-          WHEN 'COUNT' THEN coalesce(sum(events), 0)::text END AS adds_up
+        ${addsUp} AS adds_up
       FROM (
         SELECT d.subscription_id, d.cycle, d.charge_id, line.invoice_id::text AS invoice_id, line.event_count AS billed_events,
           line.quantity AS billed_quantity, m.aggregation_type, NULL::bigint AS events, NULL::numeric AS quantity
@@ -210,6 +210,14 @@ function parts({ organizationId, from, before }: BilledEventsFilter): RawBuilder
       GROUP BY 1, 2, 3 HAVING max(invoice_id) IS NOT NULL
     )`;
 }
+
+/** What the events of a due come to where their quantities or numbers add up; else it is not compared. */
+const addsUp = sql.raw(
+  caseOfTotal('max(aggregation_type)', {
+    event_count: 'coalesce(sum(events), 0)::text',
+    quantity_sum: 'coalesce(sum(quantity), 0)::text',
+  }),
+);
 
 const isMiscounted = sql`billed_events IS DISTINCT FROM events OR adds_up::numeric <> billed_quantity::numeric`;
 

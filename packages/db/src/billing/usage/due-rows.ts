@@ -6,9 +6,10 @@
 // how many there are: where that was wrong, 420 dues took a minute.
 
 import type { Micros } from '@weir/shared/instant';
-import type { AggregationType } from '@weir/shared/meter';
+import { AGGREGATIONS, countsValues } from '@weir/shared/meter';
 import { plainArray, textArray } from '../../array-text.ts';
-import { BEGINNING, ROLLUPS } from '../../rollups.ts';
+import { caseOfSummed, EXTREMES, isLateInRow, isOf, readingOf, valueHash } from '../../aggregations.ts';
+import { BEGINNING, ROLLUPS, USAGE_COLUMNS } from '../../rollups.ts';
 import { planDue, planDueValues, type ReadPlan, type Stretches } from '../../usage/plan-read.ts';
 import { asInstant, inStream, own, Parameters, quartersOf, type Scope } from '../../usage/usage-rows.ts';
 import type { DueUsageQuestion } from './due-usage.ts';
@@ -17,8 +18,7 @@ const HOURS = ROLLUPS.customerUsageHours.table;
 const DAYS = ROLLUPS.customerUsageDays.table;
 const VALUES = ROLLUPS.customerValueDays.table;
 
-const EXTREMES: readonly AggregationType[] = ['MAX', 'MIN', 'LAST'];
-const IS_EXTREME = `aggregation IN (${EXTREMES.map((name) => `'${name}'`).join(', ')})`;
+const IS_EXTREME = isOf('aggregation', 'extreme');
 
 /** A row of `due`: one of the questions, with its number `n` from 1 on. */
 const DUE: Scope = {
@@ -39,23 +39,22 @@ type Parts = [name: string, query: string][];
 /** Reads every event of the dues. */
 export function sumsFromEvents(questions: readonly DueUsageQuestion[]): SumsStatement {
   const parameters = new Parameters();
-  const value = `CASE due.aggregation WHEN 'UNIQUE_COUNT' THEN unique_value_hash(metadata) END AS value_hash`;
   const counted = `SELECT n, aggregation, found.* FROM due
-    CROSS JOIN LATERAL (${events(`${OF_EVENT}, ${value}`, 'due.since', 'due.before')} OFFSET 0) AS found`;
-  const summed = `SELECT n, count(*) AS event_count, sum(quantity_sum) AS quantity_sum, ${EXTREMES_OF_ROWS},
+    CROSS JOIN LATERAL (${events(`${OF_EVENT}, ${valueHash('due.aggregation')}`, 'due.since', 'due.before')} OFFSET 0) AS found`;
+  const summed = `SELECT n, count(*) AS event_count, sum(quantity_sum) AS quantity_sum, ${EXTREMES},
     count(DISTINCT value_hash)::numeric AS uniques FROM (${counted}) AS counted WHERE NOT shows_late GROUP BY n`;
   const parts: Parts = [
     ['due', duesOf(parameters, questions)],
     ['summed', summed],
   ];
-  return statement(parts, usageOf({ extremes: true, uniques: true }), parameters.values);
+  return statement(parts, caseOfSummed('aggregation', { extremes: true, uniques: true }), parameters.values);
 }
 
 /** Reads days and hours, and events where these do not do. Parts that no question needs are left out: Postgres would plan them. */
 export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsStatement {
   const parameters = new Parameters();
-  const extremes = questions.some(({ aggregation }) => EXTREMES.includes(aggregation));
-  const uniques = questions.some(({ aggregation }) => aggregation === 'UNIQUE_COUNT');
+  const extremes = questions.some(({ aggregation }) => AGGREGATIONS[aggregation].kind === 'extreme');
+  const uniques = questions.some(({ aggregation }) => countsValues(aggregation));
   const plans = questions.map(({ start, end }) => planDue(start, end));
   const stretches = (which: (plan: ReadPlan) => Stretches): string => stretchesOf(parameters, plans, which);
   // Rows are needed one by one only where one of them may stand for all.
@@ -94,7 +93,7 @@ export function sumsFromRollups(questions: readonly DueUsageQuestion[]): SumsSta
   if (extremes) parts.push(...(areClosed(questions) ? extremesWithoutLate(rows) : [extremesOf(rows)]));
   if (uniques) parts.push(['uniques', uniqueValues(parameters, questions)]);
   parts.push(['summed', summed]);
-  return statement(parts, usageOf({ extremes, uniques }), parameters.values);
+  return statement(parts, caseOfSummed('aggregation', { extremes, uniques }), parameters.values);
 }
 
 function isCut({ cut }: ReadPlan): boolean {
@@ -111,13 +110,6 @@ function statement(parts: Parts, usage: string, values: unknown[]): SumsStatemen
   const sums = `SELECT n, event_count, trim_scale(${usage}) AS usage FROM due JOIN summed USING (n) WHERE event_count > 0`;
   const text = `WITH ${named}\nSELECT string_agg(concat_ws(' ', n, event_count, usage), ',') AS sums FROM (${sums}) AS sums`;
   return { text, values };
-}
-
-/** An average leaves Postgres as its sum. */
-function usageOf(read: { extremes: boolean; uniques: boolean }): string {
-  const extreme = `WHEN 'MAX' THEN quantity_max WHEN 'MIN' THEN quantity_min WHEN 'LAST' THEN last_quantity`;
-  return `CASE aggregation WHEN 'COUNT' THEN event_count ${read.extremes ? extreme : ''}
-    ${read.uniques ? `WHEN 'UNIQUE_COUNT' THEN coalesce(uniques, 0)` : ''} ELSE quantity_sum END`;
 }
 
 function duesOf(parameters: Parameters, questions: readonly DueUsageQuestion[]): string {
@@ -180,10 +172,7 @@ function rowsOf(dues: string, rows: string): string {
 
 // Days, hours and events have the same columns. `shows_late` says that a late event is what a row says of its events.
 
-const USAGE = 'event_count, quantity_sum, quantity_min, quantity_max, last_timestamp, last_event_id, last_quantity';
-
-const SHOWN = `CASE due.aggregation WHEN 'MAX' THEN late.quantity = quantity_max WHEN 'MIN' THEN late.quantity = quantity_min
-  ELSE event_id = last_event_id END`;
+const USAGE = readingOf(USAGE_COLUMNS);
 
 function daysIn(since: string, before: string): string {
   return rollupIn(DAYS, 'day', '24 hours', since, before);
@@ -194,13 +183,12 @@ function hoursIn(since: string, before: string): string {
 }
 
 function rollupIn(table: string, grain: 'day' | 'hour', length: string, since: string, before: string): string {
-  const shown = `EXISTS (SELECT FROM ${late(grain, `${grain} + interval '${length}'`)} WHERE ${SHOWN})`;
-  return `SELECT ${grain} AS at, ${USAGE}, CASE WHEN due.has_late AND due.${IS_EXTREME} THEN ${shown} ELSE false END AS shows_late
+  const shown = `EXISTS (SELECT FROM ${late(grain, `${grain} + interval '${length}'`)} WHERE ${isLateInRow('due.aggregation')})`;
+  return `SELECT ${grain} AS at, ${USAGE.ofRow}, CASE WHEN due.has_late AND due.${IS_EXTREME} THEN ${shown} ELSE false END AS shows_late
     FROM ${table} WHERE ${own(DUE)} AND ${grain} >= ${since} AND ${grain} < ${before}`;
 }
 
-const OF_EVENT = `"timestamp" AS at, 1 AS event_count, quantity AS quantity_sum, quantity AS quantity_min, quantity AS quantity_max,
-  "timestamp" AS last_timestamp, id AS last_event_id, quantity AS last_quantity`;
+const OF_EVENT = `"timestamp" AS at, ${USAGE.ofEvent}`;
 
 function eventsIn(since: string, before: string): string {
   return events(OF_EVENT, since, before);
@@ -216,12 +204,9 @@ function events(reading: string, since: string, before: string): string {
 const IF_ANYTHING = `CROSS JOIN LATERAL (SELECT FROM ${HOURS} WHERE ${own(DUE)}
   AND hour >= ${BEGINNING.hour('stretch.since')} AND hour < stretch.before AND last_timestamp >= stretch.since LIMIT 1) AS anything`;
 
-const EXTREMES_OF_ROWS = `max(quantity_max) AS quantity_max, min(quantity_min) AS quantity_min,
-  (array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC) FILTER (WHERE aggregation = 'LAST'))[1] AS last_quantity`;
-
 function extremesOf(rows: readonly string[]): Parts[number] {
   const shown = rows.map((name) => `SELECT * FROM ${name} WHERE NOT shows_late AND ${IS_EXTREME}`);
-  return ['extremes', `SELECT n, ${EXTREMES_OF_ROWS} FROM (${shown.join(' UNION ALL ')}) AS shown GROUP BY n`];
+  return ['extremes', `SELECT n, ${EXTREMES} FROM (${shown.join(' UNION ALL ')}) AS shown GROUP BY n`];
 }
 
 /** The same with finer rows in the place of those that show something late. */
@@ -240,7 +225,7 @@ function extremesWithoutLate(rows: readonly string[]): Parts {
 /** A bit of a value is as good as its quarter of an hour, but where that has a late event. */
 function uniqueValues(parameters: Parameters, questions: readonly DueUsageQuestion[]): string {
   const plans = questions.map(({ aggregation, start, end }) =>
-    aggregation === 'UNIQUE_COUNT' ? planDueValues(start, end) : undefined,
+    countsValues(aggregation) ? planDueValues(start, end) : undefined,
   );
   const values = (dues: string, found: string): string =>
     `SELECT n, found.value_hash FROM ${dues} CROSS JOIN LATERAL (${found} OFFSET 0) AS found`;
@@ -262,7 +247,7 @@ function uniqueValues(parameters: Parameters, questions: readonly DueUsageQuesti
       'greatest(quarter.at, due.since)',
       `least(quarter.at + interval '15 minutes', due.before)`,
     );
-    const isWanted = `due.has_late AND due.aggregation = 'UNIQUE_COUNT' AND NOT shows_late`;
+    const isWanted = `due.has_late AND ${isOf('due.aggregation', 'values')} AND NOT shows_late`;
     parts.push(`${values(quarters, found)} WHERE ${isWanted}`);
   }
   if (plans.some((plan) => plan !== undefined && isCut(plan))) {

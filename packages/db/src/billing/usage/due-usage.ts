@@ -4,7 +4,7 @@
 import { divide, formatExact, parseExact, whole } from '@weir/rating/exact';
 import type { UsageOfDue } from '@weir/rating/rate';
 import type { Micros } from '@weir/shared/instant';
-import type { AggregationType } from '@weir/shared/meter';
+import { AGGREGATIONS, type AggregationType } from '@weir/shared/meter';
 import { CompiledQuery } from 'kysely';
 import type { Queries } from '../../page.ts';
 import { usageOf, type Usage } from '../../usage/read-usage.ts';
@@ -59,7 +59,7 @@ export async function readDueUsage(
 function dueUsageOf(aggregation: AggregationType, sums: WrittenSum): DueUsage {
   const { usage, event_count: eventCount } = usageOf(aggregation, sums);
   const counted = { quantity: usage ?? '0', eventCount };
-  if (aggregation !== 'AVG' || sums.usage === null) return counted;
+  if (AGGREGATIONS[aggregation].kind !== 'mean' || sums.usage === null) return counted;
   return { ...counted, exact: formatExact(divide(parseExact(sums.usage), whole(BigInt(eventCount)))) };
 }
 
@@ -94,8 +94,10 @@ function sumsOf(questions: readonly DueUsageQuestion[], text: string | null): Wr
     const [number, ...rest] = sums.split(' ');
     byNumber.set(Number(number), rest);
   }
-  return questions.map((_, index) => {
+  return questions.map(({ aggregation }, index) => {
     const [event_count = null, usage = null] = byNumber.get(index + 1) ?? [];
+    // To bill nothing for events whose usage was not read would be a wrong invoice.
+    if (event_count !== null && usage === null) throw new Error(`a due has events and no ${aggregation} of them`);
     return { event_count, usage };
   });
 }
