@@ -60,7 +60,7 @@ function AcceptForm({ token, email }: { token: string; email: string }) {
         autoComplete="new-password"
         autoFocus
         size="sm"
-        {...form.text('password')}
+        {...form.field('password')}
       />
     </FormBox>
   );

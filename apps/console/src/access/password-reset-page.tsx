@@ -57,7 +57,7 @@ function AskByMail() {
   }
   return (
     <FormBox form={form} submitLabel="Send the link">
-      <TextInput label="Email" type="email" autoComplete="username" autoFocus size="sm" {...form.text('email')} />
+      <TextInput label="Email" type="email" autoComplete="username" autoFocus size="sm" {...form.field('email')} />
     </FormBox>
   );
 }
@@ -82,7 +82,7 @@ function NewPassword({ token }: { token: string }) {
           autoComplete="new-password"
           autoFocus
           size="sm"
-          {...form.text('new_password')}
+          {...form.field('new_password')}
         />
       </FormBox>
       <p className="door-foot">

@@ -24,8 +24,8 @@ export function SignInPage() {
   return (
     <Door title="Sign in">
       <FormBox form={form} submitLabel="Sign in">
-        <TextInput label="Email" type="email" autoComplete="username" autoFocus size="sm" {...form.text('email')} />
-        <PasswordInput label="Password" autoComplete="current-password" size="sm" {...form.text('password')} />
+        <TextInput label="Email" type="email" autoComplete="username" autoFocus size="sm" {...form.field('email')} />
+        <PasswordInput label="Password" autoComplete="current-password" size="sm" {...form.field('password')} />
       </FormBox>
       <SignInHelp />
     </Door>

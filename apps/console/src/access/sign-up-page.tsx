@@ -52,14 +52,14 @@ function SignUpForm() {
   });
   return (
     <FormBox form={form} submitLabel="Create it">
-      <TextInput label="Organization" autoFocus size="sm" {...form.text('organization_name')} />
-      <TextInput label="Email" type="email" autoComplete="username" size="sm" {...form.text('email')} />
+      <TextInput label="Organization" autoFocus size="sm" {...form.field('organization_name')} />
+      <TextInput label="Email" type="email" autoComplete="username" size="sm" {...form.field('email')} />
       <PasswordInput
         label="Password"
         description="12 characters or more"
         autoComplete="new-password"
         size="sm"
-        {...form.text('password')}
+        {...form.field('password')}
       />
     </FormBox>
   );

@@ -29,13 +29,8 @@ export function NewKeyForm({ onCreated, onCancel }: NewKeyFormProps) {
   });
   return (
     <FormBox form={form} submitLabel="Create the key" onCancel={onCancel}>
-      <TextInput label="Name" placeholder="Backend, production" data-autofocus {...form.text('name')} />
-      <Checkbox.Group
-        label="It may"
-        value={form.values.scopes}
-        onChange={(scopes) => form.set('scopes', scopes)}
-        error={form.errorAt('scopes')}
-      >
+      <TextInput label="Name" placeholder="Backend, production" data-autofocus {...form.field('name')} />
+      <Checkbox.Group label="It may" {...form.field('scopes')}>
         <div className="choices">
           {SCOPES.map(({ scope, label, about }) => (
             <Checkbox key={scope} value={scope} label={label} description={about} />

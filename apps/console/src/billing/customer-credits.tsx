@@ -130,21 +130,21 @@ function GrantForm({ customerId, zone, onClose }: GrantFormProps) {
   return (
     <FormDialog title="Grant credit" submitLabel="Grant" form={form} onClose={onClose}>
       <div className="form-row">
-        <TextInput label="Amount" inputMode="decimal" required data-autofocus {...form.text('amount')} />
-        <TextInput label="Currency" required {...form.text('currency')} />
+        <TextInput label="Amount" inputMode="decimal" required data-autofocus {...form.field('amount')} />
+        <TextInput label="Currency" required {...form.field('currency')} />
         <DateField
           label="Last day"
           description={`In ${zone}; empty: it never expires`}
-          {...form.day('expires_on', 'expires_at')}
+          {...form.field('expires_on', 'expires_at')}
         />
         <TextInput
           label="Priority"
           description="The smaller is drawn first"
           inputMode="numeric"
-          {...form.text('priority')}
+          {...form.field('priority')}
         />
       </div>
-      <TextInput label="Note" {...form.text('note')} />
+      <TextInput label="Note" {...form.field('note')} />
     </FormDialog>
   );
 }

@@ -92,9 +92,9 @@ function PayForm({ invoice, onClose }: FormProps) {
         label="Reference"
         description="What paid it, such as the id at the processor"
         data-autofocus
-        {...form.text('reference')}
+        {...form.field('reference')}
       />
-      <DateField label="Paid on" description="Empty: now" {...form.day('paid_at')} />
+      <DateField label="Paid on" description="Empty: now" {...form.field('paid_at')} />
     </FormDialog>
   );
 }
@@ -130,7 +130,7 @@ function NoteForm({ invoice, action, onClose }: FormProps & { action: keyof type
   return (
     <FormDialog title={title} submitLabel={submitLabel} form={form} onClose={onClose}>
       <p className="muted">{about}</p>
-      <Textarea label="Note" {...form.text('note')} />
+      <Textarea label="Note" {...form.field('note')} />
     </FormDialog>
   );
 }
@@ -148,13 +148,13 @@ export function AddLineForm({ invoice, onClose }: FormProps) {
   });
   return (
     <FormDialog title="Add a line" submitLabel="Add line" form={form} onClose={onClose}>
-      <TextInput label="Description" required data-autofocus {...form.text('description')} />
+      <TextInput label="Description" required data-autofocus {...form.field('description')} />
       <TextInput
         label={`Amount, ${invoice.currency}`}
         description="Below zero for what the customer gets back"
         inputMode="decimal"
         required
-        {...form.text('amount')}
+        {...form.field('amount')}
       />
     </FormDialog>
   );

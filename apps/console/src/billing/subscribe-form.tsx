@@ -77,35 +77,25 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
       form={form}
       onClose={onClose}
     >
-      {customerId === undefined && (
-        <CustomerSelect
-          value={values.customer_id}
-          onChange={(id) => form.set('customer_id', id)}
-          error={form.errorAt('customer_id')}
-          isRequired
-        />
-      )}
+      {customerId === undefined && <CustomerSelect isRequired {...form.field('customer_id')} />}
       <Select
         label="Plan"
         data={choices}
-        value={values.plan_id}
-        onChange={(id) => form.set('plan_id', id)}
-        error={form.errorAt('plan_id')}
         nothingFoundMessage="No plan takes new subscriptions"
         searchable
         required
+        {...form.field('plan_id')}
       />
       <div className="form-row is-wide">
-        <DateField label="Start (empty: now)" {...form.day('start_date')} />
+        <DateField label="Start (empty: now)" {...form.field('start_date')} />
         <Select
           label="Periods begin"
           data={[
             { value: 'anniversary', label: 'on the day of the start' },
             { value: 'calendar', label: firstOf(plan?.billing_interval) },
           ]}
-          value={values.billing_alignment}
-          onChange={(value) => form.set('billing_alignment', value ?? 'anniversary')}
           allowDeselect={false}
+          {...form.field('billing_alignment')}
         />
         <div>
           <p className="field-label" id="trial-label">
@@ -123,13 +113,13 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
             fullWidth
           />
           {values.trial === 'until' && (
-            <DateField label="End of the trial" isLabelHidden {...form.day('trial_end_date')} />
+            <DateField label="End of the trial" isLabelHidden {...form.field('trial_end_date')} />
           )}
         </div>
         <TextInput
           label="Your own id of it"
           placeholder="optional; makes it safe to send twice"
-          {...form.text('external_id')}
+          {...form.field('external_id')}
         />
       </div>
       {preview.isEnabled && preview.data !== undefined && <WhatIsIssued preview={preview.data} />}

@@ -38,7 +38,7 @@ export function CancelForm({ subscription, onClose }: FormProps) {
   const lastDay = formatLastDay(subscription.current_period_end, subscription.time_zone);
   return (
     <FormDialog title="Cancel the subscription?" submitLabel="Cancel the subscription" form={form} onClose={onClose}>
-      <Radio.Group label="When" value={form.values.when} onChange={(when) => form.set('when', when)}>
+      <Radio.Group label="When" {...form.field('when')}>
         <div className="choices">
           <Radio
             value="end"
@@ -52,7 +52,7 @@ export function CancelForm({ subscription, onClose }: FormProps) {
           />
         </div>
       </Radio.Group>
-      <Textarea label="Reason" {...form.text('reason')} />
+      <Textarea label="Reason" {...form.field('reason')} />
     </FormDialog>
   );
 }
@@ -78,11 +78,9 @@ export function ChangePlanForm({ subscription, onClose }: FormProps) {
       <Select
         label="New plan"
         data={choices.filter(({ value }) => value !== subscription.plan_id)}
-        value={form.values.plan_id}
-        onChange={(id) => form.set('plan_id', id)}
-        error={form.errorAt('plan_id')}
         searchable
         required
+        {...form.field('plan_id')}
       />
       <p className="muted">
         The first day of the new plan is {formatDate(subscription.current_period_end, subscription.time_zone)}. The

@@ -67,7 +67,7 @@ export function FeatureForm({ feature, onClose }: FeatureFormProps) {
     >
       <TextInput
         label="Name"
-        {...form.text('name')}
+        {...form.field('name')}
         onChange={({ currentTarget: { value } }) => {
           form.set('name', value);
           if (!hasOwnKey) form.set('lookup_key', slugOf(value));
@@ -78,35 +78,25 @@ export function FeatureForm({ feature, onClose }: FeatureFormProps) {
       <TextInput
         label="Lookup key"
         description="By which your services ask for entitlements"
-        {...form.text('lookup_key')}
+        {...form.field('lookup_key')}
         onChange={({ currentTarget: { value } }) => {
           setHasOwnKey(true);
           form.set('lookup_key', value);
         }}
         required
       />
-      {isNew && (
-        <Select
-          label="Type"
-          data={TYPES}
-          value={values.type}
-          onChange={(type) => form.set('type', (type ?? 'meter') as Feature['type'])}
-          allowDeselect={false}
-        />
-      )}
+      {isNew && <Select label="Type" data={TYPES} allowDeselect={false} {...form.field('type')} />}
       {values.type === 'meter' && isNew && (
         <Select
           label="Aggregation"
           description="How events become a number; it cannot be changed later"
           data={EXACT_CHOICES}
-          value={values.aggregation_type}
-          onChange={(value) => form.set('aggregation_type', value ?? 'SUM')}
-          error={form.errorAt('aggregation_type')}
           allowDeselect={false}
+          {...form.field('aggregation_type')}
         />
       )}
       {values.type === 'meter' && (
-        <TextInput label="Unit" description="What a quantity counts, such as tokens" {...form.text('unit')} />
+        <TextInput label="Unit" description="What a quantity counts, such as tokens" {...form.field('unit')} />
       )}
     </FormDialog>
   );

@@ -43,9 +43,8 @@ function keysOf(meter: Schema<'Meter'>): string[] {
 function KeysForm({ meter, keys, onClose }: { meter: Schema<'Meter'>; keys: string[]; onClose: () => void }) {
   const queries = useQueryClient();
   const form = useForm({
-    initial: { keys },
-    async onSubmit({ keys: chosen }) {
-      const body = { metadata_keys: chosen };
+    initial: { metadata_keys: keys },
+    async onSubmit(body) {
       await send(client.PATCH('/api/v1/meters/{id}', { params: { path: { id: meter.id } }, body }));
       await invalidate(queries, '/api/v1/meters', '/api/v1/meters/{id}');
       onClose();
@@ -56,11 +55,9 @@ function KeysForm({ meter, keys, onClose }: { meter: Schema<'Meter'>; keys: stri
       <TagsInput
         label="Keys of the metadata"
         description="Such as model or region; up to five. What was counted before is grouped by them in a few moments"
-        value={form.values.keys}
-        onChange={(chosen) => form.set('keys', chosen)}
         maxTags={KEYS_MAX}
-        error={form.errorAt('metadata_keys')}
         acceptValueOnBlur
+        {...form.field('metadata_keys')}
       />
     </FormDialog>
   );

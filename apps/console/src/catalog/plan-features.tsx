@@ -152,8 +152,7 @@ function LimitForm({ plan, features, included, onClose }: LimitFormProps) {
       onClose();
     },
   });
-  const { values } = form;
-  const type = features.find(({ id }) => id === values.feature_id)?.type;
+  const type = features.find(({ id }) => id === form.values.feature_id)?.type;
   return (
     <FormDialog
       title={included === undefined ? 'Include a feature' : 'Change what the plan gives'}
@@ -166,39 +165,26 @@ function LimitForm({ plan, features, included, onClose }: LimitFormProps) {
         data={features.map(({ id, name }) => ({ value: id, label: name }))}
         limit={100}
         nothingFoundMessage="No such feature"
-        value={values.feature_id}
-        onChange={(id) => form.set('feature_id', id)}
-        error={form.errorAt('feature_id')}
         disabled={included !== undefined}
         searchable
         required
+        {...form.field('feature_id')}
       />
       {type === 'meter' && (
         <div className="form-row">
-          <TextInput label="Limit" placeholder="unlimited" inputMode="decimal" {...form.text('usage_limit')} />
+          <TextInput label="Limit" placeholder="unlimited" inputMode="decimal" {...form.field('usage_limit')} />
           <Select
             label="Begins anew each"
             placeholder="never"
             data={RESETS}
-            value={values.usage_reset_period}
-            onChange={(period) => form.set('usage_reset_period', period)}
             clearable
+            {...form.field('usage_reset_period')}
           />
         </div>
       )}
-      {type === 'meter' && (
-        <Switch
-          label="Usage may go past the limit"
-          checked={values.is_soft_limit}
-          onChange={({ currentTarget: { checked } }) => form.set('is_soft_limit', checked)}
-        />
-      )}
-      {type === 'custom' && <TextInput label="Value" {...form.text('static_value')} />}
-      <Switch
-        label="On"
-        checked={values.is_enabled}
-        onChange={({ currentTarget: { checked } }) => form.set('is_enabled', checked)}
-      />
+      {type === 'meter' && <Switch label="Usage may go past the limit" {...form.checkbox('is_soft_limit')} />}
+      {type === 'custom' && <TextInput label="Value" {...form.field('static_value')} />}
+      <Switch label="On" {...form.checkbox('is_enabled')} />
     </FormDialog>
   );
 }

@@ -66,7 +66,6 @@ export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormPr
       onDone?.(saved);
     },
   });
-  const { values } = form;
   return (
     <FormDialog
       title={plan === undefined ? 'New plan' : `Change ${plan.name}`}
@@ -78,7 +77,7 @@ export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormPr
       <div className="form-row is-wide">
         <TextInput
           label="Name"
-          {...form.text('name')}
+          {...form.field('name')}
           onChange={({ currentTarget: { value } }) => {
             form.set('name', value);
             if (!hasOwnId) form.set('lookup_id', slugOf(value));
@@ -88,33 +87,23 @@ export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormPr
         />
         <TextInput
           label="Lookup id"
-          {...form.text('lookup_id')}
+          {...form.field('lookup_id')}
           onChange={({ currentTarget: { value } }) => {
             setHasOwnId(true);
             form.set('lookup_id', value);
           }}
           required
         />
-        <Select
-          label="Charges"
-          data={TYPES}
-          value={values.type}
-          onChange={(type) => form.set('type', (type ?? 'HYBRID') as Plan['type'])}
-          error={form.errorAt('type')}
-          disabled={isPriced}
-          allowDeselect={false}
-        />
+        <Select label="Charges" data={TYPES} disabled={isPriced} allowDeselect={false} {...form.field('type')} />
         <Select
           label="Billed every"
           data={['day', 'week', 'month', 'year']}
-          value={values.billing_interval}
-          onChange={(interval) => form.set('billing_interval', interval ?? 'month')}
-          error={form.errorAt('billing_interval')}
           disabled={isPriced}
           allowDeselect={false}
+          {...form.field('billing_interval')}
         />
-        <TextInput label="Currency" list="currencies" disabled={isPriced} required {...form.text('currency')} />
-        <TextInput label="Days of trial" inputMode="numeric" {...form.text('trial_days')} />
+        <TextInput label="Currency" list="currencies" disabled={isPriced} required {...form.field('currency')} />
+        <TextInput label="Days of trial" inputMode="numeric" {...form.field('trial_days')} />
       </div>
       <datalist id="currencies">
         {CURRENCIES.map((code) => (
@@ -123,12 +112,8 @@ export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormPr
           </option>
         ))}
       </datalist>
-      <Textarea label="Description" {...form.text('description')} />
-      <Switch
-        label="Takes new subscriptions"
-        checked={values.is_active}
-        onChange={({ currentTarget: { checked } }) => form.set('is_active', checked)}
-      />
+      <Textarea label="Description" {...form.field('description')} />
+      <Switch label="Takes new subscriptions" {...form.checkbox('is_active')} />
     </FormDialog>
   );
 }

@@ -77,19 +77,17 @@ export function CustomerForm({ customer, onDone, onClose }: CustomerFormProps) {
             {...(field === 'name' && { 'data-autofocus': true })}
             {...(field in PLACEHOLDERS && { placeholder: PLACEHOLDERS[field] })}
             autoComplete="off"
-            {...form.text(field)}
+            {...form.field(field)}
           />
         ))}
         <Select
           label="Time zone of billing"
           placeholder="That of the organization"
           data={timeZones()}
-          value={form.values.time_zone}
-          onChange={(zone) => form.set('time_zone', zone)}
-          error={form.errorAt('time_zone')}
           limit={50}
           searchable
           clearable
+          {...form.field('time_zone')}
         />
       </div>
     </FormDialog>

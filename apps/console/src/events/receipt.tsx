@@ -134,7 +134,7 @@ function Correction({ event, onReplayed, isWaiting }: CorrectionProps) {
         classNames={{ input: 'mono' }}
         spellCheck={false}
         minRows={3}
-        {...form.text('metadata')}
+        {...form.field('metadata')}
       />
       {isWaiting && (
         <p className="muted" role="status">

@@ -60,20 +60,14 @@ export function ReplayAll({ rejection, onClose }: { rejection: Rejection; onClos
     <Dialog title={`Replay ${formatDecimal(rejection.count)} events`} onClose={close}>
       <FormBox form={form} submitLabel="Replay all" onCancel={close}>
         <p className="receipt-reason">{rejection.reason}</p>
-        <Select
-          label="Correction"
-          data={SOURCES}
-          allowDeselect={false}
-          value={source}
-          onChange={(value) => form.set('source', (value ?? 'none') as Correction['source'])}
-        />
+        <Select label="Correction" data={SOURCES} allowDeselect={false} {...form.field('source')} />
         {source !== 'none' && (
           <div className="form-row">
-            <TextInput label="Key to set" {...form.text('key')} />
+            <TextInput label="Key to set" {...form.field('key')} />
             {source === 'field' && (
-              <TextInput label="Key that has the value" placeholder="userId" {...form.text('value')} />
+              <TextInput label="Key that has the value" placeholder="userId" {...form.field('value')} />
             )}
-            {source === 'text' && <TextInput label="Value" {...form.text('value')} />}
+            {source === 'text' && <TextInput label="Value" {...form.field('value')} />}
           </div>
         )}
         {progress !== undefined && <ProgressWords {...progress} />}

@@ -31,15 +31,9 @@ export function NewMeterForm() {
   return (
     <FormBox form={form} submitLabel="Make the meter">
       <div className="form-row">
-        <TextInput label="Name" placeholder="Tokens" {...form.text('name')} />
-        <Select
-          label="It counts"
-          data={PLAIN_CHOICES}
-          allowDeselect={false}
-          value={form.values.aggregation_type}
-          onChange={(value) => form.set('aggregation_type', value ?? FIRST)}
-        />
-        <TextInput label="Unit" placeholder="token" {...form.text('unit')} />
+        <TextInput label="Name" placeholder="Tokens" {...form.field('name')} />
+        <Select label="It counts" data={PLAIN_CHOICES} allowDeselect={false} {...form.field('aggregation_type')} />
+        <TextInput label="Unit" placeholder="token" {...form.field('unit')} />
       </div>
     </FormBox>
   );

@@ -1,7 +1,9 @@
 // A form keeps what was typed: through a refusal, and through a look at another page and back, until it was sent. What the
-// API says of a field stands at that field.
+// API says of a field stands at that field. Values and fields are those of @mantine/form; drafts, and what the API refuses, are
+// added here.
 
 import { Button } from '@mantine/core';
+import { useForm as useMantineForm, type GetInputPropsReturnType } from '@mantine/form';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { problemOf } from '../api/problem.ts';
 import { ProblemBox } from './problem-box.tsx';
@@ -19,31 +21,25 @@ interface FormOptions<Values> {
 
 export interface Form<Values> {
   values: Values;
-  set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void;
-  /** What goes into a text field: `<TextInput label="Name" {...form.text('name')} />`. */
-  text: (name: TextName<Values>, path?: string) => TextFieldProps;
-  /** What goes into a `DateField`. */
-  day: (
-    name: TextName<Values>,
-    path?: string,
-  ) => Omit<TextFieldProps, 'name' | 'onChange'> & { onChange: (day: string) => void };
+  set: <Name extends keyof Values & string>(name: Name, value: Values[Name]) => void;
+  /** What goes into a field: `<TextInput label="Name" {...form.field('name')} />`. */
+  field: <Name extends keyof Values & string>(name: Name, path?: string) => FieldProps & { value: Values[Name] };
+  /** What goes into a field that is on or off. */
+  checkbox: (name: keyof Values & string) => FieldProps & { checked: boolean };
   /** What the API said of a field, by the path in its `errors`: `charges[0].model`. */
   errorAt: (path: string) => string | undefined;
   /** The paths that a field has asked for: what is wrong elsewhere is told below the fields. */
   asked: ReadonlySet<string>;
   error: unknown;
   isBusy: boolean;
-  submit: (event?: FormEvent) => void;
+  submit: (event?: FormEvent<HTMLFormElement>) => void;
   /** Back to the initial values, and no draft any more. */
   reset: () => void;
 }
 
-type TextName<Values> = { [Name in keyof Values]: Values[Name] extends string ? Name : never }[keyof Values] & string;
-
-interface TextFieldProps {
+interface FieldProps {
   name: string;
-  value: string;
-  onChange: (event: { currentTarget: { value: string } }) => void;
+  onChange: GetInputPropsReturnType['onChange'];
   error: string | undefined;
 }
 
@@ -53,63 +49,66 @@ export function useForm<Values extends object>({
   secret = [],
   onSubmit,
 }: FormOptions<Values>): Form<Values> {
-  const [values, setValues] = useState<Values>(() => ({ ...initial, ...loadDraft<Values>(name) }));
+  const form = useMantineForm<Values>({
+    initialValues: { ...initial, ...loadDraft<Values>(name) },
+    clearInputErrorOnChange: false,
+    onValuesChange: (values) => saveDraft(name, values, secret),
+  });
   const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
-
   const asked = new Set<string>();
   const errorAt = (path: string): string | undefined => {
     asked.add(path);
-    if (error === null) return undefined;
-    const found = wordsOf(problemOf(error)).fields.filter((each) => each.path === path);
-    return found.length === 0 ? undefined : found.map(({ message }) => message).join(' ');
+    return form.errors[path] as string | undefined;
   };
-  const set: Form<Values>['set'] = (field, value) =>
-    setValues((before) => {
-      const next = { ...before, [field]: value };
-      saveDraft(name, next, secret);
-      return next;
-    });
-  const send = async (): Promise<void> => {
-    setBusy(true);
+  const send = async (values: Values): Promise<void> => {
     setError(null);
     try {
       await onSubmit(values);
       saveDraft(name, undefined, secret);
     } catch (problem) {
       setError(problem);
-    } finally {
-      setBusy(false);
+      form.setErrors(errorsOf(problem));
     }
   };
   return {
-    values,
-    set,
-    text: (field, path = field) => ({
+    values: form.values,
+    set: (field, value) => form.setFieldValue(field, value as never),
+    field: (field, path = field) => ({
       name: field,
-      value: String(values[field]),
-      onChange: (event) => set(field, event.currentTarget.value as Values[typeof field]),
+      value: form.values[field],
+      onChange: form.getInputProps(field).onChange,
       error: errorAt(path),
     }),
-    day: (field, path = field) => ({
-      value: String(values[field]),
-      onChange: (day) => set(field, day as Values[typeof field]),
-      error: errorAt(path),
+    checkbox: (field) => ({
+      name: field,
+      checked: form.values[field] === true,
+      onChange: form.getInputProps(field).onChange,
+      error: errorAt(field),
     }),
     errorAt,
     asked,
     error,
-    isBusy,
+    isBusy: form.submitting,
     submit(event) {
       event?.preventDefault();
-      if (!isBusy) void send();
+      if (!form.submitting) form.onSubmit(send)();
     },
     reset() {
-      setValues(initial);
+      form.setInitialValues(initial);
+      form.reset();
       setError(null);
       saveDraft(name, undefined, secret);
     },
   };
+}
+
+/** What is wrong with each field, by its path. */
+function errorsOf(problem: unknown): Record<string, string> {
+  const errors: Record<string, string> = {};
+  for (const { path, message } of wordsOf(problemOf(problem)).fields) {
+    errors[path] = path in errors ? `${errors[path]} ${message}` : message;
+  }
+  return errors;
 }
 
 interface FormBoxProps<Values> {

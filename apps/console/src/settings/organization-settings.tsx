@@ -59,7 +59,7 @@ function NameForm({ name }: { name: string }) {
   });
   return (
     <FormBox form={form} submitLabel="Save name">
-      <TextInput label="Name" description="It stands on invoices" required {...form.text('name')} />
+      <TextInput label="Name" description="It stands on invoices" required {...form.field('name')} />
     </FormBox>
   );
 }
@@ -95,43 +95,40 @@ function BillingForm({ settings }: { settings: Billing }) {
         label="Time zone"
         description="Of periods, where the customer has none of its own"
         data={timeZones()}
-        value={form.values.time_zone}
-        onChange={(zone) => zone !== null && form.set('time_zone', zone)}
-        error={form.errorAt('time_zone')}
         limit={50}
+        allowDeselect={false}
         searchable
+        {...form.field('time_zone')}
       />
       <Select
         label="Finalize invoices"
         description="Also those that are drafts now; what is finalized has a number, and does not change any more"
         data={Object.entries(FINALIZE).map(([value, label]) => ({ value, label }))}
-        value={form.values.finalize}
-        onChange={(value) => value !== null && form.set('finalize', value as Billing['finalize'])}
-        error={form.errorAt('finalize')}
         allowDeselect={false}
+        {...form.field('finalize')}
       />
       <TextInput
         label="Hours of grace"
         description="How long an invoice stays a draft after its period, or after it is made where that is later"
         inputMode="numeric"
-        {...form.text('invoice_grace_hours')}
+        {...form.field('invoice_grace_hours')}
       />
       <TextInput
         label="Days to pay"
         description="From the issue of an invoice until it is due"
         inputMode="numeric"
-        {...form.text('payment_terms_days')}
+        {...form.field('payment_terms_days')}
       />
       <TextInput
         label="Prefix of invoice numbers"
         description={`Such as ${form.values.invoice_prefix || 'INV'}-2026-000042`}
-        {...form.text('invoice_prefix')}
+        {...form.field('invoice_prefix')}
       />
       <Textarea
         label="Issuer"
         description="Who issues invoices, in the lines that stand on them: name, address, tax number"
         rows={4}
-        {...form.text('invoice_issuer')}
+        {...form.field('invoice_issuer')}
       />
     </FormBox>
   );

@@ -52,14 +52,14 @@ function PasswordForm() {
         label="Current password"
         autoComplete="current-password"
         required
-        {...form.text('current_password')}
+        {...form.field('current_password')}
       />
       <PasswordInput
         label="New password"
         description="12 characters or more"
         autoComplete="new-password"
         required
-        {...form.text('new_password')}
+        {...form.field('new_password')}
       />
     </FormBox>
   );

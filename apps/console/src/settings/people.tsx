@@ -190,17 +190,15 @@ function InviteForm({ onLink, onClose }: LinkProps & { onClose: () => void }) {
   });
   return (
     <FormDialog title="Invite somebody" submitLabel="Make the invitation" form={form} onClose={onClose}>
-      <TextInput type="email" label="Email" required data-autofocus {...form.text('email')} />
+      <TextInput type="email" label="Email" required data-autofocus {...form.field('email')} />
       <Select
         label="Role"
         data={[
           { value: 'viewer', label: 'Viewer: reads everything, changes nothing' },
           { value: 'admin', label: 'Admin: does everything' },
         ]}
-        value={form.values.role}
-        onChange={(role) => form.set('role', role ?? 'viewer')}
-        error={form.errorAt('role')}
         allowDeselect={false}
+        {...form.field('role')}
       />
     </FormDialog>
   );

@@ -32,9 +32,9 @@ export function factsOfParty(party: Party | null): Fact[] {
 export function SellerForm({ seller }: { seller: Party | null }) {
   const queries = useQueryClient();
   const form = useForm({
-    initial: Object.fromEntries(fields.map(([field]) => [`seller.${field}`, seller?.[field] ?? ''])),
+    initial: Object.fromEntries(fields.map(([field]) => [field, seller?.[field] ?? ''])) as Record<keyof Party, string>,
     async onSubmit(typed) {
-      const texts = fields.map(([field]) => [field, (typed[`seller.${field}`] ?? '').trim() || null]);
+      const texts = fields.map(([field]) => [field, typed[field].trim() || null]);
       const { legal_name, ...others } = Object.fromEntries(texts) as Party;
       const isEmpty = [legal_name, ...Object.values(others)].every((text) => text === null);
       const body = { seller: isEmpty ? null : { legal_name: legal_name ?? '', ...others } };
@@ -51,7 +51,7 @@ export function SellerForm({ seller }: { seller: Party | null }) {
           label={label}
           {...(field === 'country' && { description: 'Two letters of ISO 3166-1, such as DE' })}
           autoComplete="off"
-          {...form.text(`seller.${field}`)}
+          {...form.field(field, `seller.${field}`)}
         />
       ))}
     </FormBox>

@@ -1,19 +1,23 @@
 // What stands around every page of one who is signed in: the navigation, the search, and who one is.
 
 import { ActionIcon } from '@mantine/core';
-import { Link, Outlet } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazyRouteComponent, Link, Outlet } from '@tanstack/react-router';
+import { Suspense, useState } from 'react';
+import { useSessionOver } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
 import { Icon } from '../parts/icons.tsx';
 import { DESTINATIONS } from './navigation.ts';
 import { Search } from './search.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
 import { useShortcuts } from './shortcuts.ts';
-import { SignInAgain } from './sign-in-again.tsx';
 import { UserMenu } from './user-menu.tsx';
+
+/** The first page has no form, and does not wait for what makes one. */
+const SignInAgain = lazyRouteComponent(() => import('./sign-in-again.tsx'), 'SignInAgain');
 
 export function Shell() {
   const { organization } = useSession();
+  const isSessionOver = useSessionOver();
   const [isNavigationOpen, setNavigationOpen] = useState(false);
   const [dialog, setDialog] = useState<'search' | 'help' | undefined>();
   useShortcuts({ onSearch: () => setDialog('search'), onHelp: () => setDialog('help') });
@@ -75,7 +79,7 @@ export function Shell() {
         <Outlet />
       </main>
       {dialog === 'search' && <Search onClose={() => setDialog(undefined)} />}
-      <SignInAgain />
+      <Suspense>{isSessionOver && <SignInAgain />}</Suspense>
       {dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}
     </div>
   );

@@ -4,7 +4,7 @@ import { Modal, PasswordInput, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { client, send } from '../api/client.ts';
-import { setSessionOver, useSessionOver } from '../api/session-end.ts';
+import { setSessionOver } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
 import { useFocusBack } from '../parts/dialog.tsx';
 import { FormBox, useForm } from '../parts/form.tsx';
@@ -15,10 +15,6 @@ const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': 'true' };
 const nothing = (): void => {};
 
 export function SignInAgain() {
-  return useSessionOver() ? <SignInDialog /> : null;
-}
-
-function SignInDialog() {
   useFocusBack();
   return (
     <Modal
@@ -55,13 +51,13 @@ function SignInForm() {
   return (
     <FormBox form={form} submitLabel="Sign in">
       <p className="dialog-lead">Sign in again. What you have typed is still there, and can be sent then.</p>
-      <TextInput label="Email" type="email" autoComplete="username" {...KEEPS_ESCAPE} {...form.text('email')} />
+      <TextInput label="Email" type="email" autoComplete="username" {...KEEPS_ESCAPE} {...form.field('email')} />
       <PasswordInput
         label="Password"
         autoComplete="current-password"
         data-autofocus
         {...KEEPS_ESCAPE}
-        {...form.text('password')}
+        {...form.field('password')}
       />
     </FormBox>
   );

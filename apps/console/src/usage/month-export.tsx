@@ -44,15 +44,14 @@ function ExportForm({ onDone }: { onDone: () => void }) {
   return (
     <FormBox form={form} submitLabel="Export" onCancel={onDone}>
       <p className="dialog-lead">A CSV file with the usage of each meter by each customer.</p>
-      <TextInput label="Month" type="month" {...form.text('month')} />
+      <TextInput label="Month" type="month" {...form.field('month')} />
       <Select
         label="Time zone"
         description="In which the month begins and ends"
         data={timeZones()}
         searchable
         allowDeselect={false}
-        value={form.values.zone}
-        onChange={(zone) => form.set('zone', zone ?? 'UTC')}
+        {...form.field('zone')}
       />
       <p className="muted" role="status">
         {rowsRead !== undefined && form.isBusy && `${formatDecimal(rowsRead)} rows read …`}
