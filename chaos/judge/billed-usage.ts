@@ -1,10 +1,11 @@
-// What was billed, compared with what the clients sent: each line with the events of its period, and each subscription with all that
-// its customer used. The events are those of the history; of Weir's tables only what says which of them it counts as late.
+// What was billed, compared with what the clients sent: each line with the events of its period. The events are those of the history;
+// of Weir's tables only what says which of them it counts as late. That the periods leave no event out and have none twice, and what
+// a quantity comes to, is asked of `npm run reconcile`.
 
-import { AGGREGATIONS, type AggregationType } from '@weir/shared/meter';
+import type { AggregationType } from '@weir/shared/meter';
 import { dueName, dueOf, listsBy, type BillingState, type StoredDue } from './billing-state.ts';
 import { Check } from './check.ts';
-import { canonical, decimalOf, unitsOf } from './exact.ts';
+import { canonical } from './exact.ts';
 import type { Facts } from './history-facts.ts';
 import type { StoredEvent } from './stored-state.ts';
 import { usageOf } from './usage-answers.ts';
@@ -87,61 +88,4 @@ export function linesBillWhatWasSent(state: BillingState, sent: SentUsage): Chec
     );
   }
   return check;
-}
-
-/**
- * For each subscription and meter that adds up: what its last lines bill, what is open and what is late and waits come to what was
- * sent from the start of its first period to the end of its last.
- */
-export function subscriptionsBillWhatWasUsed(state: BillingState, sent: SentUsage): Check {
-  const check = new Check(
-    'billed usage',
-    'For each subscription and meter of kind SUM or COUNT: billed, open and late add up to what was sent for its customer, from its first period to its last.',
-  );
-  const finalized = new Set(state.invoices.filter(({ status }) => status !== 'DRAFT').map(({ id }) => id));
-  const lines = listsBy(
-    state.lines.filter(({ invoice }) => finalized.has(invoice)),
-    dueOf,
-  );
-  const open = new Map(state.open.map((reading) => [dueName(reading), reading.quantity]));
-  const additive = state.dues.filter(
-    (due) => due.meter !== -1 && AGGREGATIONS[sent.aggregationOf(due)].kind === 'total',
-  );
-  for (const [name, dues] of listsBy(additive, ({ subscription, meter }) => `${subscription} meter ${meter}`)) {
-    check.examine();
-    const [first] = dues;
-    if (first === undefined) continue;
-    let billed = 0n;
-    let waiting = 0n;
-    let used = 0n;
-    const aggregation = sent.aggregationOf(first);
-    const sumOf = (events: readonly StoredEvent[]) => unitsOf(usageOf(aggregation, events) ?? '0');
-    for (const due of dues) {
-      const events = sent.eventsOf(due);
-      used += sumOf(events);
-      const last = lastOf(lines.get(dueName(due)) ?? []);
-      billed += unitsOf(last?.quantity ?? open.get(dueName(due)) ?? '0');
-      if (last === undefined) continue;
-      waiting += sumOf(events.filter((event) => sent.isLateFor(event, last.closing ?? 0)));
-    }
-    if (billed + waiting !== used)
-      check.violate(
-        `${name} has ${decimalOf(billed)} billed and open and ${decimalOf(waiting)} late, and ${decimalOf(used)} was used`,
-      );
-    // Dues follow each other, so no event lies between two of them.
-    const sorted = dues.toSorted((a, b) => (a.start < b.start ? -1 : 1));
-    sorted.forEach((due, index) => {
-      const next = sorted[index + 1];
-      if (next !== undefined && next.start < due.end)
-        check.violate(`${dueName(next)} begins before ${dueName(due)} ends`);
-    });
-  }
-  return check;
-}
-
-function lastOf<T extends { closing: number | null }>(lines: readonly T[]): T | undefined {
-  return lines.reduce<T | undefined>(
-    (last, line) => ((line.closing ?? -1) > (last?.closing ?? -2) ? line : last),
-    undefined,
-  );
 }

@@ -1,4 +1,5 @@
-// That what an admin was told is so: each change of billing that was answered with 200 or 201 is there when all is over.
+// That what clients were told of billing is so: each change that was answered with 200 or 201, and each page of the feed, is there
+// when all is over.
 
 import { canonical } from './exact.ts';
 import type { BillingState } from './billing-state.ts';
@@ -68,6 +69,29 @@ export function changesOfBillingAreKept(state: BillingState, { billing }: Facts)
     const problem = problemOf(told);
     if (problem !== undefined)
       check.violate(`${subject} was answered ${JSON.stringify(told).slice(0, 200)} at ${at} ms, and ${problem}`);
+  }
+  return check;
+}
+
+/** Whoever followed the feed was shown what stands there now. */
+export function pagesOfTheFeedAreKept({ feed }: BillingState, { billing }: Facts): Check {
+  const check = new Check(
+    'feed',
+    'Every page of the feed that was read held the next events, as they stand there now.',
+  );
+  const types = new Map(feed.map(({ organization, sequence, type }) => [`${organization} ${sequence}`, type]));
+  for (const { operation, organization, subject, status, body, at } of billing) {
+    if (operation !== 'feed' || status !== 200) continue;
+    let before = Number(subject);
+    for (const { sequence, type } of body as { sequence: number; type: string }[]) {
+      check.examine();
+      if (sequence !== before + 1)
+        check.violate(`organization ${organization} read event ${sequence} after ${before}, at ${at} ms`);
+      const now = types.get(`${organization} ${sequence}`);
+      if (now !== type)
+        check.violate(`event ${sequence} of organization ${organization} was ${type} at ${at} ms, and is ${now}`);
+      before = sequence;
+    }
   }
   return check;
 }

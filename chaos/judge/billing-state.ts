@@ -9,8 +9,6 @@ export interface StoredSubscription {
   status: string;
   /** The open period, or the last one; null in a trial. */
   cycle: number | null;
-  /** When period 0 began, or is to begin. */
-  billedFrom: string;
   endedAt: string | null;
   /** Whether its next boundary is past. */
   isDue: boolean;
@@ -45,10 +43,7 @@ export interface StoredInvoice {
   subscription: string;
   cycle: number | null;
   number: string | null;
-  subtotal: string | null;
   total: string | null;
-  creditsApplied: string | null;
-  amountPaid: string | null;
   /** Whether it is a draft whose grace is over. */
   isDue: boolean;
 }
@@ -62,10 +57,6 @@ export interface StoredLine {
   charge: string | null;
   quantity: string | null;
   eventCount: number | null;
-  exactAmount: string;
-  billedBefore: string;
-  /** 0 where nothing was cut off. */
-  waived: string;
   amount: string;
   closing: number | null;
 }
@@ -80,14 +71,6 @@ export interface StoredGrant {
   id: string;
   organization: number;
   amount: string;
-  remaining: string;
-}
-
-export interface StoredDraw {
-  grant: string;
-  kind: 'DRAW' | 'RETURN' | 'VOID';
-  amount: string;
-  invoice: string | null;
 }
 
 export interface StoredFeedEvent {
@@ -112,7 +95,6 @@ export interface BillingState {
   lines: StoredLine[];
   late: StoredLate[];
   grants: StoredGrant[];
-  draws: StoredDraw[];
   feed: StoredFeedEvent[];
   open: OpenReading[];
 }
@@ -126,7 +108,6 @@ export function emptyBillingState(): BillingState {
     lines: [],
     late: [],
     grants: [],
-    draws: [],
     feed: [],
     open: [],
   };

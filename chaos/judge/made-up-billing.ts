@@ -56,14 +56,11 @@ function rows(): Partial<BillingState> {
     charge: 'usage',
     quantity: null,
     eventCount: null,
-    exactAmount: '0',
-    billedBefore: '0.00',
-    waived: '0',
     amount: '0.00',
     closing: null,
     ...more,
   });
-  const invoice = { organization: 0, subscription: 'sub', isDue: false, amountPaid: '0.00' };
+  const invoice = { organization: 0, subscription: 'sub', isDue: false };
   return {
     subscriptions: [
       {
@@ -72,7 +69,6 @@ function rows(): Partial<BillingState> {
         timeZone: 'Europe/Berlin',
         status: 'ACTIVE',
         cycle: 2,
-        billedFrom: DAYS[0],
         endedAt: null,
         isDue: false,
       },
@@ -89,9 +85,7 @@ function rows(): Partial<BillingState> {
         status: 'OPEN',
         cycle: 1,
         number: 'INV-2026-000001',
-        subtotal: '1.12',
         total: '1.12',
-        creditsApplied: '0.12',
       },
       {
         ...invoice,
@@ -99,40 +93,30 @@ function rows(): Partial<BillingState> {
         status: 'VOID',
         cycle: 2,
         number: 'INV-2026-000002',
-        subtotal: '1.13',
         total: '1.13',
-        creditsApplied: '0.30',
       },
     ],
     lines: [
       line('line-1', 'first', 0, {
         quantity: '0.35',
         eventCount: 2,
-        exactAmount: '0.1155',
         amount: '0.12',
         closing: 1,
       }),
-      line('line-2', 'first', 0, { charge: 'base', exactAmount: '1', amount: '1.00', closing: 1 }),
+      line('line-2', 'first', 0, { charge: 'base', amount: '1.00', closing: 1 }),
       line('line-3', 'second', 0, {
         quantity: '1.75',
         eventCount: 3,
-        exactAmount: '0.5775',
-        billedBefore: '0.12',
         amount: '0.46',
         closing: 2,
       }),
-      line('line-4', 'second', 1, { quantity: '2.0', eventCount: 1, exactAmount: '2/3', amount: '0.67', closing: 2 }),
+      line('line-4', 'second', 1, { quantity: '2.0', eventCount: 1, amount: '0.67', closing: 2 }),
     ],
     late: [
       { event: idOf(4), closing: 1 },
       { event: idOf(5), closing: 2 },
     ],
-    grants: [{ id: 'grant', organization: 0, amount: '2.00', remaining: '1.88' }],
-    draws: [
-      { grant: 'grant', kind: 'DRAW', amount: '0.12', invoice: 'first' },
-      { grant: 'grant', kind: 'DRAW', amount: '0.30', invoice: 'second' },
-      { grant: 'grant', kind: 'RETURN', amount: '0.30', invoice: 'second' },
-    ],
+    grants: [{ id: 'grant', organization: 0, amount: '2.00' }],
     feed: [1, 2, 3].map((sequence) => ({ organization: 0, sequence, type: 'invoice.finalized' })),
     open: [{ subscription: 'sub', cycle: 2, charge: 'usage', quantity: '3' }],
   };

@@ -9,7 +9,6 @@ import type { OrganizationLine } from '../history.ts';
 import type {
   BillingState,
   OpenReading,
-  StoredDraw,
   StoredDue,
   StoredFeedEvent,
   StoredGrant,
@@ -52,8 +51,7 @@ export async function readBillingState(
     return {
       subscriptions: await read<StoredSubscription>(`
         SELECT organization_id AS organization, id, time_zone AS "timeZone", status, cycle,
-          ${instant('coalesce(trial_end_at, start_at)')} AS "billedFrom", ${instant('ended_at')} AS "endedAt",
-          run_at <= billing_now() AS "isDue"
+          ${instant('ended_at')} AS "endedAt", run_at <= billing_now() AS "isDue"
         FROM subscriptions`),
       periods: await read<StoredPeriod>(`
         SELECT subscription_id AS subscription, cycle, ${instant('period_start')} AS start, ${instant('period_end')} AS end
@@ -64,24 +62,16 @@ export async function readBillingState(
         FROM dues`),
       invoices: await read<StoredInvoice>(`
         SELECT organization_id AS organization, id, status, subscription_id AS subscription, cycle, invoice_number AS number,
-          subtotal::text, total::text, credits_applied::text AS "creditsApplied", amount_paid::text AS "amountPaid",
-          run_at <= billing_now() AS "isDue"
+          total::text, run_at <= billing_now() AS "isDue"
         FROM invoices`),
       lines: await read<StoredLine>(`
         SELECT id, invoice_id AS invoice, subscription_id AS subscription, cycle, charge_id AS charge, quantity::text,
-          event_count::int AS "eventCount", exact_amount AS "exactAmount", billed_before::text AS "billedBefore", amount::text,
-          coalesce(waived, 0)::text AS waived,
-          closing::int
+          event_count::int AS "eventCount", amount::text, closing::int
         FROM invoice_lines`),
       late: await read<StoredLate>('SELECT event_id AS event, closing::int FROM late_events'),
-      grants: await read<StoredGrant>(
-        'SELECT organization_id AS organization, id, amount::text, remaining::text FROM credit_grants',
-      ),
-      draws: await read<StoredDraw>(
-        'SELECT grant_id AS grant, kind, amount::text, invoice_id AS invoice FROM credit_entries',
-      ),
+      grants: await read<StoredGrant>('SELECT organization_id AS organization, id, amount::text FROM credit_grants'),
       feed: await read<StoredFeedEvent>(
-        'SELECT organization_id AS organization, sequence::int, type FROM billing_events ORDER BY sequence',
+        'SELECT organization_id AS organization, sequence::int, type FROM billing_events',
       ),
       open: [],
     };
@@ -95,11 +85,9 @@ async function readRows<T>(
   { indexes, meters }: { indexes: Map<string, number>; meters: Map<string, number> },
 ): Promise<T[]> {
   const ids = organizations.map(({ id }) => id);
-  const [select, order = ''] = text.split(' ORDER BY ');
-  const { rows } = await client.query<Record<string, unknown>>(
-    `${select} WHERE organization_id = ANY ($1::uuid[])${order === '' ? '' : ` ORDER BY ${order}`}`,
-    [ids],
-  );
+  const { rows } = await client.query<Record<string, unknown>>(`${text} WHERE organization_id = ANY ($1::uuid[])`, [
+    ids,
+  ]);
   for (const row of rows) {
     if ('organization' in row) row['organization'] = indexes.get(String(row['organization'])) ?? -1;
     if ('meter' in row) row['meter'] = meters.get(String(row['meter'])) ?? -1;

@@ -1,0 +1,52 @@
+// When billing does what it does, by the judge's own calendar. That periods follow each other, and that each boundary has its one
+// invoice, is asked of `npm run reconcile`.
+
+import type { BillingState, StoredPeriod, StoredSubscription } from './billing-state.ts';
+import { Check } from './check.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Nothing is left to do when the time of billing has stopped. */
+export function nothingIsDue({ invoices, subscriptions }: BillingState): Check {
+  const check = new Check('billed in time', 'No boundary of a subscription and no grace of a draft is past.');
+  check.examine(subscriptions.length + invoices.length);
+  for (const { id, isDue } of subscriptions) if (isDue) check.violate(`subscription ${id} is past its boundary`);
+  for (const { id, isDue } of invoices) if (isDue) check.violate(`invoice ${id} is a draft past its grace`);
+  return check;
+}
+
+/** Periods end at midnights of their zone. */
+export function periodsEndAtMidnights({ subscriptions, periods }: BillingState): Check {
+  const check = new Check(
+    'periods',
+    'Each period ends at a midnight of its zone, a day or a week of dates after its start, or where it was cancelled.',
+  );
+  const subscriptionOf = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  for (const period of periods) {
+    check.examine();
+    const { subscription: id, cycle, start, end } = period;
+    const subscription = subscriptionOf.get(id);
+    if (subscription === undefined || !endsRightly(subscription, period))
+      check.violate(`cycle ${cycle} of subscription ${id}, from ${start}, ends at ${end}`);
+  }
+  return check;
+}
+
+function endsRightly({ timeZone, endedAt }: StoredSubscription, { start, end }: StoredPeriod): boolean {
+  if (end === endedAt) return end >= start;
+  const [from, to] = [localTime(start, timeZone), localTime(end, timeZone)];
+  const days = Math.round((Date.parse(`${to.date}T00:00:00Z`) - Date.parse(`${from.date}T00:00:00Z`)) / DAY_MS);
+  return to.time === '00:00:00' && days >= 1 && days <= 7;
+}
+
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+
+/** Date and time of an instant in a zone. */
+function localTime(instant: string, timeZone: string): { date: string; time: string } {
+  const format =
+    FORMATS.get(timeZone) ??
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' });
+  FORMATS.set(timeZone, format);
+  const [date = '', time = ''] = format.format(new Date(instant)).split(' ');
+  return { date, time };
+}
