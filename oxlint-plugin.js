@@ -1,5 +1,7 @@
 // Rules of this repository that oxlint does not have. Plain JavaScript: oxlint loads it on Node 20, which runs no TypeScript.
 
+import { dirname, join, relative, sep } from 'node:path';
+
 const SETS_STATUS = new Set(['code', 'status', 'writeHead']);
 const RUNS_SQL = new Set(['query', 'selectFrom', 'selectNoFrom', 'insertInto', 'updateTable', 'deleteFrom', 'with']);
 
@@ -34,4 +36,33 @@ const noSql = {
   },
 };
 
-export default { meta: { name: 'weir' }, rules: { 'no-error-status': noErrorStatus, 'no-sql': noSql } };
+/** A folder imports, of what lies beside it, only what stands before it in `order`. */
+const layers = {
+  meta: { schema: [{ type: 'object' }] },
+  create(context) {
+    const { in: folder, order } = context.options[0];
+    const root = join(context.cwd, folder);
+    const layerOf = (path) => {
+      const parts = relative(root, path).split(sep);
+      return parts.length === 1 ? '.' : parts[0];
+    };
+    const own = order.indexOf(layerOf(context.filename));
+    const check = ({ source }) => {
+      if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return;
+      const layer = layerOf(join(dirname(context.filename), source.value));
+      if (layer === '..') return;
+      const place = order.indexOf(layer);
+      if (place >= 0 && place <= own) return;
+      context.report({ node: source, message: `Within ${folder} imports run ${order.toReversed().join(' → ')}.` });
+    };
+    return {
+      ImportDeclaration: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      ImportExpression: check,
+      TSImportType: check,
+    };
+  },
+};
+
+export default { meta: { name: 'weir' }, rules: { 'no-error-status': noErrorStatus, 'no-sql': noSql, layers } };

@@ -1,6 +1,7 @@
 // What hostile clients send: requests as text, and bodies that are much work to read.
 
-import { randomBytes, randomUUID } from 'node:crypto';
+import { base62Of, randomBase62 } from '@weir/shared/base62';
+import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Message } from '../clients/http-client.ts';
 import type { HostileAccount } from '../history.ts';
@@ -67,20 +68,13 @@ export function bucketsMessage({ widgetToken, meterId }: HostileAccount): Messag
   return { method: 'GET', path, headers: { authorization: `Bearer ${widgetToken}` } };
 }
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY_RANDOM_CHARACTERS = 27;
 const CHECKSUM_CHARACTERS = 6;
 
 /** An API key with a checksum that is right, which nobody was given: it has to be looked up. */
 export function unknownApiKey(): string {
-  const random = [...randomBytes(KEY_RANDOM_CHARACTERS)].map((byte) => BASE62.charAt(byte % BASE62.length)).join('');
-  let rest = crc32(`org_live_${random}`);
-  let checksum = '';
-  for (let count = 0; count < CHECKSUM_CHARACTERS; count += 1) {
-    checksum = BASE62.charAt(rest % BASE62.length) + checksum;
-    rest = Math.floor(rest / BASE62.length);
-  }
-  return `org_live_${random}${checksum}`;
+  const unchecked = `org_live_${randomBase62(KEY_RANDOM_CHARACTERS)}`;
+  return unchecked + base62Of(crc32(unchecked), CHECKSUM_CHARACTERS);
 }
 
 /** A little below the 8 KiB that metadata may have. */

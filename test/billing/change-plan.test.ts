@@ -6,7 +6,7 @@ import { changeAtPeriodEnd } from '@weir/db/billing/subscriptions/change-plan';
 import { insertCharge } from '@weir/db/billing/plans/charges';
 import type { SubscriptionRow } from '@weir/db/billing/subscriptions/schedules';
 import { lockSubscription } from '@weir/db/billing/subscriptions/subscriptions';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { lockPlanAlone } from '@weir/db/plans';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

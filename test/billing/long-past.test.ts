@@ -1,6 +1,6 @@
 // A start long ago, and dues with many tiers: what a request opens and what the run takes on at once is bounded by what it holds.
 
-import { cutByWeight } from '@weir/db/billing/subscriptions/chunk-weight';
+import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { openDueSubscriptions } from '@weir/db/billing/run/run-work';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openRun } from '../support/billing-run.ts';

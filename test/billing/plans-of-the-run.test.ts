@@ -2,7 +2,7 @@
 // marked as past due and put off in chunks, none of which reads all of the organization for each of its rows.
 
 import { findUnsettled } from '@weir/db/billing/run/adjustments';
-import { cutByWeight } from '@weir/db/billing/subscriptions/chunk-weight';
+import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { updateDues } from '@weir/db/billing/subscriptions/dues';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { markPastDue } from '@weir/db/billing/run/past-due';

@@ -144,6 +144,39 @@ const violations: Violation[] = [
     code: 'const { env } = process;\nexport const planted = env;\n',
     says: /no-restricted-properties/,
   },
+  ...(
+    [
+      ['packages/db/src/billing/usage/planted.ts', '../plans/charges.ts'],
+      ['packages/db/src/billing/subscriptions/planted.ts', '../invoices/invoices.ts'],
+      ['packages/db/src/billing/run/planted.ts', '../checks/billing-checks.ts'],
+      ['packages/db/src/billing/planted.ts', './usage/closing.ts'],
+      ['apps/api/src/http/planted.ts', '../access/authenticate.ts'],
+      ['apps/api/src/http/planted-settings.ts', '../settings.ts'],
+    ] as const
+  ).map(([file, specifier]): Violation => ({
+    what: `${file} imports ${specifier}`,
+    file,
+    code: importing(specifier),
+    says: /weir\(layers\)/,
+  })),
+  {
+    what: 'a folder of billing imports the type of one that stands above it',
+    file: 'packages/db/src/billing/plans/planted.ts',
+    code: `import type { InvoiceRow } from '../invoices/invoices.ts';\nexport type Planted = InvoiceRow;\n`,
+    says: /weir\(layers\)/,
+  },
+  {
+    what: 'two files import each other’s types',
+    file: 'apps/worker/src/planted-type-here.ts',
+    code: `import type { There } from './planted-type-there.ts';\nexport type Here = There | undefined;\n`,
+    says: /no-cycle/,
+  },
+  {
+    what: 'two files import each other’s types, seen from the other one',
+    file: 'apps/worker/src/planted-type-there.ts',
+    code: `import type { Here } from './planted-type-here.ts';\nexport interface There {\n  here: Here;\n}\n`,
+    says: /no-cycle/,
+  },
   {
     what: 'two files import each other',
     file: 'apps/worker/src/planted-here.ts',

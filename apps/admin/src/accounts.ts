@@ -1,8 +1,7 @@
 // What whoever runs this Weir may do for people. It stands in the audit log of their organization.
 
 import { insertAuditEntry } from '@weir/db/audit-log';
-import type { Database } from '@weir/db/database';
-import type { Queries } from '@weir/db/page';
+import type { Database, Queries } from '@weir/db/database';
 import { insertPasswordReset } from '@weir/db/password-resets';
 import { findAccountByEmail, listAccounts, updateRole, type Account } from '@weir/db/users';
 import { newId } from '@weir/shared/ids';

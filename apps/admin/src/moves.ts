@@ -2,10 +2,9 @@
 // name.
 
 import { insertAuditEntry } from '@weir/db/audit-log';
-import type { Database } from '@weir/db/database';
+import type { Database, Queries } from '@weir/db/database';
 import { requestErasure, requestMove, type Requested } from '@weir/db/moves/request-move';
 import { listUsageMoves, type UsageMove } from '@weir/db/moves/usage-moves';
-import type { Queries } from '@weir/db/page';
 import { newId } from '@weir/shared/ids';
 import { getAccount } from './accounts.ts';
 import { inColumns } from './columns.ts';

@@ -3,9 +3,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute, shellRoute } from './shell/root-route.tsx';
 
-/** What an address says, for what changes a part of it: `search: (all: SearchTexts) => ({ ...all, page: '2' })`. */
-export type SearchTexts = Record<string, string | undefined>;
-
 /** Of an address only these are taken, as text; the pages see to what they mean. */
 function textsOf<Name extends string>(...names: Name[]) {
   return (search: Record<string, unknown>): { [Key in Name]?: string } =>

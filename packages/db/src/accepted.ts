@@ -3,8 +3,7 @@
 import { firstIdAt } from '@weir/shared/ids';
 import type { AcceptedCounts, DrainedCount, MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
-import type { Database } from './database.ts';
-import type { Queries } from './page.ts';
+import type { Database, Queries } from './database.ts';
 
 // Any fixed number will do, as long as nothing else in this database locks it.
 export const DRAIN_LOCK = 7_339_221_554;

@@ -4,8 +4,7 @@
 import type { MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
 import { DRAIN_LOCK, unnested } from './accepted.ts';
-import type { Database } from './database.ts';
-import type { Queries } from './page.ts';
+import type { Database, Queries } from './database.ts';
 
 /** Whose events to count, and of which month of receipt (`2026-11`); without it, all. */
 export interface CountFilter {

@@ -1,6 +1,6 @@
 import { plainArray } from './array-text.ts';
-import type { Database } from './database.ts';
-import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { Database, Queries } from './database.ts';
+import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Scope } from './schema.ts';
 
 /** An API key without its secret, which nobody can read again. */

@@ -2,7 +2,7 @@
 
 import { epochMsOfId, firstIdAt } from '@weir/shared/ids';
 import { sql } from 'kysely';
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 import type { ActorType } from './schema.ts';
 
 /** Who made a change, and from where. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { containing, selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { Queries } from './database.ts';
+import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import { deleteWidgetTokensOf } from './widget-tokens.ts';
 
 /** A customer without what identifies it in Weir. */

@@ -5,9 +5,12 @@ import { isOfConnection, NotingClient } from './noting-client.ts';
 import { setUpSession } from './session-settings.ts';
 import type { Tables } from './schema.ts';
 
+/** Where queries run: the database itself, or a transaction on it. */
+export type Queries = Kysely<Tables>;
+
 /** Access to Postgres: `kysely` for what an admin asks, `pool` for the statements of the track path. */
 export interface Database {
-  kysely: Kysely<Tables>;
+  kysely: Queries;
   pool: pg.Pool;
   /** Waits for the queries under way and ends every connection. */
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { AggregationType } from '@weir/shared/meter';
-import { containing, selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { Queries } from './database.ts';
+import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import type { FeatureType } from './schema.ts';
 
 /** A feature, with the meter behind it where its type is `meter`, and the number of plans that use it. */

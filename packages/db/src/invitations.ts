@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { Queries } from './database.ts';
+import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Role } from './schema.ts';
 
 /** After this an invitation opens nothing any more. */

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { textArray } from './array-text.ts';
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 import { ROLLUPS } from './rollups.ts';
 
 /** The keys of all meters that name any, at one version. */

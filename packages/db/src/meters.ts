@@ -1,6 +1,7 @@
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import { announceMetadataKeys } from './metadata-keys.ts';
-import { containing, selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { Queries } from './database.ts';
+import { containing, selectPage, type Page, type PageOf } from './page.ts';
 
 export interface Meter {
   id: string;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 
 // Any fixed number will do, as long as nothing else in this database locks it.
 const FIRST_SIGNUP_LOCK = 7_339_221_553;

@@ -1,8 +1,4 @@
-import type { Kysely, SelectQueryBuilder } from 'kysely';
-import type { Tables } from './schema.ts';
-
-/** Where queries run: the database itself, or a transaction on it. */
-export type Queries = Kysely<Tables>;
+import type { SelectQueryBuilder } from 'kysely';
 
 /** Which part of a list: pages count from 1. */
 export interface Page {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 
 /** After this a link for a new password opens nothing any more. */
 const RESET_HOURS = 24;

@@ -1,4 +1,4 @@
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 import type { UsageResetPeriod } from './schema.ts';
 
 /** What a plan says about one feature. */

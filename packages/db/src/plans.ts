@@ -1,13 +1,15 @@
+import type { Interval } from '@weir/rating/periods';
 import { sql } from 'kysely';
-import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
-import type { BillingInterval, PlanType } from './schema.ts';
+import type { Queries } from './database.ts';
+import { selectPage, type Page, type PageOf } from './page.ts';
+import type { PlanType } from './schema.ts';
 
 /** A plan without what identifies it: what is given when it is made. */
 export interface PlanFields {
   name: string;
   lookup_id: string;
   type: PlanType;
-  billing_interval: BillingInterval;
+  billing_interval: Interval;
   /** An ISO 4217 code. */
   currency: string;
   /** 0: no trial. */

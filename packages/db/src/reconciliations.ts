@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from './database.ts';
-import type { Queries } from './page.ts';
+import type { Database, Queries } from './database.ts';
 
 /** What the last reconciliation found of an organization. */
 export interface Reconciliation {

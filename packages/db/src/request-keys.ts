@@ -2,7 +2,7 @@
 // written in it: no crash leaves a change without its key, or a key without its change.
 
 import { sql } from 'kysely';
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 
 /** For so long a request that is sent again gets its first answer. Less only by the share of its organization: see below. */
 const KEPT_DAYS = 30;

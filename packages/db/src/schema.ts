@@ -1,3 +1,4 @@
+import type { Interval } from '@weir/rating/periods';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import type { ColumnType, Generated } from 'kysely';
 import type { Party } from './billing/parties.ts';
@@ -15,7 +16,6 @@ export type ActorType = 'user' | 'api_key' | 'operator';
 export type Scope = 'usage.write' | 'usage.read';
 export type FeatureType = 'meter' | 'switch' | 'custom';
 export type PlanType = 'FIXED' | 'USAGE' | 'HYBRID';
-export type BillingInterval = 'day' | 'week' | 'month' | 'year';
 export type UsageResetPeriod = 'hour' | 'day' | 'week' | 'month' | 'year';
 
 interface Organizations {
@@ -146,7 +146,7 @@ interface Plans {
   name: string;
   lookup_id: string;
   type: PlanType;
-  billing_interval: BillingInterval;
+  billing_interval: Interval;
   currency: string;
   trial_days: Generated<number>;
   description: string | null;

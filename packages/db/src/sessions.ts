@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 import type { Role } from './schema.ts';
 
 /** After this long without a request a session ends. */

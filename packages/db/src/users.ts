@@ -1,4 +1,5 @@
-import { selectPage, type Page, type PageOf, type Queries } from './page.ts';
+import type { Queries } from './database.ts';
+import { selectPage, type Page, type PageOf } from './page.ts';
 import type { Role } from './schema.ts';
 
 /** A person who signs in, and the organization that person belongs to. */

@@ -1,6 +1,6 @@
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 
 /** What the customers of an organization are shown. */
 export interface WidgetSettings {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queries } from './page.ts';
+import type { Queries } from './database.ts';
 
 /** After this long a widget token ends. The page that shows it may be open for longer; its app then asks for another one. */
 const WIDGET_TOKEN_MINUTES = 60;

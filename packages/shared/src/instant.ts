@@ -84,6 +84,13 @@ export function microsOf({ epochMs, text }: Instant): Micros {
   return epochMs * 1000 + Number(text.slice(23, -1));
 }
 
+/** The number of an instant that is known to be one, as what Postgres gives. Throws on any other text. */
+export function microsOfText(text: string): Micros {
+  const instant = parseInstant(text);
+  if ('problem' in instant) throw new Error(`not an instant: ${text}`);
+  return microsOf(instant);
+}
+
 /** The instant at a whole millisecond, with the three digits of its microseconds where it has them. */
 export function instantOf(epochMs: number, microDigits = '000'): Instant {
   const iso = new Date(epochMs).toISOString();

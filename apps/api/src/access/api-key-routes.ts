@@ -1,7 +1,6 @@
 // API keys: made, listed, and revoked on every replica before the answer is given.
 
 import { deleteApiKey, insertApiKey, listApiKeys, type ApiKey } from '@weir/db/api-keys';
-import type { Database } from '@weir/db/database';
 import type { QueueConnection } from '@weir/queue/connection';
 import { markRevoked } from '@weir/queue/revoked-keys';
 import { Refusal } from '@weir/shared/errors';
@@ -23,14 +22,12 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import type { Guards } from './authenticate.ts';
 import { CACHED_KEY_SECONDS_MAX } from './api-key-cache.ts';
 import { hashSecret, newApiKey } from './secrets.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
-export interface ApiKeyDeps {
-  database: Database;
+export interface ApiKeyDeps extends RouteDeps {
   queue: QueueConnection;
-  guards: Guards;
 }
 
 /** Twice as long as any process goes on using a key from memory. */

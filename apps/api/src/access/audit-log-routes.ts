@@ -1,16 +1,16 @@
 // Who changed what in the organization, for its people to read. How it is written: audit.ts.
 
 import { listAuditEntries, timeOfEntry, type AuditEntry } from '@weir/db/audit-log';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { findTimeZone } from '@weir/db/organizations';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { microsOf, parseInstant } from '@weir/shared/instant';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { countOf, idOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -41,7 +41,7 @@ const entryAnswer = z
 
 const day = 'A date is one in the time zone of the organization.';
 
-export function auditLogRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(

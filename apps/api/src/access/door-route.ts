@@ -1,7 +1,7 @@
 // What is open to somebody who is not signed in, so that a page offers nothing that would be refused.
 
 import { hasOrganization } from '@weir/db/organizations';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { z } from 'zod';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';

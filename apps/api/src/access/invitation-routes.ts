@@ -1,6 +1,5 @@
 // Invitations: an admin makes a link, and whoever holds it chooses a password and is one of the organization's people.
 
-import type { Database } from '@weir/db/database';
 import { deleteInvitation, findInvitation, listInvitations, putInvitation, useInvitation } from '@weir/db/invitations';
 import { getOrganization } from '@weir/db/organizations';
 import { findAccountByEmail, insertUser } from '@weir/db/users';
@@ -25,16 +24,15 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, made, writing, type Write, type Written } from '../http/writing.ts';
 import { accountAnswer, answerAccount, email, role } from './accounts.ts';
-import { requireSameOrigin, type Guards } from './authenticate.ts';
+import { requireSameOrigin } from './authenticate.ts';
 import { linkToken, newLink, notValid, openLink } from './links.ts';
 import { invitationMail, type SendMail } from './mail.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 import { beginSession, sendSession } from './sign-in.ts';
 import type { Throttle } from './throttle.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
-export interface PeopleDeps {
-  database: Database;
-  guards: Guards;
+export interface PeopleDeps extends RouteDeps {
   throttle: Throttle;
   sendMail: SendMail | undefined;
   publicUrl: string | undefined;

@@ -4,12 +4,12 @@ import { deleteSessionOf, deleteSessionsOf, listSessions } from '@weir/db/sessio
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { idInPath, nothing, sessionCodes, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { gone, writing } from '../http/writing.ts';
 import { personOf } from './authenticate.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const sessionAnswer = z
   .object({
@@ -24,7 +24,7 @@ const sessionAnswer = z
 
 const security = [{ session: [] }];
 
-export function ownSessionRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(

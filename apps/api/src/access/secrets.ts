@@ -1,9 +1,8 @@
 // The secrets that Weir gives out: how they are made, told from a typing mistake, and known again without being kept.
 
-import { hash, randomBytes, randomInt } from 'node:crypto';
+import { base62Of, randomBase62 } from '@weir/shared/base62';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 const API_KEY_PREFIX = 'org_live_';
 
@@ -15,21 +14,8 @@ const CHECKSUM_CHARACTERS = 6;
 
 const API_KEY = new RegExp(`^${API_KEY_PREFIX}[0-9A-Za-z]{${API_KEY_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
-/** Random characters, each of the 62 as likely as any other. */
-export function randomBase62(length: number): string {
-  let text = '';
-  for (let count = 0; count < length; count += 1) text += BASE62.charAt(randomInt(BASE62.length));
-  return text;
-}
-
 function checksumOf(text: string): string {
-  let rest = crc32(text);
-  let checksum = '';
-  for (let count = 0; count < CHECKSUM_CHARACTERS; count += 1) {
-    checksum = BASE62.charAt(rest % BASE62.length) + checksum;
-    rest = Math.floor(rest / BASE62.length);
-  }
-  return checksum;
+  return base62Of(crc32(text), CHECKSUM_CHARACTERS);
 }
 
 export function newApiKey(): string {

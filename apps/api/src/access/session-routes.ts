@@ -1,9 +1,8 @@
 // Signing up, in and out. What a session opens is decided in authenticate.ts.
 
 import { insertAuditEntry } from '@weir/db/audit-log';
-import type { Database } from '@weir/db/database';
+import type { Database, Queries } from '@weir/db/database';
 import { hasOrganization, insertOrganization, lockFirstSignup } from '@weir/db/organizations';
-import type { Queries } from '@weir/db/page';
 import { deleteSession } from '@weir/db/sessions';
 import { findAccount, findAccountByEmail, insertUser } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
@@ -18,16 +17,15 @@ import { problemResponses } from '../http/problem.ts';
 import type { ApiSettings } from '../settings.ts';
 import { accountAnswer, answerAccount, email } from './accounts.ts';
 import { originOf } from './audit.ts';
-import { personOf, requireSameOrigin, SESSION_COOKIE, sessionTokenOf, type Guards } from './authenticate.ts';
+import { personOf, requireSameOrigin, SESSION_COOKIE, sessionTokenOf } from './authenticate.ts';
 import type { AttemptPassword } from './password-attempts.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 import { hashSecret } from './secrets.ts';
 import { beginSession, cookieOf, sendSession } from './sign-in.ts';
 import type { Throttle } from './throttle.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
-export interface SessionDeps {
-  database: Database;
-  guards: Guards;
+export interface SessionDeps extends RouteDeps {
   throttle: Throttle;
   attemptPassword: AttemptPassword;
   settings: Pick<ApiSettings, 'SIGNUP' | 'PUBLIC_URL'>;

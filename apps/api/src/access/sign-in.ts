@@ -2,7 +2,7 @@
 
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import { insertAuditEntry } from '@weir/db/audit-log';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { deleteSession, insertSession, SESSION_DAYS_MAX } from '@weir/db/sessions';
 import type { AccountWithPassword } from '@weir/db/users';
 import { newId } from '@weir/shared/ids';

@@ -7,7 +7,7 @@ import type { QueueConnection } from '@weir/queue/connection';
 import { buildLimit, isRemembered, remember, type Limit, type LimitState } from '@weir/queue/limits';
 import { Refusal } from '@weir/shared/errors';
 import { digest } from '@weir/shared/hash';
-import { addressBlock } from './address-block.ts';
+import { addressBlock } from '../http/address-block.ts';
 
 const WINDOW_SECONDS = 15 * 60;
 const SIGNUP_WINDOW_SECONDS = 60 * 60;

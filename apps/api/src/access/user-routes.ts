@@ -4,7 +4,6 @@ import { getOrganization, renameOrganization } from '@weir/db/organizations';
 import { deleteUser, findUser, listUsers, updateRole, type UserOutcome } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import {
   adminCodes,
   answerPage,
@@ -20,6 +19,7 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, writing } from '../http/writing.ts';
 import { role } from './accounts.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const userAnswer = z
   .object({
@@ -36,7 +36,7 @@ const organizationAnswer = z.object({ id: z.uuid(), name: z.string(), created_at
 const security = [{ session: [] }];
 const readable = problemResponses('unauthenticated', 'rate_limited', 'unavailable');
 
-export function userRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function userRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(

@@ -1,7 +1,7 @@
 // Which time an invoice is of: instants that are compared with the end of its period, and dates with its issue date.
 
 import { findTimeZone } from '@weir/db/organizations';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { instantInZone, problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';

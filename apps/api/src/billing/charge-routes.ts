@@ -16,7 +16,6 @@ import type { ChargeType } from '@weir/db/billing/tables';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import {
   adminCodes,
   answerPage,
@@ -35,6 +34,7 @@ import { done, made, writing } from '../http/writing.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
 import { CHARGE_DECIMALS, chargeBody, PLAN_LIMITS, termsOf } from './charge-body.ts';
 import { mayEndNow, takePlace } from './replace-charge.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 export const NO_SUCH_METER = 'Your organization has no meter with this meter_id: see GET /api/v1/meters.';
 
@@ -49,7 +49,7 @@ const chargeChanges = changesOf({
 
 const security = [{ session: [] }];
 
-export function chargeRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/plans/:id/charges',
     {

@@ -15,12 +15,12 @@ import { isCurrency } from '@weir/rating/currencies';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import { answerPage, idInPath, idOf, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 /** So many grants stand beside the balance of a customer. */
 const GRANTS_MAX = 500;
@@ -40,7 +40,7 @@ const currency = z
 const security = [{ session: [] }];
 const readProblems = ['unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'] as const;
 
-export function creditLedgerRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(

@@ -7,7 +7,7 @@ import {
   type CreditGrant,
 } from '@weir/db/billing/credits/credits';
 import { appendFeed, type FeedType } from '@weir/db/billing/feed';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { isCurrency, minorDigits } from '@weir/rating/currencies';
 import { formatAmount, parseAmount } from '@weir/rating/money';
 import { Refusal } from '@weir/shared/errors';
@@ -16,7 +16,6 @@ import { parseInstant } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { decimal } from '../http/decimals.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
@@ -24,6 +23,7 @@ import { refuseErased } from '../catalog/refuse-erased.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
 import { creditAnswer } from './credit-shape.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 /** No currency has more digits after the point than 4. */
 const AMOUNT_DIGITS = { whole: 15, fraction: 4 };
@@ -68,7 +68,7 @@ const creditBody = z
 
 const security = [{ session: [] }];
 
-export function creditRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/customers/:id/credits',
     {

@@ -7,7 +7,6 @@ import { rate } from '@weir/rating/rate';
 import { settle } from '@weir/rating/settle';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { currency } from '../catalog/plan-routes.ts';
 import { decimal } from '../http/decimals.ts';
 import { sessionCodes, bodyCodes } from '../http/fields.ts';
@@ -16,6 +15,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import { CHARGE_DECIMALS, termsOf, triedCharge } from './charge-body.ts';
 import { NO_SUCH_METER } from './charge-routes.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const QUANTITY_DIGITS_MAX = 64;
 
@@ -67,7 +67,7 @@ const evaluateAnswer = z.object({
     .meta({ description: 'By tier, or the number of packages, before minimum and maximum; else null.' }),
 });
 
-export function evaluateRoute(app: App, { database, guards }: CatalogDeps): void {
+export function evaluateRoute(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/charges/evaluate',
     {

@@ -3,10 +3,10 @@
 
 import { listFeed } from '@weir/db/billing/feed';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { countOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1_000;
@@ -34,7 +34,7 @@ const sequence = z
   .meta({ type: 'integer', minimum: 0, maximum: SEQUENCE_MAX })
   .transform(Number);
 
-export function feedRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function feedRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/billing-events',
     {

@@ -1,6 +1,6 @@
 // Finalizes many drafts in one request: those of a start long ago, or of a day, where only people finalize.
 
-import { cutByWeight } from '@weir/db/billing/subscriptions/chunk-weight';
+import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
 import { findInvoicesToFinalize } from '@weir/db/billing/invoices/invoices';
 import { Refusal } from '@weir/shared/errors';
@@ -9,7 +9,7 @@ import { adminCodes, bodyCodes, idOf } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
-import type { InvoiceDeps } from './invoice-routes.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 /** As many as a page of a list has. */
 const IDS_MAX = 100;
@@ -42,7 +42,7 @@ const finalizeAnswer = z.object({
   ),
 });
 
-export function finalizeDraftsRoute(app: App, { database, guards }: InvoiceDeps): void {
+export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/invoices/finalize',
     {

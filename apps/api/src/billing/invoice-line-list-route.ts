@@ -1,14 +1,12 @@
 // The lines of many invoices, for those who check them: as JSON or as CSV, page by page, so that a year of an organization is
 // read in any number of requests that each hold little.
 
-import type { Database } from '@weir/db/database';
 import type { LinePlace, ListedLine } from '@weir/db/billing/invoices/list-lines';
 import { listLines } from '@weir/db/billing/invoices/list-lines';
 import { toCsv } from '@weir/shared/csv';
 import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
 import { countOf, idOf, oneOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -17,6 +15,7 @@ import { writingList } from '../http/write-list.ts';
 import type { App } from '../http/typed-app.ts';
 import { between, betweenQuery } from './between.ts';
 import { INVOICE_STATUSES, LINE_KINDS } from './invoice-shape.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1_000;
@@ -68,13 +67,7 @@ const listedLine = z
 
 const COLUMNS = Object.keys(listedLine.shape) as (keyof ListedLine)[];
 
-interface LineListDeps {
-  database: Database;
-  guards: Guards;
-  turns: Turns;
-}
-
-export function invoiceLineListRoute(app: App, { database, guards, turns }: LineListDeps): void {
+export function invoiceLineListRoute(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   app.get(
     '/api/v1/invoice-lines',
     {

@@ -1,6 +1,5 @@
 // Reading invoices: lists, one with its lines, and one computed again. A draft is computed when it is read.
 
-import type { Database } from '@weir/db/database';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import type { Drive } from '@weir/db/billing/drive';
 import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/invoices/line-pages';
@@ -11,7 +10,6 @@ import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
 import {
   answerPage,
   bodyCodes,
@@ -33,11 +31,7 @@ import { USAGE_MOVING } from '../usage/usage-query.ts';
 import { between, betweenQuery } from './between.ts';
 import { writingPage, writingWithLines } from './invoice-answer.ts';
 import { INVOICE_STATUSES, invoiceAnswer, invoiceLine, invoiceWithLines, recomputation } from './invoice-shape.ts';
-
-export interface InvoiceDeps {
-  database: Database;
-  guards: Guards;
-}
+import type { RouteDeps } from '../route-deps.ts';
 
 const listFields = {
   status: oneOf(INVOICE_STATUSES).optional(),
@@ -55,7 +49,7 @@ const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same
 const security = [{ session: [] }];
 const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
-export function invoiceRoutes(app: App, { database, guards, turns }: InvoiceDeps & { turns: Turns }): void {
+export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const drive: Drive = (work) => inTurns(turns, work);
   const db = database.kysely;
 

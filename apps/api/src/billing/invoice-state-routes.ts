@@ -11,8 +11,7 @@ import {
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
 import type { InvoiceStatus } from '@weir/db/billing/tables';
-import type { Database } from '@weir/db/database';
-import type { Queries } from '@weir/db/page';
+import type { Database, Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import type { FastifyRequest } from 'fastify';
@@ -22,8 +21,8 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 import type { App } from '../http/typed-app.ts';
 import { done, writing, type Write, type Written } from '../http/writing.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const security = [{ session: [] }];
 
@@ -52,7 +51,7 @@ const payBody = z
   })
   .nullish();
 
-export function invoiceStateRoutes(app: App, { database, guards }: InvoiceDeps): void {
+export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): void {
   const problems = problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'invoice_not_open');
 
   app.post(

@@ -23,9 +23,9 @@ import { gone, made, writing } from '../http/writing.ts';
 import { receipt, writeReceipts } from '../usage/receipt.ts';
 import { writingUsage } from '../usage/usage-answer.ts';
 import { refuseMoving } from '../usage/usage-query.ts';
-import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoiceLine, lineUsage } from './invoice-shape.ts';
 import { amountOfText, signedAmount } from './signed-amount.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -48,7 +48,7 @@ const adjustment = z.strictObject({
 
 const FINALIZED = 'Finalized invoices do not change: add the line to the next draft.';
 
-export function lineRoutes(app: App, { database, guards, turns }: InvoiceDeps & { turns: Turns }): void {
+export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const db = database.kysely;
 
   app.post(

@@ -8,7 +8,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import { planSubscription } from './subscribe.ts';
 import { SUBSCRIPTION_STATUSES, subscriptionBody } from './subscription-body.ts';
-import type { BillingDeps } from './subscription-routes.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const previewAnswer = z
   .object({
@@ -29,7 +29,7 @@ const previewAnswer = z
   })
   .meta({ id: 'SubscriptionPreview' });
 
-export function previewSubscriptionRoute(app: App, { database, guards }: BillingDeps): void {
+export function previewSubscriptionRoute(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/subscriptions/preview',
     {

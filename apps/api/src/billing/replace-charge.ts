@@ -10,7 +10,7 @@ import {
   type Charge,
   type Place,
 } from '@weir/db/billing/plans/charges';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf, type Micros } from '@weir/shared/instant';

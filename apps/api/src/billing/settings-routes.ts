@@ -3,12 +3,12 @@
 import { getBillingSettings, updateBillingSettings } from '@weir/db/billing/billing-settings';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { adminCodes, bodyCodes, changesOf, oneOf, timeZone } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import { party, partyBody } from './party.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 /** As long as late events of a period are usual, and no longer: until then an invoice is a draft. */
 const GRACE_HOURS_MAX = 72;
@@ -57,7 +57,7 @@ const settingsChanges = changesOf(settingsShape);
 
 const security = [{ session: [] }];
 
-export function settingsRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function settingsRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(

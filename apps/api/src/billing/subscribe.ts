@@ -18,9 +18,8 @@ import {
   type Parties,
   type Subscription,
 } from '@weir/db/billing/subscriptions/subscriptions';
-import { violatedConstraint } from '@weir/db/database';
+import { violatedConstraint, type Queries } from '@weir/db/database';
 import { findMoveInTheWay } from '@weir/db/moves/usage-moves';
-import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { refuseErased } from '../catalog/refuse-erased.ts';

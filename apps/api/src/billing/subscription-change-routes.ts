@@ -14,16 +14,16 @@ import {
   lockSubscription,
   type Subscription,
 } from '@weir/db/billing/subscriptions/subscriptions';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
-import type { Caller } from '../access/authenticate.ts';
+import type { Caller } from '../http/caller.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing, type Write, type Written } from '../http/writing.ts';
 import { cancelBody, changeBody, subscriptionAnswer, subscriptionChanges } from './subscription-body.ts';
 import { BEHIND, ENDED, METER_TAKEN } from './subscription-refusals.ts';
-import type { BillingDeps } from './subscription-routes.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const security = [{ session: [] }];
 
@@ -32,7 +32,7 @@ type Change = (transaction: Queries, row: SubscriptionRow, actor: string) => Pro
 
 type LockedPlan = Awaited<ReturnType<typeof lockPlanToBill>>;
 
-export function subscriptionChangeRoutes(app: App, { database, guards }: BillingDeps): void {
+export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDeps): void {
   app.patch(
     '/api/v1/subscriptions/:id',
     {

@@ -2,11 +2,9 @@
 
 import { listPeriods } from '@weir/db/billing/subscriptions/subscription-periods';
 import { findSubscription, listSubscriptions } from '@weir/db/billing/subscriptions/subscriptions';
-import type { Database } from '@weir/db/database';
 import type { QueueConnection } from '@weir/queue/connection';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
 import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
@@ -20,13 +18,9 @@ import {
   subscriptionBody,
   subscriptionQuery,
 } from './subscription-body.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
-export interface BillingDeps {
-  database: Database;
-  guards: Guards;
-}
-
-export interface SubscribingDeps extends BillingDeps {
+export interface SubscribingDeps extends RouteDeps {
   /** What of its usage waits to be recorded. */
   queue: QueueConnection;
   /** Has the run look at an organization where a subscription was made: one with a start long ago has work for it. Never fails. */

@@ -2,10 +2,10 @@
 
 import { listUnbilledUsage, readUnbilledMonth, UNBILLED_USAGE_REASONS } from '@weir/db/billing/usage/unbilled-usage';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { answerPage, pageQuery, pageSchema } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const MONTH = /^20\d\d-(0[1-9]|1[0-2])$/;
 
@@ -35,7 +35,7 @@ const unbilledUsage = z
   })
   .meta({ id: 'UnbilledUsage' });
 
-export function unbilledUsageRoute(app: App, { database, guards }: CatalogDeps): void {
+export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/billing/unbilled-usage',
     {

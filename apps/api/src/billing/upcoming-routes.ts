@@ -11,8 +11,8 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
-import type { InvoiceDeps } from './invoice-routes.ts';
 import { invoicePreview, invoiceWithLines } from './invoice-shape.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const security = [{ session: [] }];
 
@@ -20,7 +20,7 @@ const chargeUsage = z
   .object({ charge_id: z.uuid(), meter_id: z.uuid(), quantity: z.string(), amount: z.string() })
   .meta({ id: 'ChargeUsage' });
 
-export function upcomingRoutes(app: App, { database, guards, turns }: InvoiceDeps & { turns: Turns }): void {
+export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   app.get(
     '/api/v1/subscriptions/:id/usage',
     {

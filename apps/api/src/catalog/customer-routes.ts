@@ -12,8 +12,7 @@ import {
   lockExternalId,
   updateCustomer,
 } from '@weir/db/customers';
-import { violatedConstraint } from '@weir/db/database';
-import type { Queries } from '@weir/db/page';
+import { violatedConstraint, type Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 import { metadata } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
@@ -39,10 +38,10 @@ import {
 } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { problemOfMetadataText } from '../ingest/metadata-text.ts';
+import { problemOfMetadataText } from '../http/metadata-text.ts';
 import { refuseMoving } from '../usage/usage-query.ts';
-import type { CatalogDeps } from './feature-routes.ts';
 import { refuseErased } from './refuse-erased.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address');
 
@@ -110,7 +109,7 @@ const customerAnswer = z
 const session = [{ session: [] }];
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
-export function customerRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function customerRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.post(

@@ -1,6 +1,6 @@
 // Features: what a plan can include. Behind a feature of type meter stands a meter, which counts its usage.
 
-import type { Database } from '@weir/db/database';
+import type { Queries } from '@weir/db/database';
 import {
   countFeatures,
   deleteFeature,
@@ -12,14 +12,12 @@ import {
   type Feature,
 } from '@weir/db/features';
 import { archiveMeterOfFeature, insertMeter, updateUnitOfFeature } from '@weir/db/meters';
-import type { Queries } from '@weir/db/page';
 import { Refusal } from '@weir/shared/errors';
+import { randomBase62 } from '@weir/shared/base62';
 import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
-import { slug, text } from '@weir/shared/text';
+import { slug } from '@weir/shared/text';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
-import { randomBase62 } from '../access/secrets.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
 import {
@@ -42,27 +40,8 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import { writingList } from '../http/write-list.ts';
-
-export interface CatalogDeps {
-  database: Database;
-  guards: Guards;
-}
-
-/** What a quantity counts, such as `requests` or `GB`. */
-export const unit = text(1, 64);
-
-/** More of them make no more sense, and every combination of their values is kept by itself. */
-const METADATA_KEYS_MAX = 5;
-
-export const metadataKeys = z
-  .array(text(1, 64), `must be a list of at most ${METADATA_KEYS_MAX} keys`)
-  .max(METADATA_KEYS_MAX, `must have at most ${METADATA_KEYS_MAX} keys`)
-  .refine((keys) => new Set(keys).size === keys.length, 'must name each key once')
-  .meta({
-    uniqueItems: true,
-    description: 'Keys of the metadata of events, by whose values usage can be grouped and filtered.',
-    examples: [['model', 'region']],
-  });
+import { metadataKeys, unit } from './meter-fields.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const FEATURE_TYPES = ['meter', 'switch', 'custom'] as const;
 
@@ -109,7 +88,7 @@ const TOO_MANY = `would be more than ${FEATURES_MAX} features of an organization
 const session = [{ session: [] }];
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
-export function featureRoutes(app: App, { database, guards, turns }: CatalogDeps & { turns: Turns }): void {
+export function featureRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const db = database.kysely;
 
   app.post(

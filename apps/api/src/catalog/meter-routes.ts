@@ -22,7 +22,8 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import { metadataKeys, unit, type CatalogDeps } from './feature-routes.ts';
+import { metadataKeys, unit } from './meter-fields.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const meterChanges = changesOf({
   name: displayName,
@@ -50,7 +51,7 @@ const KEYS_COST = 5_000;
 
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
 
-export function meterRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(

@@ -12,7 +12,7 @@ import { done, gone, made, writing } from '../http/writing.ts';
 import { adminCodes, bodyCodes, changesOf, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import type { CatalogDeps } from './feature-routes.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const resetPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
 
@@ -61,7 +61,7 @@ const PLAN_FEATURES_MAX = 500;
 
 const security = [{ session: [] }];
 
-export function planFeatureRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/plans/:id/features',
     {

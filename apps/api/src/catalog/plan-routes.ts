@@ -3,7 +3,7 @@
 
 import { listPlanFeatures } from '@weir/db/plan-features';
 import { ENDED_CHARGES_MAX, readChargesOfPlan } from '@weir/db/billing/plans/charges';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import {
   deletePlan,
   findPlan,
@@ -36,8 +36,8 @@ import {
   time,
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
-import type { CatalogDeps } from './feature-routes.ts';
 import { planFeatureAnswer } from './plan-feature-routes.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 /** A hundred years. More is a mistake, and would end the trial after the last date that Postgres knows. */
 const TRIAL_DAYS_MAX = 36_500;
@@ -109,7 +109,7 @@ const planQuery = z.strictObject({
 
 const security = [{ session: [] }];
 
-export function planRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function planRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.post(

@@ -1,5 +1,5 @@
 import { findCustomer } from '@weir/db/customers';
-import type { Queries } from '@weir/db/page';
+import type { Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 
 /** Refuses what would give a customer who is erased a name again, or something new to bill. */

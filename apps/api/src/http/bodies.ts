@@ -5,7 +5,7 @@ import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import { Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { Caller } from '../access/authenticate.ts';
+import type { Caller } from './caller.ts';
 import { isHungUp, type Connections } from './connections.ts';
 
 declare module 'fastify' {

@@ -4,7 +4,7 @@ import { descriptorsMax } from '@weir/shared/descriptors';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance } from 'fastify';
 import { BlockList, isIPv6, type Socket } from 'node:net';
-import { addressBlock } from '../access/address-block.ts';
+import { addressBlock } from './address-block.ts';
 import { answerConnection } from './broken-connection.ts';
 import { SparseLog } from './sparse-log.ts';
 

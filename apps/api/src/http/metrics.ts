@@ -1,10 +1,12 @@
 import { readBuild } from '@weir/shared/build';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Admission } from '@weir/queue/admit';
-import type { RefusedBecause } from '../ingest/redis-watch.ts';
 import type { ShedReason } from './pressure.ts';
 import type { Connections } from './connections.ts';
 import type { App } from './typed-app.ts';
+
+/** Why the door refuses events before they are put to Redis. */
+export type RefusedBecause = 'memory' | 'batches' | 'policy' | 'share';
 
 /** What Prometheus reads from the API. Names end in their unit. */
 export interface Metrics {

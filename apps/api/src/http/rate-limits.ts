@@ -5,7 +5,7 @@ import { buildLimit, type Limit, type LimitState } from '@weir/queue/limits';
 import { Refusal } from '@weir/shared/errors';
 import { digest } from '@weir/shared/hash';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { addressBlock } from '../access/address-block.ts';
+import { addressBlock } from './address-block.ts';
 import { trafficOf } from './pressure.ts';
 
 const WINDOW_SECONDS = 60;

@@ -4,7 +4,7 @@
 import type { Database } from '@weir/db/database';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { createHash } from 'node:crypto';
-import { credentialOf } from '../access/authenticate.ts';
+import { credentialOf } from './caller.ts';
 import { KEY_HEADER, keyInHeader } from './key-header.ts';
 import { invalidFields } from './problem.ts';
 import type { App } from './typed-app.ts';

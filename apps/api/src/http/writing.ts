@@ -2,8 +2,7 @@
 // in the transaction of the change; whoever sends the request again gets that answer, and nothing is done a second time. A route that
 // changes something and is not made with `writing` stops the start (repeats.ts).
 
-import type { Database } from '@weir/db/database';
-import type { Queries } from '@weir/db/page';
+import type { Database, Queries } from '@weir/db/database';
 import {
   findRequestKey,
   holdRequestKey,

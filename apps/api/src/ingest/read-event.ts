@@ -13,7 +13,7 @@ import { newId } from '@weir/shared/ids';
 import { instantOf, parseInstant } from '@weir/shared/instant';
 import { invalidFields } from '../http/problem.ts';
 import type { Spans } from '../http/json-spans.ts';
-import { readMetadataText } from './metadata-text.ts';
+import { readMetadataText } from '../http/metadata-text.ts';
 import { nameOfMeter, ofOrganization, type MeterCache } from './meter-cache.ts';
 
 /** No event is older than the service could be; it also keeps years that Postgres and JavaScript read differently out. */

@@ -8,15 +8,13 @@ import type { RedisPolicy } from '@weir/queue/redis-policy';
 import { findOrganizationsOver, readRedisState } from '@weir/queue/redis-state';
 import { Refusal } from '@weir/shared/errors';
 import type { FastifyBaseLogger } from 'fastify';
+import type { RefusedBecause } from '../http/metrics.ts';
 import { claimSecondsAt, isTimeToLetGo, noRoom, shareOf, waitingBytesMax, type NoRoom } from './room.ts';
 
 const INTERVAL_MS = 1_000;
 
 /** How soon the next look comes when a second would fill more of the memory than this: a small Redis is full within a few. */
 const FAST = { intervalMs: 250, sharePerSecond: 0.05 };
-
-/** Why events are refused before they are put to Redis, as metrics have it. */
-export type RefusedBecause = NoRoom | 'policy';
 
 const DETAILS: Record<RefusedBecause, string> = {
   policy: 'The queue is not set up to keep events, and nothing was kept: send the event again later.',

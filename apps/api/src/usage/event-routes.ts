@@ -1,6 +1,5 @@
 // What became of an event: its receipt, the list of rejected ones, and the way back into the count for those.
 
-import type { Database } from '@weir/db/database';
 import { listRejections, listStoredEvents, type EventFilter } from '@weir/db/event-list';
 import { findMetersByToken, findStoredEvent } from '@weir/db/events';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -11,7 +10,6 @@ import { metadata, type StagedEvent } from '@weir/shared/event';
 import { endInZone, instantInZone } from '@weir/shared/date-or-instant';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
 import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing.ts';
@@ -19,12 +17,11 @@ import { dateOrInstant } from '../http/date-or-instant.ts';
 import { NO_SUCH_THING, invalidFields, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { Ingest } from '../ingest/ingest.ts';
-import { problemOfMetadataText } from '../ingest/metadata-text.ts';
+import { problemOfMetadataText } from '../http/metadata-text.ts';
 import { receipt, writeReceipt, writeReceipts, type Receipt } from './receipt.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
-export interface EventDeps {
-  guards: Guards;
-  database: Database;
+export interface EventDeps extends RouteDeps {
   queue: QueueConnection;
   ingest: Ingest;
   /** By how much the time of an event may lie ahead. */

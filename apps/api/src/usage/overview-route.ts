@@ -1,7 +1,6 @@
 // How an organization stands, in one answer: what was tracked in this month so far, what has to be looked at, and what is to be paid.
 
 import { summarizeInvoices } from '@weir/db/billing/invoices/invoice-summary';
-import type { Database } from '@weir/db/database';
 import { countRejected } from '@weir/db/events';
 import { findTimeZone } from '@weir/db/organizations';
 import { countEventsOfMeters, findTopCustomers, readUsageOfMeters, type Stretch } from '@weir/db/usage/read-overview';
@@ -11,16 +10,14 @@ import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { monthsOf } from '@weir/shared/month';
 import { QUARTER } from '@weir/shared/time-zone';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
 import { readCodes, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
-import { readWaitingUnlessAway, waiting } from '../http/system-route.ts';
+import { readWaitingUnlessAway, waiting } from '../system/system-route.ts';
 import type { App } from '../http/typed-app.ts';
 import { usage } from './usage-answer.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
-export interface OverviewDeps {
-  guards: Guards;
-  database: Database;
+export interface OverviewDeps extends RouteDeps {
   queue: QueueConnection;
 }
 

@@ -6,7 +6,6 @@ import { findUsageMove, listUsageMoves, type MoveKind, type UsageMove } from '@w
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import {
   adminCodes,
   answerPage,
@@ -22,6 +21,7 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing.ts';
 import { USAGE_MOVING } from './usage-query.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const security = [{ session: [] }];
 
@@ -69,7 +69,7 @@ const fromTo = z.strictObject({
   to_external_id: text(1, 255).meta({ description: 'It may have usage of its own, to which this is added.' }),
 });
 
-export function usageMoveRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.post(

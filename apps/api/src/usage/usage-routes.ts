@@ -2,7 +2,6 @@
 // a window of time (usage-query.ts), its rows (@weir/db/usage/read-usage), and an answer (usage-answer.ts).
 
 import { findCustomer } from '@weir/db/customers';
-import type { Database } from '@weir/db/database';
 import type { Meter } from '@weir/db/meters';
 import { readGroupedUsage, type GroupQuestion } from '@weir/db/usage/read-groups';
 import { readMeterUsage, readUsageByCustomer, readUsageOfCustomer } from '@weir/db/usage/read-usage';
@@ -13,7 +12,6 @@ import { text } from '@weir/shared/text';
 import { BUCKETS_MAX, type Grouping, type Window } from '@weir/shared/window';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
 import type { App } from '../http/typed-app.ts';
@@ -30,6 +28,7 @@ import {
   windowOf,
   windowQuery,
 } from './usage-query.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 const customerOfMeter = z
   .object({
@@ -61,9 +60,7 @@ const security = [{ session: [] }, { apiKey: [] }];
 const EXACT =
   'What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.';
 
-export interface UsageDeps {
-  database: Database;
-  guards: Guards;
+export interface UsageDeps extends RouteDeps {
   /** For windows of thousands of buckets, which take long to plan and to answer. */
   turns: Turns;
 }

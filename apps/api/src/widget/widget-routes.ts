@@ -9,7 +9,7 @@ import { insertWidgetToken } from '@weir/db/widget-tokens';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import type { Caller } from '../access/authenticate.ts';
+import type { Caller } from '../http/caller.ts';
 import { readEntitlements, type Entitlement, type EntitlementDeps } from '../billing/entitlement-answer.ts';
 import { hashSecret, newWidgetToken } from '../access/secrets.ts';
 import { bodyCodes, idInPath, NULL_IN_REPEATS, readCodes, time } from '../http/fields.ts';

@@ -3,11 +3,11 @@
 import { getWidgetSettings, updateWidgetSettings } from '@weir/db/widget-settings';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
-import type { CatalogDeps } from '../catalog/feature-routes.ts';
 import { adminCodes, bodyCodes, changesOf, idOf } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
 /** More than anybody looks at. */
 const METERS_MAX = 100;
@@ -32,7 +32,7 @@ const NO_SUCH_METER = 'Your organization has no meter with one of these meter_id
 
 const security = [{ session: [] }];
 
-export function widgetSettingsRoutes(app: App, { database, guards }: CatalogDeps): void {
+export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(

@@ -14,7 +14,7 @@ import { Page } from '../parts/page.tsx';
 import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
-import type { SearchTexts } from '../routes.ts';
+import type { SearchTexts } from '../parts/search-texts.ts';
 import { useMeters } from '../usage/meters.ts';
 import { EventFilters } from './event-filters.tsx';
 import { listEvents, type EventReceipt } from './event-log.ts';

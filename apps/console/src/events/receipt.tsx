@@ -17,7 +17,7 @@ import { notify } from '../parts/notices.tsx';
 import { wordsOf } from '../parts/problem-words.ts';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
-import type { SearchTexts } from '../routes.ts';
+import type { SearchTexts } from '../parts/search-texts.ts';
 import { useMeters } from '../usage/meters.ts';
 import { findEvent, replay, type EventReceipt } from './event-log.ts';
 

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { read, type Answer } from '../api/client.ts';
+import { read } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
 import { useSession } from '../api/session.ts';
 import { DataTable, type Column } from '../parts/data-table.tsx';
@@ -11,9 +11,8 @@ import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMeters } from '../usage/meters.ts';
+import type { Rejection } from './event-log.ts';
 import { ReplayAll } from './replay-all.tsx';
-
-export type Rejection = Answer<'/api/v1/events/rejections'>['data'][number];
 
 const REFRESH_MS = 3_000;
 

@@ -8,8 +8,7 @@ import { FormBox, useForm } from '../parts/form.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { wordsOf } from '../parts/problem-words.ts';
 import { correct, type Correction } from './correction.ts';
-import { listEvents, replay, type EventReceipt } from './event-log.ts';
-import type { Rejection } from './rejections.tsx';
+import { listEvents, replay, type EventReceipt, type Rejection } from './event-log.ts';
 
 const SOURCES = [
   { value: 'none', label: 'Send them as they are' },

@@ -6,7 +6,7 @@ import { DataTable, Paging, type Column } from '../parts/data-table.tsx';
 import { formatDecimal } from '../parts/decimals.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
-import type { SearchTexts } from '../routes.ts';
+import type { SearchTexts } from '../parts/search-texts.ts';
 import type { Meter } from './meters.ts';
 import type { UsageWindow } from './window.ts';
 

@@ -13,7 +13,7 @@ import { Loading } from '../parts/loading.tsx';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
-import type { SearchTexts } from '../routes.ts';
+import type { SearchTexts } from '../parts/search-texts.ts';
 import { useFirstMeter, useRemembered } from './first-meter.ts';
 import { MetadataGroups } from './metadata-groups.tsx';
 import { AGGREGATIONS } from './aggregations.ts';

@@ -2,7 +2,7 @@
 // billing/run/run-work.ts and billing/run/finalize.ts). So any job may come any number of times, at any time, and beside another like it.
 
 import { findUnsettled, settleSubscription } from '@weir/db/billing/run/adjustments';
-import { cutByWeight } from '@weir/db/billing/subscriptions/chunk-weight';
+import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { markPastDue } from '@weir/db/billing/run/past-due';
 import {

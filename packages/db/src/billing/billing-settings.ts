@@ -1,4 +1,4 @@
-import type { Queries } from '../page.ts';
+import type { Queries } from '../database.ts';
 import type { Finalize } from './drafting.ts';
 import type { Party } from './parties.ts';
 

@@ -1,9 +1,8 @@
 // How an organization makes drafts, and whether the run finalizes them.
 
 import { sql, type RawBuilder } from 'kysely';
-import { isoOf, type Micros } from '@weir/shared/instant';
-import type { Queries } from '../page.ts';
-import { instantOf } from './subscriptions/schedules.ts';
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
+import type { Queries } from '../database.ts';
 
 /** Who finalizes: the run when the grace of a draft is over, or only a person. */
 export type Finalize = 'automatic' | 'manual';
@@ -24,12 +23,12 @@ export async function readDrafting(db: Queries, organizationId: string): Promise
     .select(sql<string>`billing_now()`.as('now'))
     .where('id', '=', organizationId)
     .executeTakeFirstOrThrow();
-  return { now: instantOf(now), graceHours: invoice_grace_hours, isManual: finalize === 'manual' };
+  return { now: microsOfText(now), graceHours: invoice_grace_hours, isManual: finalize === 'manual' };
 }
 
 /** When the grace of a draft is over: it begins at the boundary, or when the draft is made where that is later. */
 export function graceEnd(boundary: string, { now, graceHours }: Pick<Drafting, 'now' | 'graceHours'>): string {
-  return isoOf(Math.max(instantOf(boundary), now) + graceHours * HOUR);
+  return isoOf(Math.max(microsOfText(boundary), now) + graceHours * HOUR);
 }
 
 /**

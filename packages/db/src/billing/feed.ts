@@ -4,7 +4,7 @@
 // one before can be read, and a transaction that is rolled back takes its numbers back with it.
 
 import { sql } from 'kysely';
-import type { Queries } from '../page.ts';
+import type { Queries } from '../database.ts';
 
 /** What can happen. */
 export type FeedType =

@@ -1,5 +1,4 @@
-import type { Database } from '../database.ts';
-import type { Queries } from '../page.ts';
+import type { Database, Queries } from '../database.ts';
 
 /** One snapshot of all that is recorded, for as many statements as it takes. */
 export async function inSnapshot<Result>(

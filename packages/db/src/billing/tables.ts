@@ -1,7 +1,7 @@
 // The tables of billing, for kysely. Timestamps, dates, decimals and bigints come as text.
 
+import type { Interval } from '@weir/rating/periods';
 import type { ColumnType, Generated } from 'kysely';
-import type { BillingInterval } from '../schema.ts';
 import type { Party } from './parties.ts';
 
 /** A timestamp, read as ISO 8601 UTC text to the microsecond. */
@@ -44,7 +44,7 @@ interface Subscriptions {
   status: SubscriptionStatus;
   time_zone: string;
   currency: string;
-  billing_interval: BillingInterval;
+  billing_interval: Interval;
   billing_alignment: BillingAlignment;
   start_at: ColumnType<string, string, string>;
   trial_end_at: TimeOrNull;

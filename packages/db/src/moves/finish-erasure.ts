@@ -4,8 +4,7 @@
 // Each step finds what it has not done yet, so it may be cut off anywhere, and run twice.
 
 import { sql } from 'kysely';
-import type { Database } from '../database.ts';
-import type { Queries } from '../page.ts';
+import type { Database, Queries } from '../database.ts';
 import type { RunningMove } from './usage-moves.ts';
 
 /** Rows that one statement looks at: it takes well under a second. */

@@ -6,9 +6,8 @@
 
 import { sql } from 'kysely';
 import type pg from 'pg';
-import type { Database } from '../database.ts';
+import type { Database, Queries } from '../database.ts';
 import { announceMetadataKeys } from '../metadata-keys.ts';
-import type { Queries } from '../page.ts';
 import { ROLLUPS } from '../rollups.ts';
 import { finishErasure } from './finish-erasure.ts';
 import { moveHours, nextHours, repairValues } from './move-slice.ts';

@@ -4,7 +4,7 @@
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
-import type { Queries } from '../page.ts';
+import type { Queries } from '../database.ts';
 import { deleteWidgetTokensOf } from '../widget-tokens.ts';
 import { findUsageMove, type UsageMove } from './usage-moves.ts';
 

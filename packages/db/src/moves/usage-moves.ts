@@ -2,7 +2,8 @@
 // all of one id to another. move-slice.ts does it, and perform-moves.ts says in which order.
 
 import { sql } from 'kysely';
-import { selectPage, type Page, type PageOf, type Queries } from '../page.ts';
+import type { Queries } from '../database.ts';
+import { selectPage, type Page, type PageOf } from '../page.ts';
 
 export type MoveKind = 'ERASE' | 'MOVE';
 

@@ -4,29 +4,11 @@
 import { isCurrency, minorDigits } from '@weir/rating/currencies';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../../database.ts';
+import type { BillingCheck, CheckScope } from './check.ts';
 import { DUE_CHECKS } from './due-checks.ts';
 import { INVOICE_CHECKS } from './invoice-checks.ts';
 import { LEDGER_CHECKS } from './ledger-checks.ts';
 import { SCHEDULE_CHECKS } from './schedule-checks.ts';
-
-/** What a check needs to know beside the rows. */
-interface CheckScope {
-  /** A condition in SQL on the organization of a table, by the name that the statement gives it. */
-  of(table: string): RawBuilder<unknown>;
-  /** A table of `currency` and `scale`: how many minor units one of it has. */
-  scales: RawBuilder<unknown>;
-  /** A condition in SQL on the id of an event: whether the event is to be here still. */
-  isKept(eventId: string): RawBuilder<unknown>;
-}
-
-export interface BillingCheck {
-  /** Unique; a program knows the check by it. */
-  name: string;
-  /** What holds where nothing is found. */
-  promise: string;
-  /** Selects `organization_id`, `subject` and `said` of all that breaks it. */
-  faults(scope: CheckScope): RawBuilder<unknown>;
-}
 
 /** One thing of which a promise does not hold. */
 interface BillingFault {

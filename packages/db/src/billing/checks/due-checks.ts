@@ -1,7 +1,7 @@
 // What has to hold of dues, their lines, and what came too late for them.
 
 import { sql } from 'kysely';
-import type { BillingCheck } from './billing-checks.ts';
+import type { BillingCheck } from './check.ts';
 
 export const DUE_CHECKS: readonly BillingCheck[] = [
   {

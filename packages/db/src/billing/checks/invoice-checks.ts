@@ -1,7 +1,7 @@
 // What has to hold of finalized invoices and their lines.
 
 import { sql } from 'kysely';
-import type { BillingCheck } from './billing-checks.ts';
+import type { BillingCheck } from './check.ts';
 
 /** The year and the number of `INV-2026-000042`, as two columns of `parsed`. */
 const PARSED = sql`LATERAL (

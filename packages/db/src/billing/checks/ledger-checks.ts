@@ -1,7 +1,7 @@
 // What has to hold of the money that customers have in advance, and of the feed.
 
 import { sql } from 'kysely';
-import type { BillingCheck } from './billing-checks.ts';
+import type { BillingCheck } from './check.ts';
 
 export const LEDGER_CHECKS: readonly BillingCheck[] = [
   {

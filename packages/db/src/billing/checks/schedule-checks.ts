@@ -1,7 +1,7 @@
 // What has to hold of subscriptions and their periods, and of what the periods brought about.
 
 import { sql } from 'kysely';
-import type { BillingCheck } from './billing-checks.ts';
+import type { BillingCheck } from './check.ts';
 
 export const SCHEDULE_CHECKS: readonly BillingCheck[] = [
   {

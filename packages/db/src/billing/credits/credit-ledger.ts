@@ -3,7 +3,8 @@
 // added: what it says of then stays the same.
 
 import { sql, type RawBuilder } from 'kysely';
-import type { Page, PageOf, Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
+import type { Page, PageOf } from '../../page.ts';
 import { grantOf, type CreditGrant, type CreditStatus, type GrantRow } from './credits.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 

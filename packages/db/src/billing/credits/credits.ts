@@ -5,7 +5,7 @@
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** `USED`: nothing is left of it, though what it paid may come back. `VOID`: nothing ever will be. */

@@ -9,7 +9,7 @@ import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
 import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** An invoice that is being finalized, and what is to be paid of it before credits. */

@@ -1,22 +1,22 @@
 // What invoices come to: drafts whenever they are read, previews, and finalization make their lines here, with packages/rating and
 // nothing else. Reads and changes nothing. Next: finalize.ts writes down what this computes.
 
+import { microsOfText } from '@weir/shared/instant';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { rate, RATING_VERSION, type Days, type RatedDetail } from '@weir/rating/rate';
 import { settle, type Settled } from '@weir/rating/settle';
 import { hash128 } from '@weir/shared/hash';
 import { sql, type Selectable } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 import { readDueUsage, usageToRate, type DueUsage } from '../usage/due-usage.ts';
 import { inOneGo, type Drive } from '../drive.ts';
-import { findDues, type AskedPeriod, type DueRow, type SubscriptionCycle } from '../subscriptions/dues.ts';
+import { dueKey, findDues, type AskedPeriod, type DueRow, type SubscriptionCycle } from '../subscriptions/dues.ts';
 import { groupBy } from '../group-by.ts';
 import { findLateDues } from '../subscriptions/late-events.ts';
 import { amountOf } from './invoices.ts';
-import { dueKey, readReturnable } from './returnable.ts';
-import { instantOf } from '../subscriptions/schedules.ts';
+import { readReturnable } from './returnable.ts';
 import type { LineKind } from '../tables.ts';
 
 /** What is asked of an invoice: a row of invoices has all of it, and a preview makes it up with any id. */
@@ -258,7 +258,7 @@ async function readUsage(
   const asked = parts.flatMap(({ due }) => {
     const { meter_id: meterId, aggregation, customer_external_id: customerExternalId } = due;
     if (meterId === null || aggregation === null) return [];
-    const [start, end] = [instantOf(due.period_start), instantOf(due.period_end)];
+    const [start, end] = [microsOfText(due.period_start), microsOfText(due.period_end)];
     return [{ due, question: { organizationId, meterId, customerExternalId, aggregation, start, end, closing } }];
   });
   const questions = asked.map(({ question }) => question);

@@ -2,7 +2,8 @@
 // Postgres believes of the tables (docs/decisions/0054-one-index-for-each-question.md).
 
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { beginningWith, selectPage, type Page, type PageOf, type Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
+import { beginningWith, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { InvoiceRow } from './invoices.ts';
 import type { InvoiceStatus } from '../tables.ts';
 

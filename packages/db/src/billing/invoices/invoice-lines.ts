@@ -1,5 +1,6 @@
 // Lines as they are kept: those of finalized invoices, and what an admin added to a draft.
 
+import { microsOfText } from '@weir/shared/instant';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatExact, parseExact } from '@weir/rating/exact';
@@ -8,12 +9,11 @@ import { RATING_VERSION } from '@weir/rating/rate';
 import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 import type { ComputedLine } from './compute-lines.ts';
-import type { DueUsageQuestion } from '../usage/due-usage.ts';
+import type { DueUsageQuestion } from '../usage/due-question.ts';
 import { amountOf, lockInvoiceRow } from './invoices.ts';
-import { instantOf } from '../subscriptions/schedules.ts';
 import type { LineKind } from '../tables.ts';
 
 /** A row of invoice_lines, with what its due says of the charge. */
@@ -170,8 +170,8 @@ export function questionOfLine(organizationId: string, line: UsageOfLine): DueUs
     meterId: meter_id,
     customerExternalId: customer_external_id,
     aggregation: aggregation_type,
-    start: instantOf(period_start),
-    end: instantOf(period_end),
+    start: microsOfText(period_start),
+    end: microsOfText(period_end),
     closing: closing === null ? null : Number(closing),
   };
 }

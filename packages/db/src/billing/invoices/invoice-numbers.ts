@@ -2,10 +2,9 @@
 // but for the feed, and is held for a moment only: it was held over the computing elsewhere, and runs failed on billing days.
 
 import { addDays, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
-import { isoOf } from '@weir/shared/instant';
+import { isoOf, microsOfText } from '@weir/shared/instant';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
-import { instantOf } from '../subscriptions/schedules.ts';
+import type { Queries } from '../../database.ts';
 
 /** What invoices get in the moment that they are finalized. */
 export interface Issue {
@@ -58,7 +57,7 @@ export async function takeNumbers(transaction: Queries, organizationId: string, 
 }
 
 function dateAt(timeZone: string, text: string): string {
-  return dateOf(timeZone, instantOf(text));
+  return dateOf(timeZone, microsOfText(text));
 }
 
 function yearOf(date: string): number {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** What an organization has billed in one currency. Amounts have exactly its minor digits. */

@@ -3,7 +3,7 @@
 import { formatAmount, parseAmount, type Amount } from '@weir/rating/money';
 import { minorDigits } from '@weir/rating/currencies';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 import type { Party } from '../parties.ts';
 import type { InvoiceKind, InvoiceStatus } from '../tables.ts';

@@ -2,7 +2,7 @@
 // again; and years of late usage are tens of thousands of lines. So a page is bounded by both.
 
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import type { ComputedLine } from './compute-lines.ts';
 import { joinedDues, LINE_COLUMNS, type LineRow } from './invoice-lines.ts';
 

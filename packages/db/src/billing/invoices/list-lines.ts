@@ -4,8 +4,7 @@
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
 import { sql } from 'kysely';
-import type { Database } from '../../database.ts';
-import type { Queries } from '../../page.ts';
+import type { Database, Queries } from '../../database.ts';
 import { walkIssued, type InvoiceFilter, type InvoicePlace } from './find-invoices.ts';
 import { amountOf } from './invoices.ts';
 import { inSnapshot } from '../snapshot.ts';

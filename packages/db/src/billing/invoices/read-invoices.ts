@@ -1,7 +1,7 @@
 // Reading invoices. A draft is computed when it is read: there is nothing of it that could be out of date.
 
-import type { Database } from '../../database.ts';
-import type { Page, PageOf, Queries } from '../../page.ts';
+import type { Database, Queries } from '../../database.ts';
+import type { Page, PageOf } from '../../page.ts';
 import { isoOf } from '@weir/shared/instant';
 import { computeInvoices, type ComputedInvoice } from './compute-lines.ts';
 import { readDrafting } from '../drafting.ts';

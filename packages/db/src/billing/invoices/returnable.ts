@@ -3,8 +3,8 @@
 import { minorDigits } from '@weir/rating/currencies';
 import type { Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
-import type { DueRow } from '../subscriptions/dues.ts';
+import type { Queries } from '../../database.ts';
+import { dueKey, type DueRow } from '../subscriptions/dues.ts';
 import { amountOf } from './invoices.ts';
 
 /**
@@ -80,13 +80,4 @@ export async function readUnfounded(
     left -= part;
   }
   return unfounded;
-}
-
-/** Names a due within its organization. */
-export function dueKey({
-  subscription_id,
-  cycle,
-  charge_id,
-}: Pick<DueRow, 'subscription_id' | 'cycle' | 'charge_id'>): string {
-  return `${subscription_id} ${cycle} ${charge_id}`;
 }

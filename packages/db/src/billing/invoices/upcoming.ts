@@ -7,11 +7,10 @@ import { formatAmount } from '@weir/rating/money';
 import { rate } from '@weir/rating/rate';
 import { settle } from '@weir/rating/settle';
 import { newId } from '@weir/shared/ids';
-import { isoOf } from '@weir/shared/instant';
+import { isoOf, microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
-import type { Database } from '../../database.ts';
-import type { Queries } from '../../page.ts';
+import type { Database, Queries } from '../../database.ts';
 import { Room } from '../subscriptions/chunk-weight.ts';
 import { computeInvoices } from './compute-lines.ts';
 import type { Drive } from '../drive.ts';
@@ -23,7 +22,7 @@ import { invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
 import { FIRST_LINES, pageOfComputed } from './line-pages.ts';
 import { findArrears, readPlans } from '../subscriptions/open-periods.ts';
 import { newInvoice, passBoundaries, type NewInvoice, type OpenedPeriod } from '../subscriptions/pass-boundaries.ts';
-import { instantOf, PeriodCache, type SubscriptionRow } from '../subscriptions/schedules.ts';
+import { PeriodCache, type SubscriptionRow } from '../subscriptions/schedules.ts';
 import { inSnapshot } from '../snapshot.ts';
 
 /** An invoice that is not made yet. */
@@ -99,7 +98,7 @@ async function passNext(
   const end = row.current_period_end;
   const { periods } = passBoundaries(row, {
     ...drafting,
-    now: instantOf(end),
+    now: microsOfText(end),
     plans: await readPlans(snapshot, organizationId, [row]),
     hasArrears: (await findArrears(snapshot, organizationId, [row])).has(row.id),
     periods: new PeriodCache(),

@@ -1,6 +1,7 @@
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { sql, type SqlBool } from 'kysely';
-import { selectPage, type Page, type PageOf, type Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
+import { selectPage, type Page, type PageOf } from '../../page.ts';
 import type { ChargeType } from '../tables.ts';
 
 /** What a plan costs, in one of its parts. Nothing of it changes but its name, and that it ends. */

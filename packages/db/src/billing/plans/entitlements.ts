@@ -9,7 +9,8 @@ import type pg from 'pg';
 import type { FeatureType, UsageResetPeriod } from '../../schema.ts';
 import type { Usage } from '../../usage/read-usage.ts';
 import { sumsFromRollups } from '../usage/due-rows.ts';
-import { usageOfSums, type DueUsageQuestion } from '../usage/due-usage.ts';
+import type { DueUsageQuestion } from '../usage/due-question.ts';
+import { usageOfSums } from '../usage/due-usage.ts';
 import type { BillingAlignment } from '../tables.ts';
 
 /** Whose entitlements: those of a customer, by one of its ids, or what one subscription gives. */

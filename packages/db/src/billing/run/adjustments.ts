@@ -2,9 +2,8 @@
 
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
-import type { Database } from '../../database.ts';
+import type { Database, Queries } from '../../database.ts';
 import { isMovedAway } from '../../moves/usage-moves.ts';
-import type { Queries } from '../../page.ts';
 import { closeUntil } from '../usage/closing.ts';
 import { computeInvoices, type ComputedInvoice, type ComputedLine } from '../invoices/compute-lines.ts';
 import { readClosing } from './finalize.ts';

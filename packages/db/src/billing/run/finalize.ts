@@ -2,15 +2,13 @@
 // nobody else has in hand, looks again whether there is anything to do, computes them as of that closing, and writes them down.
 // A worker that dies leaves all of a chunk or nothing, and a job that comes twice finds nothing. Next: write-finalized.ts.
 
-import type { Micros } from '@weir/shared/instant';
+import { microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
-import type { Database } from '../../database.ts';
-import type { Queries } from '../../page.ts';
+import type { Database, Queries } from '../../database.ts';
 import { closeUntil } from '../usage/closing.ts';
 import { holdAutomatic, isAutomatic } from '../drafting.ts';
 import { computeInvoices } from '../invoices/compute-lines.ts';
 import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';
-import { instantOf } from '../subscriptions/schedules.ts';
 import { writeFinalized, type LockedInvoice } from './write-finalized.ts';
 
 /** What became of invoices that were to be finalized; one in none of the lists was no draft, not due, or in other hands. */
@@ -156,7 +154,7 @@ export async function readClosing(transaction: Queries, organizationId: string):
     .select(['number', 'until', 'closed_at'])
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow();
-  return { number: Number(number), until: instantOf(until), closedAt: instantOf(closed_at) };
+  return { number: Number(number), until: microsOfText(until), closedAt: microsOfText(closed_at) };
 }
 
 /**
@@ -164,13 +162,13 @@ export async function readClosing(transaction: Queries, organizationId: string):
  * what was recorded between that closing and the making of the subscription would be late for its first invoice.
  */
 function isCovered(row: InvoiceRow, { until, closedAt }: ReadClosing, now: boolean): boolean {
-  const since = Math.max(instantOf(row.finalizes_at ?? row.created_at), instantOf(row.created_at));
-  return instantOf(row.period_end) <= until && (now || since <= closedAt);
+  const since = Math.max(microsOfText(row.finalizes_at ?? row.created_at), microsOfText(row.created_at));
+  return microsOfText(row.period_end) <= until && (now || since <= closedAt);
 }
 
 /** By the ends of their periods, so that each subscription's cycles follow each other. */
 function byPeriod(a: InvoiceRow, b: InvoiceRow): number {
-  return instantOf(a.period_end) - instantOf(b.period_end) || (a.subscription_id < b.subscription_id ? -1 : 1);
+  return microsOfText(a.period_end) - microsOfText(b.period_end) || (a.subscription_id < b.subscription_id ? -1 : 1);
 }
 
 /** Numbers of one subscription are in the order of its cycles: none is given while an earlier cycle has none. */

@@ -7,7 +7,7 @@ import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { returnDraws } from '../credits/draws.ts';
 import { rebillDues } from '../subscriptions/dues.ts';
 import { appendFeed, type NewFeedEvent } from '../feed.ts';

@@ -3,7 +3,7 @@
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import type { DrawingInvoice } from '../credits/draws.ts';
 import type { NewFeedEvent } from '../feed.ts';
 import { amountDueOf, amountOf, type InvoiceRow } from '../invoices/invoices.ts';

@@ -1,8 +1,7 @@
 // Invoices that are open past their due date, and the subscriptions that they are of.
 
 import { sql } from 'kysely';
-import type { Database } from '../../database.ts';
-import type { Queries } from '../../page.ts';
+import type { Database, Queries } from '../../database.ts';
 import { appendFeed, type NewFeedEvent } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
 import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';

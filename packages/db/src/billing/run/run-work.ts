@@ -1,8 +1,7 @@
 // What the run has to do, and what of it could not be done. The indexes on run_at and past_due_at hold only what is to come.
 
 import { sql, type RawBuilder } from 'kysely';
-import type { Database } from '../../database.ts';
-import type { Queries } from '../../page.ts';
+import type { Database, Queries } from '../../database.ts';
 import { OPENED_BYTES_MAX, Room } from '../subscriptions/chunk-weight.ts';
 import { isAutomatic } from '../drafting.ts';
 import { invoicesById } from '../invoices/invoices.ts';

@@ -4,7 +4,7 @@
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import type { ComputedInvoice, ComputedLine } from '../invoices/compute-lines.ts';
 import { isAutomatic } from '../drafting.ts';
 import { drawCredits, type DrawingInvoice } from '../credits/draws.ts';

@@ -2,7 +2,7 @@
 // primary key of billed_meters keeps it, also between two requests at once.
 
 import { sql, type RawBuilder } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 
 /** A subscription that is going to bill a meter of its customer. */
 export interface MeterClaim {

@@ -1,6 +1,7 @@
 // The end of a subscription: at the end of its period, where the run passes the boundary as any other; or now, which cuts what is
 // open and makes the final invoice. Expects a subscription that is locked, up to date, and not ended.
 
+import { microsOfText } from '@weir/shared/instant';
 import { minorDigits } from '@weir/rating/currencies';
 import { parseAmount } from '@weir/rating/money';
 import { daysOf } from '@weir/rating/proration';
@@ -8,13 +9,13 @@ import { rate, type Days } from '@weir/rating/rate';
 import { settle } from '@weir/rating/settle';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { releaseMeters } from './billed-meters.ts';
 import { readDrafting } from '../drafting.ts';
 import type { NewFeedEvent } from '../feed.ts';
 import { findArrears, findLateWithoutDraft, insertInvoices } from './open-periods.ts';
 import { draftData, newInvoice, subscriptionData } from './pass-boundaries.ts';
-import { instantOf, scheduleOf, type SubscriptionRow } from './schedules.ts';
+import { scheduleOf, type SubscriptionRow } from './schedules.ts';
 import { updateSubscription } from './subscriptions.ts';
 
 export interface Cancellation {
@@ -96,7 +97,7 @@ export async function cancelNow(
 /** Usage counts up to the instant itself. Of days, that of the cancellation counts. */
 async function cutPeriod(transaction: Queries, row: SubscriptionRow, cycle: number): Promise<void> {
   const { organization_id, id, current_period_start, current_period_end: period_end } = row;
-  const [start, end] = [instantOf(current_period_start), instantOf(period_end)];
+  const [start, end] = [microsOfText(current_period_start), microsOfText(period_end)];
   const days: Days | null = daysOf(scheduleOf(row), cycle, { start, end, endDateCounts: true });
   const cut = { period_end, days_in_force: days?.inForce ?? null, days_in_period: days?.inPeriod ?? null };
   for (const table of ['subscription_periods', 'dues'] as const) {

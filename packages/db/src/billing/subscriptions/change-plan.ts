@@ -1,6 +1,6 @@
 // Going over to another plan at the end of the period. Expects a subscription that is locked, up to date, and not ended.
 
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { billMeters, releaseMeters } from './billed-meters.ts';
 import type { NewFeedEvent } from '../feed.ts';
 import { subscriptionData } from './pass-boundaries.ts';

@@ -3,7 +3,7 @@
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type Selectable } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 
 /** A row of dues, with its terms as they are written, and how its meter counts; null where it has none. */
@@ -104,4 +104,13 @@ export async function rebillDues(transaction: Queries, organizationId: string, i
     WHERE l.organization_id = ${organizationId}::uuid AND l.invoice_id = ${invoiceId}::uuid
       AND l.subscription_id = waiting.subscription_id AND l.cycle = waiting.cycle
       AND l.charge_id = waiting.charge_id`.execute(transaction);
+}
+
+/** Names a due within its organization. */
+export function dueKey({
+  subscription_id,
+  cycle,
+  charge_id,
+}: Pick<DueRow, 'subscription_id' | 'cycle' | 'charge_id'>): string {
+  return `${subscription_id} ${cycle} ${charge_id}`;
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
-import type { DueRow } from './dues.ts';
-import { dueKey } from '../invoices/returnable.ts';
+import type { Queries } from '../../database.ts';
+import { dueKey, type DueRow } from './dues.ts';
 
 /**
  * The closed dues of subscriptions that have late events which no line has settled, by subscription, then by period: those that

@@ -1,10 +1,11 @@
 // Brings subscriptions up to date with the time. What happens at a boundary is decided in pass-boundaries.ts; here it is read and
 // written for a whole chunk at once, in a few statements however many subscriptions and boundaries there are.
 
+import { microsOfText } from '@weir/shared/instant';
+import type { Interval } from '@weir/rating/periods';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
-import type { BillingInterval } from '../../schema.ts';
+import type { Queries } from '../../database.ts';
 import { billMeters, releaseMeters, type MeterClaim } from './billed-meters.ts';
 import { Room } from './chunk-weight.ts';
 import { readDrafting } from '../drafting.ts';
@@ -19,7 +20,7 @@ import {
   type Passage,
   type PlanCharges,
 } from './pass-boundaries.ts';
-import { instantOf, PeriodCache, type SubscriptionRow } from './schedules.ts';
+import { PeriodCache, type SubscriptionRow } from './schedules.ts';
 
 /**
  * Opens every period of these subscriptions that has begun, while there is `room`, and does in order all that happens at the
@@ -47,7 +48,7 @@ export async function bringUpToDate(
   const drafting = await readDrafting(transaction, organizationId);
   const { now } = drafting;
   const rows = await readSubscriptions(transaction, organizationId, subscriptionIds);
-  const behind = rows.filter((row) => row.status !== 'CANCELED' && instantOf(row.current_period_end) <= now);
+  const behind = rows.filter((row) => row.status !== 'CANCELED' && microsOfText(row.current_period_end) <= now);
   const stray = rows.filter((row) => !behind.includes(row) && isStray(row));
   if (behind.length === 0 && stray.length === 0) return [];
   const plans = await readPlans(transaction, organizationId, behind);
@@ -107,7 +108,7 @@ export async function readPlans(
   ids.delete(null);
   const { rows: found } = await sql<{
     plan_id: string;
-    billing_interval: BillingInterval;
+    billing_interval: Interval;
     id: string | null;
     meter_id: string | null;
     is_in_advance: boolean;
@@ -125,7 +126,7 @@ export async function readPlans(
     const plan = plans.get(plan_id) ?? { billing_interval, charges: [] };
     plans.set(plan_id, plan);
     if (id === null) continue;
-    const [from, end] = [instantOf(effective_from), ended_at === null ? null : instantOf(ended_at)];
+    const [from, end] = [microsOfText(effective_from), ended_at === null ? null : microsOfText(ended_at)];
     plan.charges.push({ ...charge, id, effective_from: from, ended_at: end });
   }
   return plans;

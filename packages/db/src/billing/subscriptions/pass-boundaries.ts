@@ -1,13 +1,13 @@
 // What happens to one subscription at each of its boundaries that has passed. Nothing is read or written here: open-periods.ts
 // reads what this asks for, and writes what it returns.
 
+import type { Interval } from '@weir/rating/periods';
 import { dateOf } from '@weir/rating/local-date';
 import type { Days } from '@weir/rating/rate';
-import { isoOf, type Micros } from '@weir/shared/instant';
-import type { BillingInterval } from '../../schema.ts';
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { ROW_BYTES, type Room } from './chunk-weight.ts';
 import { graceEnd, type Drafting } from '../drafting.ts';
-import { instantOf, type PeriodCache, type SubscriptionRow } from './schedules.ts';
+import type { PeriodCache, SubscriptionRow } from './schedules.ts';
 
 /** What an opening has to know of a charge. */
 export interface ChargeOfPlan {
@@ -24,7 +24,7 @@ export interface ChargeOfPlan {
 
 /** What an opening has to know of a plan. */
 export interface PlanCharges {
-  billing_interval: BillingInterval;
+  billing_interval: Interval;
   /** All that there are, also those that ended and those that are to come. */
   charges: readonly ChargeOfPlan[];
 }
@@ -85,7 +85,7 @@ export function passBoundaries(before: SubscriptionRow, facts: BoundaryFacts): P
   while (
     facts.room.isLeft &&
     subscription.status !== 'CANCELED' &&
-    instantOf(subscription.current_period_end) <= facts.now
+    microsOfText(subscription.current_period_end) <= facts.now
   ) {
     const opened = passBoundary(passage, { ...facts, hasArrears });
     facts.room.take(weightOf(opened));
@@ -132,12 +132,12 @@ function end(row: SubscriptionRow, at: string): void {
 }
 
 /** Puts its pending plan in force from the end of its period on. Another interval begins with another anchor. */
-export function goOver(row: SubscriptionRow, interval: BillingInterval): void {
+export function goOver(row: SubscriptionRow, interval: Interval): void {
   row.plan_id = row.pending_plan_id ?? row.plan_id;
   row.pending_plan_id = null;
   if (interval === row.billing_interval) return;
   row.billing_interval = interval;
-  row.anchor = dateOf(row.time_zone, instantOf(row.current_period_end));
+  row.anchor = dateOf(row.time_zone, microsOfText(row.current_period_end));
   row.anchor_at = row.current_period_end;
   row.anchor_cycle = nextCycleOf(row);
 }
@@ -148,13 +148,13 @@ export function nextCycleOf({ cycle, anchor_cycle }: SubscriptionRow): number {
 }
 
 function openPeriod(row: SubscriptionRow, cycle: number, { plans, periods }: BoundaryFacts): OpenedPeriod {
-  const { start, end, days } = periods.periodOf(row, cycle, instantOf(row.current_period_end));
+  const { start, end, days } = periods.periodOf(row, cycle, microsOfText(row.current_period_end));
   row.current_period_start = isoOf(start);
   row.current_period_end = isoOf(end);
   row.cycle = cycle;
   if (row.status === 'TRIAL') row.status = 'ACTIVE';
   // Those that are in force when the period begins, and not when somebody gets to open it: a run that comes late changes nothing.
-  const at = Math.max(start, instantOf(row.created_at));
+  const at = Math.max(start, microsOfText(row.created_at));
   const charges = planOf(plans, row.plan_id).charges.filter(
     ({ effective_from, ended_at }) => effective_from <= at && (ended_at === null || ended_at > at),
   );

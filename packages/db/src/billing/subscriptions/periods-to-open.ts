@@ -1,5 +1,6 @@
+import { microsOfText } from '@weir/shared/instant';
 import { cycleAt } from '@weir/rating/periods';
-import { instantOf, scheduleOf, type Anchored } from './schedules.ts';
+import { scheduleOf, type Anchored } from './schedules.ts';
 import type { SubscriptionStatus } from '../tables.ts';
 
 /** What of a subscription says how far it is behind. */
@@ -14,7 +15,7 @@ export interface Opening extends Anchored {
 
 /** How many periods have begun that are not opened yet, as its plan is now. */
 export function countPeriodsToOpen(row: Opening): number {
-  const now = instantOf(row.now);
-  if (row.status === 'CANCELED' || row.cancel_at_period_end || instantOf(row.current_period_end) > now) return 0;
+  const now = microsOfText(row.now);
+  if (row.status === 'CANCELED' || row.cancel_at_period_end || microsOfText(row.current_period_end) > now) return 0;
   return cycleAt(scheduleOf(row), now) - (row.cycle ?? row.anchor_cycle - 1);
 }

@@ -1,7 +1,7 @@
 // What a subscription would begin with: how many periods have begun by now, and how many invoices are made of them. The boundaries are
 // passed by the code that opens periods, and nothing is written.
 
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { isoOf } from '@weir/shared/instant';
 import { Room } from './chunk-weight.ts';
 import { graceEnd, readDrafting } from '../drafting.ts';

@@ -3,7 +3,7 @@
 import { boundary, type Schedule } from '@weir/rating/periods';
 import { daysOf } from '@weir/rating/proration';
 import type { Days } from '@weir/rating/rate';
-import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
+import { microsOfText, type Micros } from '@weir/shared/instant';
 import type { Selectable } from 'kysely';
 import type { Tables } from '../../schema.ts';
 
@@ -25,13 +25,6 @@ export interface Period {
   days: Days | null;
 }
 
-/** An instant of Postgres as a number. */
-export function instantOf(text: string): Micros {
-  const instant = parseInstant(text);
-  if ('problem' in instant) throw new Error(`Postgres gave ${text} for an instant`);
-  return microsOf(instant);
-}
-
 /** By what the boundaries of a subscription are counted. */
 export function scheduleOf(row: Anchored): Schedule {
   return {
@@ -39,7 +32,7 @@ export function scheduleOf(row: Anchored): Schedule {
     interval: row.billing_interval,
     alignment: row.billing_alignment,
     anchor: row.anchor,
-    firstInstant: instantOf(row.anchor_at),
+    firstInstant: microsOfText(row.anchor_at),
     firstCycle: row.anchor_cycle,
   };
 }

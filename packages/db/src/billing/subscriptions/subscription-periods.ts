@@ -1,9 +1,9 @@
 import { formatDays } from '@weir/rating/proration';
-import { isoOf, type Micros } from '@weir/shared/instant';
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { goOver, nextCycleOf } from './pass-boundaries.ts';
-import { instantOf, PeriodCache, type SubscriptionRow } from './schedules.ts';
+import { PeriodCache, type SubscriptionRow } from './schedules.ts';
 
 /** A period as it is answered. */
 export interface SubscriptionPeriod {
@@ -51,14 +51,14 @@ export async function listPeriods(
     .execute();
   if (row.status === 'CANCELED' || row.cancel_at_period_end) return opened;
   if (pending_interval !== null) goOver(row, pending_interval);
-  return [...opened, ...periodsAfter(row, instantOf(now), count)];
+  return [...opened, ...periodsAfter(row, microsOfText(now), count)];
 }
 
 /** What follows the open period: whatever has begun since, which the run has yet to open, and `count` that have not. */
 function periodsAfter(row: SubscriptionRow, now: Micros, count: number): SubscriptionPeriod[] {
   const periods = new PeriodCache();
   const after: SubscriptionPeriod[] = [];
-  let [start, left] = [instantOf(row.current_period_end), count];
+  let [start, left] = [microsOfText(row.current_period_end), count];
   for (let cycle = nextCycleOf(row); start <= now || left > 0; cycle++) {
     const { end, days } = periods.periodOf(row, cycle, start);
     const text = days === null ? null : formatDays(days);

@@ -1,6 +1,7 @@
+import type { Interval } from '@weir/rating/periods';
 import { sql } from 'kysely';
-import { selectPage, type Page, type PageOf, type Queries } from '../../page.ts';
-import type { BillingInterval } from '../../schema.ts';
+import type { Queries } from '../../database.ts';
+import { selectPage, type Page, type PageOf } from '../../page.ts';
 import { countPeriodsToOpen, type Opening } from './periods-to-open.ts';
 import type { SubscriptionRow } from './schedules.ts';
 import type { BillingAlignment, SubscriptionStatus } from '../tables.ts';
@@ -20,7 +21,7 @@ export interface Subscription {
   trial_end_date: string | null;
   time_zone: string;
   currency: string;
-  billing_interval: BillingInterval;
+  billing_interval: Interval;
   billing_alignment: BillingAlignment;
   /** Null in a trial. */
   cycle: number | null;
@@ -53,7 +54,7 @@ export interface NewSubscription {
   plan_id: string;
   time_zone: string;
   currency: string;
-  billing_interval: BillingInterval;
+  billing_interval: Interval;
   billing_alignment: BillingAlignment;
   start_at: string;
   trial_end_at: string | null;
@@ -194,7 +195,7 @@ export interface Parties {
   now: string;
   customer: { id: string; external_id: string; time_zone: string } | undefined;
   plan:
-    | { id: string; is_active: boolean; currency: string; billing_interval: BillingInterval; trial_days: number }
+    | { id: string; is_active: boolean; currency: string; billing_interval: Interval; trial_days: number }
     | undefined;
 }
 

@@ -1,7 +1,8 @@
 import type { Window } from '@weir/shared/window';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { usageOf, type MeterUsage } from '../../usage/read-usage.ts';
-import { readUsageOfDues, type DueUsageQuestion } from './due-usage.ts';
+import type { DueUsageQuestion } from './due-question.ts';
+import { readUsageOfDues } from './due-usage.ts';
 
 /**
  * The usage of a due, in all and in each bucket of a window, as it was at its closing. The window is planned over the due's own

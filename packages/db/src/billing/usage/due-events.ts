@@ -1,9 +1,9 @@
 import type { UsageEvent } from '@weir/shared/event';
 import { CompiledQuery } from 'kysely';
 import { EVENT_JSON } from '../../event-json.ts';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { inStream, own, Parameters, type Scope } from '../../usage/usage-rows.ts';
-import type { DueUsageQuestion } from './due-usage.ts';
+import type { DueUsageQuestion } from './due-question.ts';
 
 /** Which part of the list. */
 export interface DueEventsPage {

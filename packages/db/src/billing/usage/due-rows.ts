@@ -12,7 +12,7 @@ import { caseOfSummed, EXTREMES, isLateInRow, isOf, readingOf, valueHash } from 
 import { BEGINNING, ROLLUPS, USAGE_COLUMNS } from '../../rollups.ts';
 import { planDue, planDueValues, type ReadPlan, type Stretches } from '../../usage/plan-read.ts';
 import { asInstant, inStream, own, Parameters, quartersOf, type Scope } from '../../usage/usage-rows.ts';
-import type { DueUsageQuestion } from './due-usage.ts';
+import type { DueUsageQuestion } from './due-question.ts';
 
 const HOURS = ROLLUPS.customerUsageHours.table;
 const DAYS = ROLLUPS.customerUsageDays.table;

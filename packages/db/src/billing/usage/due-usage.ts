@@ -3,28 +3,13 @@
 
 import { divide, formatExact, parseExact, whole } from '@weir/rating/exact';
 import type { UsageOfDue } from '@weir/rating/rate';
-import type { Micros } from '@weir/shared/instant';
 import { AGGREGATIONS, type AggregationType } from '@weir/shared/meter';
 import { CompiledQuery } from 'kysely';
-import type { Queries } from '../../page.ts';
+import type { Queries } from '../../database.ts';
 import { usageOf, type Usage } from '../../usage/read-usage.ts';
 import type { WrittenSum } from '../../usage/written-sums.ts';
+import type { DueUsageQuestion } from './due-question.ts';
 import { sumsFromEvents, sumsFromRollups } from './due-rows.ts';
-
-/** Whose usage to read, and of when. */
-export interface DueUsageQuestion {
-  organizationId: string;
-  meterId: string;
-  customerExternalId: string;
-  /** That of the meter. */
-  aggregation: AggregationType;
-  /** The first instant that counts. */
-  start: Micros;
-  /** The first that does not count any more. */
-  end: Micros;
-  /** What was recorded before this closing; null: all that is recorded. */
-  closing: number | null;
-}
 
 /** What a due is billed for. */
 export interface DueUsage {

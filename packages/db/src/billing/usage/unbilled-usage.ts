@@ -4,8 +4,8 @@
 // it found is replaced by the next look at the same day. `npm run reconcile` says the same of each event, at its own instant.
 
 import { sql, type RawBuilder } from 'kysely';
-import type { Database } from '../../database.ts';
-import type { Page, PageOf, Queries } from '../../page.ts';
+import type { Database, Queries } from '../../database.ts';
+import type { Page, PageOf } from '../../page.ts';
 import { appendFeed } from '../feed.ts';
 
 /** Why nothing bills it, in the order in which it counts where a customer has several subscriptions. */

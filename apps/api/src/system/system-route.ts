@@ -1,6 +1,5 @@
 // How the installation is, for the people of one organization: what is theirs, and what all of its organizations may know.
 
-import type { Database } from '@weir/db/database';
 import { findReconciliation } from '@weir/db/reconciliations';
 import type { QueueConnection } from '@weir/queue/connection';
 import { readWaiting } from '@weir/queue/read-waiting';
@@ -9,14 +8,12 @@ import { findWorkerSeen } from '@weir/queue/worker-seen';
 import { readBuild } from '@weir/shared/build';
 import { buildProbe } from '@weir/shared/probe';
 import { z } from 'zod';
-import type { Guards } from '../access/authenticate.ts';
-import { readCodes, time } from './fields.ts';
-import { problemResponses } from './problem.ts';
-import type { App } from './typed-app.ts';
+import { readCodes, time } from '../http/fields.ts';
+import { problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import type { RouteDeps } from '../route-deps.ts';
 
-export interface SystemDeps {
-  guards: Guards;
-  database: Database;
+export interface SystemDeps extends RouteDeps {
   queue: QueueConnection;
   /** Each resolves when its part does what it is asked. */
   postgres(): Promise<unknown>;

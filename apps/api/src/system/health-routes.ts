@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { App } from './typed-app.ts';
+import type { App } from '../http/typed-app.ts';
 import { buildProbe } from '@weir/shared/probe';
 import { Refusal } from '@weir/shared/errors';
-import { problemResponses } from './problem.ts';
+import { problemResponses } from '../http/problem.ts';
 
 /** What `/readyz` asks. */
 export interface ReadyChecks {

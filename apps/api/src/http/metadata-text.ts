@@ -4,7 +4,7 @@
 
 import { METADATA_BYTES_MAX, METADATA_KEYS_MAX, METADATA_LEVELS_MAX } from '@weir/shared/event';
 import { isStorable } from '@weir/shared/text';
-import { skipSpace, skipString, twice } from '../http/json-spans.ts';
+import { skipSpace, skipString, twice } from './json-spans.ts';
 
 /** Beyond this Postgres's numeric need not take a number, and a UNIQUE_COUNT meter takes `user_id` for one. */
 const EXPONENT_MAX = 308;
