@@ -1,0 +1,92 @@
+SELECT
+  d.*,
+  m.aggregation_type AS aggregation
+FROM
+  (
+    SELECT
+      *
+    FROM
+      subscriptions
+    WHERE
+      organization_id = $1::uuid
+      AND id = ANY ($2::uuid[])
+    OFFSET
+      0
+  ) AS s
+  CROSS JOIN LATERAL (
+    SELECT DISTINCT
+      meter_id,
+      customer_external_id
+    FROM
+      dues
+    WHERE
+      organization_id = s.organization_id
+      AND subscription_id = s.id
+      AND meter_id IS NOT NULL
+      AND closing IS NOT NULL
+    OFFSET
+      0
+  ) AS billed
+  CROSS JOIN LATERAL (
+    SELECT
+    FROM
+      late_events
+    WHERE
+      organization_id = s.organization_id
+      AND meter_id = billed.meter_id
+      AND customer_external_id = billed.customer_external_id
+      AND closing > 0
+      AND closing >= s.closing
+      AND closing < $3::bigint
+    ORDER BY
+      closing
+    LIMIT
+      1
+  ) AS waiting
+  CROSS JOIN LATERAL (
+    SELECT
+      *
+    FROM
+      dues
+    WHERE
+      organization_id = s.organization_id
+      AND subscription_id = s.id
+      AND meter_id = billed.meter_id
+      AND customer_external_id = billed.customer_external_id
+      AND closing IS NOT NULL
+    OFFSET
+      0
+  ) AS d
+  CROSS JOIN LATERAL (
+    SELECT
+    FROM
+      late_events
+    WHERE
+      organization_id = d.organization_id
+      AND meter_id = d.meter_id
+      AND customer_external_id = d.customer_external_id
+      AND "timestamp" >= d.period_start
+      AND "timestamp" < d.period_end
+      AND closing >= greatest(s.closing, d.closing)
+      AND closing < $4::bigint
+    ORDER BY
+      "timestamp"
+    LIMIT
+      1
+  ) AS late
+  CROSS JOIN LATERAL (
+    SELECT
+      aggregation_type
+    FROM
+      meters
+    WHERE
+      organization_id = d.organization_id
+      AND id = d.meter_id
+    LIMIT
+      1
+  ) AS m
+ORDER BY
+  d.subscription_id,
+  d.period_start,
+  d.cycle,
+  d.charge_id

@@ -1,0 +1,126 @@
+// The statements that count, as Postgres gets them: they are put together from parts, and here one can read each as a whole.
+// `npx vitest run test/usage/statements.test.ts -u` writes packages/db/statements after a change.
+
+import { openDatabase, type Database } from '@weir/db/database';
+import { readDueUsage, type DueUsageQuestion } from '@weir/db/billing/usage/due-usage';
+import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
+import { learnMetadataKeys } from '@weir/db/metadata-keys';
+import { recordEvents } from '@weir/db/record';
+import { readGroupedUsage, type GroupQuestion } from '@weir/db/usage/read-groups';
+import { readMeterUsage } from '@weir/db/usage/read-usage';
+import { newId } from '@weir/shared/ids';
+import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
+import { planWindow } from '@weir/shared/window';
+import { fileURLToPath } from 'node:url';
+import { format } from 'sql-formatter';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+
+let weir: Weir;
+let admin: Organization;
+let database: Database;
+const statements: string[] = [];
+
+beforeAll(async () => {
+  weir = await startWeir({ withWorker: false });
+  admin = await signUp(weir);
+  database = openDatabase(weir.databaseUrl, {
+    connectionsMax: 1,
+    statementTimeoutMs: 30_000,
+    onConnectionError: () => {},
+  });
+  database.pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+    const noting = (...given: [text: string | { text: string }, ...unknown[]]) => {
+      statements.push(typeof given[0] === 'string' ? given[0] : given[0].text);
+      return query(...given);
+    };
+    client.query = noting as typeof client.query;
+  });
+  // What a connection sets up is none of it.
+  await database.pool.query('SELECT 1');
+});
+afterAll(async () => {
+  await database.close();
+  await weir.close();
+});
+
+/** Holds the first statement that some work sends against the one that lies in the repository. */
+async function expectStatement(name: string, work: () => Promise<unknown>): Promise<void> {
+  statements.length = 0;
+  await work();
+  const text = format(statements[0] ?? '', { language: 'postgresql', expressionWidth: 110 });
+  const path = fileURLToPath(new URL(`../../packages/db/statements/${name}.sql`, import.meta.url));
+  await expect(`${text}\n`).toMatchFileSnapshot(path);
+}
+
+const ANYBODY = '01900000-0000-7000-8000-000000000000';
+const CUSTOMER = { customerExternalId: 'acme' };
+
+/** A month and a half by day, in a zone whose days are cut by rows of rollups, and whose clocks change meanwhile. */
+function usageOf(aggregation: AggregationType): Omit<GroupQuestion, 'keys' | 'filters'> {
+  const query = {
+    start_date: '2026-03-01',
+    end_date: '2026-04-15T10:07:00Z',
+    timezone: 'Asia/Kolkata',
+    group_by: 'day',
+  } as const;
+  const window = planWindow(query, Date.parse('2026-05-01'));
+  if ('problem' in window) throw new Error(window.problem.message);
+  return { organizationId: ANYBODY, meterId: ANYBODY, aggregation, window };
+}
+
+test('usage of a customer by day is read in one statement', () =>
+  expectStatement('read-usage', () => readMeterUsage(database.pool, { ...usageOf('SUM'), ...CUSTOMER })));
+
+test('usage by a metadata key is read in one statement', () =>
+  expectStatement('read-groups', () =>
+    readGroupedUsage(database.pool, {
+      ...usageOf('SUM'),
+      keys: ['region', 'model'],
+      filters: [{ key: 'model', value: 'large' }],
+      groupBy: { key: 'region', limit: 10 },
+    }),
+  ));
+
+test('distinct values of all customers are read in one statement', () =>
+  expectStatement('read-distinct-values', () => readMeterUsage(database.pool, usageOf('UNIQUE_COUNT'))));
+
+/** A due of each kind of usage, closed by a closing, whose period cuts an hour. */
+const DUES = AGGREGATION_TYPES.map((aggregation): DueUsageQuestion => ({
+  organizationId: ANYBODY,
+  meterId: ANYBODY,
+  ...CUSTOMER,
+  aggregation,
+  start: Date.parse('2026-03-01T10:30:00Z') * 1000,
+  end: Date.parse('2026-04-01T10:30:00Z') * 1000,
+  closing: 3,
+}));
+
+test.each(['rollups', 'events'] as const)('usage of dues at a closing is read from %s in one statement', (from) =>
+  expectStatement(`read-dues-from-${from}`, () => readDueUsage(database.kysely, DUES, from)),
+);
+
+test('dues with late events are found in one statement', () =>
+  expectStatement('find-late-dues', () => findLateDues(database.kysely, ANYBODY, [ANYBODY], 7)));
+
+test('a batch is recorded in one statement, with and without groups', async () => {
+  const meters = [await admin.createMeter('SUM'), await admin.createMeter('SUM', undefined, ['region'])];
+  await learnMetadataKeys(database.pool);
+  for (const [index, { id: meter_id }] of meters.entries()) {
+    const event = {
+      id: newId(),
+      organization_id: admin.id,
+      meter_id,
+      customer_external_id: 'acme',
+      quantity: '1',
+      timestamp: '2026-03-01T00:00:00.000000Z',
+      metadata: '{"region": "eu"}',
+    };
+    await expectStatement(index === 0 ? 'record' : 'record-with-groups', () =>
+      recordEvents(database.pool, [{ event, countsUniqueValues: false }]),
+    );
+  }
+  const { rows } = await weir.pool.query('SELECT count(*)::integer AS n FROM events');
+  expect(rows).toEqual([{ n: 2 }]);
+});
