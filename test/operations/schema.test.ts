@@ -1,5 +1,6 @@
 // packages/db/schema.sql is what the migrations make. `npx vitest run test/operations/schema.test.ts -u` writes it after a new one.
 
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -66,4 +67,37 @@ test('of a table that others refer to by organization and id, no other index lea
       -- One of some rows only does not serve the check of a reference, which does not say that it asks for these.
       AND other.indpred IS NULL`);
   expect(rows).toEqual([]);
+});
+
+/** The columns of each table that the queries know, and whether each may be null, as schema.ts and tables.ts have them. */
+async function readTypes(): Promise<Record<string, Record<string, boolean>>> {
+  const sources = ['schema.ts', 'billing/tables.ts'].map((file) => `../../packages/db/src/${file}`);
+  const texts = await Promise.all(sources.map((file) => readFile(new URL(file, import.meta.url), 'utf8')));
+  const members = new Map(
+    [...texts.join('\n').matchAll(/^(?:export )?interface (\w+)[^{]*\{\n(.*?)^\}/gms)].map(
+      ([, name = '', body = '']) => [
+        name,
+        [...body.matchAll(/^ {2}(\w+): (.*);$/gm)].map(([, column = '', type = '']) => [column, type] as const),
+      ],
+    ),
+  );
+  const tables = [...(members.get('Tables') ?? []), ...(members.get('BillingTables') ?? [])];
+  const isNullable = (type: string) => /TimeOrNull|\| null/.test(type);
+  return Object.fromEntries(
+    tables.map(([table, type]) => [
+      table,
+      Object.fromEntries((members.get(type) ?? []).map(([column, of]) => [column, isNullable(of)])),
+    ]),
+  );
+}
+
+test('the queries know every column of each table that they read, whether it may be null, and no other', async () => {
+  const types = await readTypes();
+  const { rows } = await client.query<{ name: string; columns: Record<string, boolean> }>(
+    `SELECT table_name AS name, json_object_agg(column_name, is_nullable = 'YES') AS columns FROM information_schema.columns
+     WHERE table_schema = 'public' AND table_name = ANY ($1) GROUP BY table_name`,
+    [Object.keys(types)],
+  );
+  expect(rows.length).toBeGreaterThan(30);
+  expect(types).toEqual(Object.fromEntries(rows.map(({ name, columns }) => [name, columns])));
 });

@@ -1,19 +1,10 @@
 import { plainArray } from './array-text.ts';
 import type { Database, Queries } from './database.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
-import type { Scope } from './schema.ts';
+import type { Read, Scope } from './schema.ts';
 
 /** An API key without its secret, which nobody can read again. */
-export interface ApiKey {
-  id: string;
-  name: string;
-  scopes: Scope[];
-  /** The end of the key; null for a key that was made before this was kept. */
-  last4: string | null;
-  /** To the minute; null for a key that was not used yet. */
-  last_used_at: string | null;
-  created_at: string;
-}
+export type ApiKey = Read<'api_keys', 'key_hash'>;
 
 /** What a key opens, and for whom. */
 export interface ApiKeyGrant {

@@ -1,62 +1,14 @@
 import { sql } from 'kysely';
+import { CUSTOMER_COLUMNS, type Customer } from './customer-fields.ts';
 import type { Queries } from './database.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
 import { deleteWidgetTokensOf } from './widget-tokens.ts';
 
-/** A customer without what identifies it in Weir. */
-export interface CustomerFields {
-  /** The identifier in the organization's own systems; usage is recorded under it. */
-  external_id: string;
-  name: string | null;
-  email: string | null;
-  phone: string | null;
-  /** As it stands on invoices as the buyer's; null: the name. */
-  legal_name: string | null;
-  tax_id: string | null;
-  billing_address_line1: string | null;
-  billing_address_line2: string | null;
-  billing_address_city: string | null;
-  billing_address_state: string | null;
-  /** Free text. */
-  billing_address_country: string | null;
-  /** ISO 3166-1 alpha-2. */
-  billing_country_code: string | null;
-  billing_address_postal_code: string | null;
-  metadata: Record<string, unknown>;
-  /** Of the IANA database, for subscriptions that are made from then on. Null: that of the organization. */
-  time_zone: string | null;
-}
-
-export interface Customer extends CustomerFields {
-  id: string;
-  created_at: string;
-  /** When it was erased: it takes no changes then. */
-  erased_at: string | null;
-}
+/** A customer without what Weir itself says of it: what people fill in. */
+export type CustomerFields = Omit<Customer, 'id' | 'created_at' | 'erased_at'>;
 
 /** What can be changed of a customer: everything but its id. */
 export type CustomerChanges = { [Field in keyof CustomerFields]?: CustomerFields[Field] | undefined };
-
-const columns = [
-  'id',
-  'external_id',
-  'name',
-  'email',
-  'phone',
-  'legal_name',
-  'tax_id',
-  'billing_address_line1',
-  'billing_address_line2',
-  'billing_address_city',
-  'billing_address_state',
-  'billing_address_country',
-  'billing_country_code',
-  'billing_address_postal_code',
-  'metadata',
-  'time_zone',
-  'created_at',
-  'erased_at',
-] as const;
 
 /** What is not given is null, or empty. Violates `customers_organization_id_external_id_key` when the external_id is taken. */
 export async function insertCustomer(
@@ -69,7 +21,7 @@ export async function insertCustomer(
   return await db
     .insertInto('customers')
     .values({ ...customer, metadata: JSON.stringify(metadata) })
-    .returning(columns)
+    .returning(CUSTOMER_COLUMNS)
     .executeTakeFirstOrThrow();
 }
 
@@ -87,7 +39,7 @@ export async function listCustomers(
   { search, externalId }: CustomerFilter,
   page: Page,
 ): Promise<PageOf<Customer>> {
-  let query = db.selectFrom('customers').select(columns).where('organization_id', '=', organizationId);
+  let query = db.selectFrom('customers').select(CUSTOMER_COLUMNS).where('organization_id', '=', organizationId);
   if (externalId !== undefined) query = query.where('external_id', '=', externalId);
   if (search !== '') {
     const pattern = containing(search);
@@ -101,7 +53,7 @@ export async function listCustomers(
 export async function findCustomer(db: Queries, organizationId: string, id: string): Promise<Customer | undefined> {
   return await db
     .selectFrom('customers')
-    .select(columns)
+    .select(CUSTOMER_COLUMNS)
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .executeTakeFirst();
@@ -140,7 +92,7 @@ export async function updateCustomer(
     .set({ ...changes, ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }) })
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
-    .returning(columns)
+    .returning(CUSTOMER_COLUMNS)
     .executeTakeFirst();
   if (name !== undefined && former !== undefined && former !== name) {
     for (const customer_external_id of [former, name])

@@ -1,19 +1,13 @@
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
-import type { Role } from './schema.ts';
+import type { Read, Role } from './schema.ts';
 
 /** After this an invitation opens nothing any more. */
 const INVITATION_DAYS = 7;
 
 /** A person who was asked to join an organization and has not joined yet. */
-export interface Invitation {
-  id: string;
-  email: string;
-  role: Role;
-  created_at: string;
-  expires_at: string;
-}
+export type Invitation = Read<'invitations', 'token_hash'>;
 
 /** An invitation as whoever holds its link sees it. */
 export interface OpenInvitation extends Invitation {

@@ -2,20 +2,9 @@ import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import { announceMetadataKeys } from './metadata-keys.ts';
 import type { Queries } from './database.ts';
 import { containing, selectPage, type Page, type PageOf } from './page.ts';
+import type { Read } from './schema.ts';
 
-export interface Meter {
-  id: string;
-  name: string;
-  meter_token: string;
-  aggregation_type: AggregationType;
-  unit: string | null;
-  status: MeterStatus;
-  /** Keys of the metadata by whose values usage can be read; `changeMetadataKeys` changes them. */
-  metadata_keys: string[];
-  /** Null once the feature was deleted. */
-  feature_id: string | null;
-  created_at: string;
-}
+export type Meter = Read<'meters'>;
 
 /** What can be changed of a meter. Its aggregation cannot: it is what recorded usage means. */
 export interface MeterChanges {

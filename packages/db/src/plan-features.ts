@@ -1,17 +1,8 @@
 import type { Queries } from './database.ts';
-import type { UsageResetPeriod } from './schema.ts';
+import type { Read } from './schema.ts';
 
 /** What a plan says about one feature. */
-export interface PlanFeature {
-  feature_id: string;
-  is_enabled: boolean;
-  /** A plain decimal; null: unlimited. */
-  usage_limit: string | null;
-  usage_reset_period: UsageResetPeriod | null;
-  is_soft_limit: boolean;
-  static_value: string | null;
-  created_at: string;
-}
+export type PlanFeature = Read<'plan_features', 'plan_id'>;
 
 const columns = [
   'feature_id',

@@ -1,28 +1,12 @@
-import type { Interval } from '@weir/rating/periods';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
-import type { PlanType } from './schema.ts';
+import type { PlanType, Read } from './schema.ts';
+
+export type Plan = Read<'plans'>;
 
 /** A plan without what identifies it: what is given when it is made. */
-export interface PlanFields {
-  name: string;
-  lookup_id: string;
-  type: PlanType;
-  billing_interval: Interval;
-  /** An ISO 4217 code. */
-  currency: string;
-  /** 0: no trial. */
-  trial_days: number;
-  description: string | null;
-  /** Whether it takes new subscriptions. */
-  is_active: boolean;
-}
-
-export interface Plan extends PlanFields {
-  id: string;
-  created_at: string;
-}
+export type PlanFields = Omit<Plan, 'id' | 'created_at'>;
 
 /** What can be changed of a plan: everything but its id, and of one that is in use its type, interval and currency. */
 export type PlanChanges = { [Field in keyof PlanFields]?: PlanFields[Field] | undefined };

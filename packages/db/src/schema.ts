@@ -1,6 +1,6 @@
 import type { Interval } from '@weir/rating/periods';
 import type { AggregationType, MeterStatus } from '@weir/shared/meter';
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { Party } from './billing/parties.ts';
 import type { BillingTables } from './billing/tables.ts';
 
@@ -22,12 +22,19 @@ interface Organizations {
   id: string;
   name: string;
   created_at: Time;
+  /** For customers without one of their own, and for the dates and years of invoices. */
   time_zone: Generated<string>;
+  /** How long an invoice stays a draft after its boundary. */
   invoice_grace_hours: Generated<number>;
+  /** From the issue of an invoice until it is due. */
   payment_terms_days: Generated<number>;
+  /** What the numbers of invoices begin with. */
   invoice_prefix: Generated<string>;
+  /** Lines that say who issues invoices; null: the name of the organization. */
   invoice_issuer: Generated<string | null>;
+  /** The run when the grace of a draft is over, or only a person. It holds for drafts that are there as well. */
   finalize: Generated<'automatic' | 'manual'>;
+  /** The issuer field by field; null: not given. */
   seller: ColumnType<Party | null, string | null | undefined, string | null>;
   widget_meter_ids: Generated<string[] | null>;
 }
@@ -106,7 +113,9 @@ interface ApiKeys {
   key_hash: Buffer;
   scopes: Scope[];
   created_at: Time;
+  /** The end of the key; null for a key that was made before this was kept. */
   last4: string | null;
+  /** To the minute; null for a key that was not used yet. */
   last_used_at: Time | null;
 }
 
@@ -130,6 +139,7 @@ interface Features {
 interface Meters {
   organization_id: string;
   id: string;
+  /** Null once the feature was deleted. */
   feature_id: string | null;
   name: string;
   meter_token: string;
@@ -137,6 +147,7 @@ interface Meters {
   unit: string | null;
   status: Generated<MeterStatus>;
   created_at: Time;
+  /** Keys of the metadata by whose values usage can be read; `changeMetadataKeys` changes them. */
   metadata_keys: Generated<string[]>;
 }
 
@@ -147,9 +158,12 @@ interface Plans {
   lookup_id: string;
   type: PlanType;
   billing_interval: Interval;
+  /** An ISO 4217 code. */
   currency: string;
+  /** 0: no trial. */
   trial_days: Generated<number>;
   description: string | null;
+  /** Whether it takes new subscriptions. */
   is_active: Generated<boolean>;
   created_at: Time;
 }
@@ -159,6 +173,7 @@ interface PlanFeatures {
   plan_id: string;
   feature_id: string;
   is_enabled: Generated<boolean>;
+  /** A plain decimal; null: unlimited. */
   usage_limit: ColumnType<string | null, string | null | undefined, string | null>;
   usage_reset_period: UsageResetPeriod | null;
   is_soft_limit: Generated<boolean>;
@@ -169,10 +184,12 @@ interface PlanFeatures {
 interface Customers {
   organization_id: string;
   id: string;
+  /** The identifier in the organization's own systems; usage is recorded under it. */
   external_id: string;
   name: string | null;
   email: string | null;
   phone: string | null;
+  /** As it stands on invoices as the buyer's; null: the name. */
   legal_name: string | null;
   tax_id: string | null;
   billing_address_line1: string | null;
@@ -181,13 +198,15 @@ interface Customers {
   billing_address_state: string | null;
   /** Free text. */
   billing_address_country: string | null;
+  /** ISO 3166-1 alpha-2. */
   billing_country_code: string | null;
   billing_address_postal_code: string | null;
   /** Written as JSON text. */
   metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
   created_at: Time;
-  /** Null: that of the organization. */
+  /** Of the IANA database, for subscriptions that are made from then on. Null: that of the organization. */
   time_zone: string | null;
+  /** When it was erased: it takes no changes then. */
   erased_at: Time | null;
 }
 
@@ -264,3 +283,9 @@ export interface Tables extends BillingTables {
   rejected_events: RejectedEvents;
   reconciliations: Reconciliations;
 }
+
+/** What is read of a row: all its columns but whose it is, and but those that are named. A new column is read, or named. */
+export type Read<Table extends keyof Tables, Unread extends keyof Selectable<Tables[Table]> = never> = Omit<
+  Selectable<Tables[Table]>,
+  'organization_id' | Unread
+>;

@@ -1,6 +1,6 @@
 import type { Queries } from './database.ts';
 import { selectPage, type Page, type PageOf } from './page.ts';
-import type { Role } from './schema.ts';
+import type { Read, Role } from './schema.ts';
 
 /** A person who signs in, and the organization that person belongs to. */
 export interface Account {
@@ -15,14 +15,7 @@ export interface Account {
 export type AccountWithPassword = Account & { password_hash: string };
 
 /** One of the people of an organization. */
-export interface User {
-  id: string;
-  email: string;
-  role: Role;
-  created_at: string;
-  /** To the minute. */
-  last_seen_at: string | null;
-}
+export type User = Read<'users', 'password_hash'>;
 
 /** What became of a change to a user; `last_admin`: nothing, since nobody could mend it afterwards. */
 export type UserOutcome = 'done' | 'not_found' | 'last_admin';

@@ -10,6 +10,7 @@ import type { App } from '../http/typed-app.ts';
 import { gone, made, writing } from '../http/writing.ts';
 import {
   adminCodes,
+  answerOf,
   answerPage,
   bodyCodes,
   displayName,
@@ -42,22 +43,20 @@ const scopes = z
   .refine((list) => new Set(list).size === list.length, 'must not hold a scope twice')
   .meta({ uniqueItems: true });
 
-const apiKeyAnswer = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    scopes: z.array(z.enum(['usage.write', 'usage.read'])),
-    status: z.literal('ACTIVE'),
-    last4: z
-      .string()
-      .nullable()
-      .meta({ description: 'The last four characters of the key; null for one that was made before these were kept.' }),
-    last_used_at: time.nullable().meta({
-      description: 'When the key was used last, to the minute and known up to two minutes later. Null: not yet.',
-    }),
-    created_at: time,
-  })
-  .meta({ id: 'ApiKey' });
+const apiKeyAnswer = answerOf<ApiKey & { status: 'ACTIVE' }>()({
+  id: z.uuid(),
+  name: z.string(),
+  scopes: z.array(z.enum(['usage.write', 'usage.read'])),
+  status: z.literal('ACTIVE'),
+  last4: z
+    .string()
+    .nullable()
+    .meta({ description: 'The last four characters of the key; null for one that was made before these were kept.' }),
+  last_used_at: time.nullable().meta({
+    description: 'When the key was used last, to the minute and known up to two minutes later. Null: not yet.',
+  }),
+  created_at: time,
+}).meta({ id: 'ApiKey' });
 
 const createdAnswer = apiKeyAnswer
   .extend({

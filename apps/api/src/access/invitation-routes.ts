@@ -1,6 +1,13 @@
 // Invitations: an admin makes a link, and whoever holds it chooses a password and is one of the organization's people.
 
-import { deleteInvitation, findInvitation, listInvitations, putInvitation, useInvitation } from '@weir/db/invitations';
+import {
+  deleteInvitation,
+  findInvitation,
+  listInvitations,
+  putInvitation,
+  useInvitation,
+  type Invitation,
+} from '@weir/db/invitations';
 import { getOrganization } from '@weir/db/organizations';
 import { findAccountByEmail, insertUser } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
@@ -10,6 +17,7 @@ import { z } from 'zod';
 import { isHungUp } from '../http/connections.ts';
 import {
   adminCodes,
+  answerOf,
   answerPage,
   bodyCodes,
   idInPath,
@@ -47,9 +55,14 @@ export const linkFields = {
   mailed: z.boolean().meta({ description: 'Whether the mail server has taken a mail with the link.' }),
 };
 
-const invitationFields = { id: z.uuid(), email: z.string(), role, expires_at: time, created_at: time };
-const invitationAnswer = z.object(invitationFields).meta({ id: 'Invitation' });
-const createdAnswer = z.object({ ...invitationFields, ...linkFields }).meta({ id: 'CreatedInvitation' });
+const invitationAnswer = answerOf<Invitation>()({
+  id: z.uuid(),
+  email: z.string(),
+  role,
+  expires_at: time,
+  created_at: time,
+}).meta({ id: 'Invitation' });
+const createdAnswer = z.object({ ...invitationAnswer.shape, ...linkFields }).meta({ id: 'CreatedInvitation' });
 const openAnswer = z.object({ email: z.string(), organization_name: z.string(), role, expires_at: time });
 
 const security = [{ session: [] }];

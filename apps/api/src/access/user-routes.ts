@@ -1,11 +1,12 @@
 // The organization and its people.
 
 import { getOrganization, renameOrganization } from '@weir/db/organizations';
-import { deleteUser, findUser, listUsers, updateRole, type UserOutcome } from '@weir/db/users';
+import { deleteUser, findUser, listUsers, updateRole, type User, type UserOutcome } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import {
   adminCodes,
+  answerOf,
   answerPage,
   bodyCodes,
   displayName,
@@ -21,15 +22,13 @@ import { done, gone, writing } from '../http/writing.ts';
 import { role } from './accounts.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const userAnswer = z
-  .object({
-    id: z.uuid(),
-    email: z.string(),
-    role,
-    created_at: time,
-    last_seen_at: time.nullable().meta({ description: 'To the minute. Null: not since this is written down.' }),
-  })
-  .meta({ id: 'User' });
+const userAnswer = answerOf<User>()({
+  id: z.uuid(),
+  email: z.string(),
+  role,
+  created_at: time,
+  last_seen_at: time.nullable().meta({ description: 'To the minute. Null: not since this is written down.' }),
+}).meta({ id: 'User' });
 
 const organizationAnswer = z.object({ id: z.uuid(), name: z.string(), created_at: time }).meta({ id: 'Organization' });
 

@@ -1,11 +1,12 @@
 // How grants and what became of them look in an answer.
 
+import type { CreditGrant } from '@weir/db/billing/credits/credits';
 import { z } from 'zod';
-import { time } from '../http/fields.ts';
+import { answerOf, time } from '../http/fields.ts';
 
 export const CREDIT_STATUSES = ['ACTIVE', 'USED', 'EXPIRED', 'VOID'] as const;
 
-const creditFields = z.object({
+const creditFields = answerOf<CreditGrant>()({
   id: z.uuid(),
   amount: z.string(),
   currency: z.string(),

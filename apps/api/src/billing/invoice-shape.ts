@@ -1,9 +1,10 @@
 // How invoices and their lines look in an answer.
 
 import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/invoices/line-pages';
+import type { Invoice } from '@weir/db/billing/invoices/invoices';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { z } from 'zod';
-import { time } from '../http/fields.ts';
+import { answerOf, time } from '../http/fields.ts';
 import { party } from './party.ts';
 import { meterUsage } from '../usage/usage-answer.ts';
 
@@ -14,7 +15,7 @@ const amount = z
 export const INVOICE_STATUSES = ['DRAFT', 'OPEN', 'PAID', 'VOID', 'UNCOLLECTIBLE'] as const;
 export const LINE_KINDS = ['FIXED', 'USAGE', 'LATE_USAGE', 'ADJUSTMENT'] as const;
 
-const invoiceFields = z.object({
+const invoiceFields = answerOf<Invoice>()({
   id: z.uuid(),
   invoice_number: z.string().nullable().meta({ description: 'Null for a draft.' }),
   kind: z.enum(['SUBSCRIPTION', 'ADJUSTMENT']),

@@ -1,8 +1,9 @@
 // Seller and buyer of an invoice, field by field, as an electronic invoice names them.
 
+import type { Party, PartyField } from '@weir/db/billing/parties';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import { countryCode, displayName } from '../http/fields.ts';
+import { answerOf, countryCode, displayName } from '../http/fields.ts';
 
 const field = (max: number) => text(1, max).nullable().default(null);
 
@@ -16,20 +17,18 @@ export const partyBody = z.strictObject({
   state: field(255),
   postal_code: field(32),
   country: countryCode.nullable().default(null),
-});
+} satisfies Record<PartyField, z.ZodType>);
 
 const textOrNull = z.string().nullable();
 
 /** As it is answered. */
-export const party = z
-  .object({
-    legal_name: textOrNull,
-    tax_id: textOrNull,
-    address_line1: textOrNull,
-    address_line2: textOrNull,
-    city: textOrNull,
-    state: textOrNull,
-    postal_code: textOrNull,
-    country: textOrNull.meta({ description: 'Two letters of ISO 3166-1.' }),
-  })
-  .meta({ id: 'Party' });
+export const party = answerOf<Party>()({
+  legal_name: textOrNull,
+  tax_id: textOrNull,
+  address_line1: textOrNull,
+  address_line2: textOrNull,
+  city: textOrNull,
+  state: textOrNull,
+  postal_code: textOrNull,
+  country: textOrNull.meta({ description: 'Two letters of ISO 3166-1.' }),
+}).meta({ id: 'Party' });

@@ -1,9 +1,9 @@
 // How the organization bills.
 
-import { getBillingSettings, updateBillingSettings } from '@weir/db/billing/billing-settings';
+import { getBillingSettings, updateBillingSettings, type BillingSettings } from '@weir/db/billing/billing-settings';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, changesOf, oneOf, timeZone } from '../http/fields.ts';
+import { adminCodes, answerOf, bodyCodes, changesOf, oneOf, timeZone } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
@@ -52,7 +52,9 @@ const settingsShape = {
   }),
 };
 
-const settingsAnswer = z.object({ ...settingsShape, seller: party.nullable() }).meta({ id: 'BillingSettings' });
+const settingsAnswer = answerOf<BillingSettings>()({ ...settingsShape, seller: party.nullable() }).meta({
+  id: 'BillingSettings',
+});
 const settingsChanges = changesOf(settingsShape);
 
 const security = [{ session: [] }];

@@ -4,11 +4,11 @@ import { addMonths, firstInstantOfDate } from '@weir/rating/local-date';
 import { boundary } from '@weir/rating/periods';
 import { dateOf } from '@weir/rating/local-date';
 import { trialEnd } from '@weir/rating/trial';
-import type { Parties } from '@weir/db/billing/subscriptions/subscriptions';
+import type { Parties, Subscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { z } from 'zod';
-import { idOf, oneOf, pageQuery, time } from '../http/fields.ts';
+import { answerOf, idOf, oneOf, pageQuery, time } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
 import { readTime } from './read-time.ts';
 
@@ -93,37 +93,35 @@ export const periodsQuery = z.strictObject({
     .meta({ description: 'How many periods after the current one.' }),
 });
 
-export const subscriptionAnswer = z
-  .object({
-    id: z.uuid(),
-    external_id: z.string().nullable(),
-    customer_id: z.uuid(),
-    customer_external_id: z.string(),
-    plan_id: z.uuid(),
-    plan_name: z.string(),
-    pending_plan_id: z.uuid().nullable().meta({ description: 'What it goes over to at the end of the period.' }),
-    status: z.enum(SUBSCRIPTION_STATUSES),
-    start_date: time,
-    trial_end_date: time.nullable(),
-    time_zone: z.string(),
-    currency: z.string(),
-    billing_interval: z.enum(INTERVALS),
-    billing_alignment: z.enum(['anniversary', 'calendar']),
-    cycle: z.int().nullable().meta({ description: 'Counts periods from 0; null in a trial.' }),
-    periods_to_open: z.int().meta({
-      description:
-        'How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, ' +
-        'and the run opens the others; until then it cannot be changed or canceled.',
-    }),
-    current_period_start: time,
-    current_period_end: time,
-    cancel_at_period_end: z.boolean(),
-    cancel_reason: z.string().nullable(),
-    canceled_at: time.nullable().meta({ description: 'When its end was asked for.' }),
-    ended_at: time.nullable().meta({ description: 'When it ends or ended.' }),
-    created_at: time,
-  })
-  .meta({ id: 'Subscription' });
+export const subscriptionAnswer = answerOf<Subscription>()({
+  id: z.uuid(),
+  external_id: z.string().nullable(),
+  customer_id: z.uuid(),
+  customer_external_id: z.string(),
+  plan_id: z.uuid(),
+  plan_name: z.string(),
+  pending_plan_id: z.uuid().nullable().meta({ description: 'What it goes over to at the end of the period.' }),
+  status: z.enum(SUBSCRIPTION_STATUSES),
+  start_date: time,
+  trial_end_date: time.nullable(),
+  time_zone: z.string(),
+  currency: z.string(),
+  billing_interval: z.enum(INTERVALS),
+  billing_alignment: z.enum(['anniversary', 'calendar']),
+  cycle: z.int().nullable().meta({ description: 'Counts periods from 0; null in a trial.' }),
+  periods_to_open: z.int().meta({
+    description:
+      'How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, ' +
+      'and the run opens the others; until then it cannot be changed or canceled.',
+  }),
+  current_period_start: time,
+  current_period_end: time,
+  cancel_at_period_end: z.boolean(),
+  cancel_reason: z.string().nullable(),
+  canceled_at: time.nullable().meta({ description: 'When its end was asked for.' }),
+  ended_at: time.nullable().meta({ description: 'When it ends or ended.' }),
+  created_at: time,
+}).meta({ id: 'Subscription' });
 
 export const periodsAnswer = z.object({
   data: z.array(

@@ -1,6 +1,7 @@
 // Customers of the organization. A record is not needed for tracking: usage is recorded under the external_id, which a
 // record only gives a name and an address to.
 
+import type { Customer } from '@weir/db/customer-fields';
 import {
   deleteCustomer,
   findBilledUnder,
@@ -11,6 +12,7 @@ import {
   listCustomers,
   lockExternalId,
   updateCustomer,
+  type CustomerFields,
 } from '@weir/db/customers';
 import { violatedConstraint, type Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
@@ -22,6 +24,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
 import {
   adminCodes,
+  answerOf,
   answerPage,
   bodyCodes,
   changesOf,
@@ -76,35 +79,31 @@ const customerFields = {
       'A time zone of the IANA database, in which subscriptions that are made from then on are billed. Null: that of the ' +
       'organization.',
   }),
-};
+} satisfies Record<keyof CustomerFields, z.ZodType>;
 
 const customerBody = z.strictObject(customerFields).partial();
 const customerChanges = changesOf(customerFields);
 
-const customerAnswer = z
-  .object({
-    id: z.uuid(),
-    external_id: z.string(),
-    name: z.string().nullable(),
-    email: z.string().nullable(),
-    phone: z.string().nullable(),
-    legal_name: z.string().nullable(),
-    tax_id: z.string().nullable(),
-    billing_address_line1: z.string().nullable(),
-    billing_address_line2: z.string().nullable(),
-    billing_address_city: z.string().nullable(),
-    billing_address_state: z.string().nullable(),
-    billing_address_country: z.string().nullable(),
-    billing_country_code: z.string().nullable(),
-    billing_address_postal_code: z.string().nullable(),
-    metadata: z.record(z.string(), z.unknown()),
-    time_zone: z.string().nullable(),
-    created_at: time,
-    erased_at: time
-      .nullable()
-      .meta({ description: 'When it was erased (POST /erasures): it does not change any more.' }),
-  })
-  .meta({ id: 'Customer' });
+const customerAnswer = answerOf<Customer>()({
+  id: z.uuid(),
+  external_id: z.string(),
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  phone: z.string().nullable(),
+  legal_name: z.string().nullable(),
+  tax_id: z.string().nullable(),
+  billing_address_line1: z.string().nullable(),
+  billing_address_line2: z.string().nullable(),
+  billing_address_city: z.string().nullable(),
+  billing_address_state: z.string().nullable(),
+  billing_address_country: z.string().nullable(),
+  billing_country_code: z.string().nullable(),
+  billing_address_postal_code: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+  time_zone: z.string().nullable(),
+  created_at: time,
+  erased_at: time.nullable().meta({ description: 'When it was erased (POST /erasures): it does not change any more.' }),
+}).meta({ id: 'Customer' });
 
 const session = [{ session: [] }];
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];

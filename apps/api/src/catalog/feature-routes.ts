@@ -22,6 +22,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
 import {
   adminCodes,
+  answerOf,
   answerPage,
   bodyCodes,
   changesOf,
@@ -65,21 +66,19 @@ const featureBody = z.discriminatedUnion(
 
 const featureChanges = changesOf({ ...common, unit: unit.nullable() });
 
-const featureAnswer = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    lookup_key: z.string(),
-    type: z.enum(FEATURE_TYPES),
-    meter_id: z.uuid().nullable(),
-    meter_token: z.string().nullable(),
-    aggregation_type: z.enum(AGGREGATION_TYPES).nullable(),
-    unit: z.string().nullable(),
-    metadata_keys: z.array(z.string()).nullable(),
-    plan_count: z.int().meta({ description: 'Number of plans that use the feature.' }),
-    created_at: time,
-  })
-  .meta({ id: 'Feature' });
+const featureAnswer = answerOf<Feature>()({
+  id: z.uuid(),
+  name: z.string(),
+  lookup_key: z.string(),
+  type: z.enum(FEATURE_TYPES),
+  meter_id: z.uuid().nullable(),
+  meter_token: z.string().nullable(),
+  aggregation_type: z.enum(AGGREGATION_TYPES).nullable(),
+  unit: z.string().nullable(),
+  metadata_keys: z.array(z.string()).nullable(),
+  plan_count: z.int().meta({ description: 'Number of plans that use the feature.' }),
+  created_at: time,
+}).meta({ id: 'Feature' });
 
 /** All of them are one answer, of some megabytes. */
 const FEATURES_MAX = 5_000;

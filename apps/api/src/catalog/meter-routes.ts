@@ -1,7 +1,7 @@
 // Meters: what counts usage. A meter is made together with its feature, and outlives it, archived.
 
 import { changeMetadataKeys } from '@weir/db/metadata-keys';
-import { findMeter, listMeters, updateMeter } from '@weir/db/meters';
+import { findMeter, listMeters, updateMeter, type Meter } from '@weir/db/meters';
 import { Refusal } from '@weir/shared/errors';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import {
   adminCodes,
+  answerOf,
   answerPage,
   bodyCodes,
   changesOf,
@@ -32,19 +33,17 @@ const meterChanges = changesOf({
   metadata_keys: metadataKeys,
 });
 
-const meterAnswer = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    meter_token: z.string(),
-    aggregation_type: z.enum(AGGREGATION_TYPES),
-    unit: z.string().nullable(),
-    status: z.enum(METER_STATUSES),
-    metadata_keys: z.array(z.string()),
-    feature_id: z.uuid().nullable().meta({ description: 'Null once the feature was deleted.' }),
-    created_at: time,
-  })
-  .meta({ id: 'Meter' });
+const meterAnswer = answerOf<Meter>()({
+  id: z.uuid(),
+  name: z.string(),
+  meter_token: z.string(),
+  aggregation_type: z.enum(AGGREGATION_TYPES),
+  unit: z.string().nullable(),
+  status: z.enum(METER_STATUSES),
+  metadata_keys: z.array(z.string()),
+  feature_id: z.uuid().nullable().meta({ description: 'Null once the feature was deleted.' }),
+  created_at: time,
+}).meta({ id: 'Meter' });
 
 /** What it costs to change keys, in buckets of a chart: it stops recording for a moment, and may not be done on and on. */
 const KEYS_COST = 5_000;

@@ -1,7 +1,13 @@
 // What a plan says about each feature that it includes.
 
 import { lockFeature } from '@weir/db/features';
-import { countPlanFeatures, deletePlanFeature, insertPlanFeature, updatePlanFeature } from '@weir/db/plan-features';
+import {
+  countPlanFeatures,
+  deletePlanFeature,
+  insertPlanFeature,
+  updatePlanFeature,
+  type PlanFeature,
+} from '@weir/db/plan-features';
 import { lockPlan } from '@weir/db/plans';
 import { parseQuantity, QUANTITY_MAX } from '@weir/shared/decimal';
 import { Refusal } from '@weir/shared/errors';
@@ -9,7 +15,7 @@ import { text } from '@weir/shared/text';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
-import { adminCodes, bodyCodes, changesOf, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
+import { adminCodes, answerOf, bodyCodes, changesOf, idInPath, idOf, nothing, oneOf, time } from '../http/fields.ts';
 import type { JsonText } from '../http/json.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -44,17 +50,15 @@ const planFeatureChanges = changesOf(fields);
 
 const planFeatureInPath = idInPath.extend({ feature_id: idOf() });
 
-export const planFeatureAnswer = z
-  .object({
-    feature_id: z.uuid(),
-    is_enabled: z.boolean(),
-    usage_limit: z.string().nullable().meta({ description: 'A decimal; null: unlimited.' }),
-    usage_reset_period: z.enum(resetPeriods).nullable(),
-    is_soft_limit: z.boolean(),
-    static_value: z.string().nullable(),
-    created_at: time,
-  })
-  .meta({ id: 'PlanFeature' });
+export const planFeatureAnswer = answerOf<PlanFeature>()({
+  feature_id: z.uuid(),
+  is_enabled: z.boolean(),
+  usage_limit: z.string().nullable().meta({ description: 'A decimal; null: unlimited.' }),
+  usage_reset_period: z.enum(resetPeriods).nullable(),
+  is_soft_limit: z.boolean(),
+  static_value: z.string().nullable(),
+  created_at: time,
+}).meta({ id: 'PlanFeature' });
 
 /** All of them are in the answer of the plan, and in what its customers may use. */
 const PLAN_FEATURES_MAX = 500;

@@ -12,6 +12,7 @@ import {
   listPlans,
   lockPlanAlone,
   updatePlan,
+  type Plan,
   type PlanChanges,
 } from '@weir/db/plans';
 import { isCurrency } from '@weir/rating/currencies';
@@ -24,6 +25,7 @@ import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
 import {
   adminCodes,
+  answerOf,
   answerPage,
   bodyCodes,
   changesOf,
@@ -73,7 +75,7 @@ const planBody = z.strictObject({
 
 const planChanges = changesOf(planFields);
 
-const planShape = z.object({
+const planShape = answerOf<Plan>()({
   id: z.uuid(),
   name: z.string(),
   lookup_id: z.string(),

@@ -95,6 +95,16 @@ export function listSchema<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), meta: pageMeta.optional() });
 }
 
+/**
+ * An answer made of rows, field by field. One that the rows lack, one of theirs that is left out, and one of another type do not
+ * compile: where a column is not for those who read, its row is without it (`Omit`).
+ */
+export function answerOf<Row extends object>() {
+  return <Shape extends { [Field in keyof Row]: z.ZodType<Row[Field]> }>(
+    shape: Shape & Record<Exclude<keyof Shape, keyof Row>, never>,
+  ) => z.object<Shape>(shape);
+}
+
 /** Puts one page of a list into the form of its answer. */
 export function answerPage<Row>({ rows, total }: PageOf<Row>, { page, page_size }: Page) {
   return { data: rows, meta: { page, page_size, total, total_pages: Math.ceil(total / page_size) } };

@@ -15,6 +15,9 @@ interface CustomerFormProps {
   onClose: () => void;
 }
 
+/** What Weir says of a customer, what has a control of its own, and what services fill in. */
+type NotTyped = 'id' | 'created_at' | 'erased_at' | 'time_zone' | 'metadata';
+
 const FIELDS = {
   name: 'Name',
   external_id: 'External id',
@@ -29,7 +32,7 @@ const FIELDS = {
   billing_address_state: 'State',
   billing_address_country: 'Country',
   billing_country_code: 'Country code',
-} as const;
+} as const satisfies Record<Exclude<keyof Customer, NotTyped>, string>;
 
 type Field = keyof typeof FIELDS;
 

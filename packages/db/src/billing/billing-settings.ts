@@ -1,24 +1,8 @@
 import type { Queries } from '../database.ts';
-import type { Finalize } from './drafting.ts';
-import type { Party } from './parties.ts';
+import type { Read } from '../schema.ts';
 
 /** How an organization bills. A change is for what is made after it. */
-export interface BillingSettings {
-  /** Of the organization: for customers without one of their own, and for the dates and years of invoices. */
-  time_zone: string;
-  /** How long an invoice stays a draft after its boundary. */
-  invoice_grace_hours: number;
-  /** From the issue of an invoice until it is due. */
-  payment_terms_days: number;
-  /** What the numbers of invoices begin with. */
-  invoice_prefix: string;
-  /** Lines that say who issues invoices; null: the name of the organization. */
-  invoice_issuer: string | null;
-  /** The same field by field; null: not given. */
-  seller: Party | null;
-  /** Manual: a draft stays one until a person finalizes it. It holds for drafts that are there as well. */
-  finalize: Finalize;
-}
+export type BillingSettings = Read<'organizations', 'id' | 'name' | 'created_at' | 'widget_meter_ids'>;
 
 export type BillingSettingsChanges = { [Field in keyof BillingSettings]?: BillingSettings[Field] | undefined };
 

@@ -4,9 +4,6 @@ import { sql, type RawBuilder } from 'kysely';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import type { Queries } from '../database.ts';
 
-/** Who finalizes: the run when the grace of a draft is over, or only a person. */
-export type Finalize = 'automatic' | 'manual';
-
 /** What holds for a draft that is made now. */
 export interface Drafting {
   now: Micros;

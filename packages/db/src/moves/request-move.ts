@@ -4,6 +4,7 @@
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import { randomBytes } from 'node:crypto';
+import { CUSTOMER_NAMES, emptyingCustomer, type Customer } from '../customer-fields.ts';
 import type { Queries } from '../database.ts';
 import { deleteWidgetTokensOf } from '../widget-tokens.ts';
 import { findUsageMove, type UsageMove } from './usage-moves.ts';
@@ -50,7 +51,7 @@ export async function requestErasure(
   const refused =
     (await findOtherMove(transaction, organizationId, [from])) ??
     (await findBilling(transaction, organizationId, from, record?.id ?? null)) ??
-    (await findGroups(transaction, organizationId, [from, record?.name, record?.email, record?.phone]));
+    (await findGroups(transaction, organizationId, [from, ...namesOf(record)]));
   if (refused !== undefined) return refused;
   const to = newPseudonym();
   if (record !== undefined) await eraseRecord(transaction, organizationId, record.id, to);
@@ -85,12 +86,10 @@ export async function requestMove(
   return { outcome: 'requested', move: await getMove(transaction, organizationId, id) };
 }
 
-interface LockedRecord {
-  id: string;
-  external_id: string;
-  name: string | null;
-  email: string | null;
-  phone: string | null;
+type LockedRecord = Pick<Customer, 'id' | 'external_id'> & Partial<Customer>;
+
+function namesOf(record: LockedRecord | undefined): unknown[] {
+  return CUSTOMER_NAMES.map((field) => record?.[field]);
 }
 
 /** Nobody subscribes it, or changes its external id, before the transaction ends. */
@@ -99,7 +98,7 @@ async function lockRecord(transaction: Queries, organizationId: string, whom: Wh
     'customerId' in whom ? (['id', whom.customerId] as const) : (['external_id', whom.externalId] as const);
   return await transaction
     .selectFrom('customers')
-    .select(['id', 'external_id', 'name', 'email', 'phone'])
+    .select(['id', 'external_id', ...CUSTOMER_NAMES])
     .where('organization_id', '=', organizationId)
     .where(column, '=', value)
     .forUpdate()
@@ -149,7 +148,7 @@ async function findBilling(
 async function findGroups(
   transaction: Queries,
   organizationId: string,
-  names: readonly (string | null | undefined)[],
+  names: readonly unknown[],
 ): Promise<Refused | undefined> {
   const known = names.filter((name): name is string => typeof name === 'string');
   const { rows } = await sql<{ name: string }>`
@@ -162,10 +161,7 @@ async function findGroups(
 }
 
 async function eraseRecord(transaction: Queries, organizationId: string, id: string, pseudonym: string): Promise<void> {
-  await sql`UPDATE customers SET external_id = ${pseudonym}, name = NULL, email = NULL, phone = NULL, billing_address_line1 = NULL,
-      billing_address_city = NULL, billing_address_state = NULL, billing_address_country = NULL, billing_address_postal_code = NULL,
-      legal_name = NULL, tax_id = NULL, billing_address_line2 = NULL, billing_country_code = NULL,
-      metadata = '{}', erased_at = coalesce(erased_at, now())
+  await sql`UPDATE customers SET external_id = ${pseudonym}, erased_at = coalesce(erased_at, now()), ${emptyingCustomer()}
     WHERE organization_id = ${organizationId}::uuid AND id = ${id}::uuid`.execute(transaction);
 }
 

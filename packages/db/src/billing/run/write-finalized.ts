@@ -4,6 +4,7 @@
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
+import { buyerOfCustomer, copyOfCustomer } from '../../customer-fields.ts';
 import type { Queries } from '../../database.ts';
 import type { ComputedInvoice, ComputedLine } from '../invoices/compute-lines.ts';
 import { isAutomatic } from '../drafting.ts';
@@ -13,7 +14,6 @@ import { appendFeed, type NewFeedEvent } from '../feed.ts';
 import { takeNumbers, type Issue } from '../invoices/invoice-numbers.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
 import { amountOf, type InvoiceRow } from '../invoices/invoices.ts';
-import { buyerOfCustomer } from '../parties.ts';
 import { activateSubscriptions, lockOpenInvoices, lowerInvoices } from './lower-invoices.ts';
 
 /** A draft whose row is locked, and what it comes to. Its lines are not empty. */
@@ -150,12 +150,8 @@ async function updateInvoices(
       buyer = (SELECT ${buyerOfCustomer()} FROM customers c
         WHERE c.organization_id = invoices.organization_id AND c.id = invoices.customer_id),
       seller = (SELECT o.seller FROM organizations o WHERE o.id = ${organizationId}::uuid),
-      customer = (
-        SELECT jsonb_build_object('id', c.id, 'external_id', c.external_id, 'name', c.name, 'email', c.email,
-          'phone', c.phone, 'billing_address_line1', c.billing_address_line1, 'billing_address_city', c.billing_address_city,
-          'billing_address_state', c.billing_address_state, 'billing_address_country', c.billing_address_country,
-          'billing_address_postal_code', c.billing_address_postal_code)
-        FROM customers c WHERE c.organization_id = invoices.organization_id AND c.id = invoices.customer_id),
+      customer = (SELECT ${copyOfCustomer()} FROM customers c
+        WHERE c.organization_id = invoices.organization_id AND c.id = invoices.customer_id),
       issuer = (SELECT coalesce(o.invoice_issuer, o.name) FROM organizations o WHERE o.id = ${organizationId}::uuid)
     FROM json_to_recordset(${JSON.stringify(changes)}::json) AS change (id uuid, invoice_number text, status text,
       paid_at timestamptz, subtotal numeric, total numeric, credits_applied numeric, amount_paid numeric)
