@@ -68,7 +68,7 @@ export function parseBenchOptions(args: readonly string[], command = new Command
     .option('--shares <list>', 'for --rates: percent of the top rate', percents, [10, 25, 50, 75, 90, 100, 110])
     .option('--rows <list>', 'for --growth (0,5m,20m) and --read (1m): rows that are there already', rowCounts)
     .addOption(number('--subscriptions <n>', 'for --billing', 10, 1_000_000).default(100_000))
-    .option('--write <file>', 'write the page of performance there')
+    .option('--write <file>', 'write the page of performance there, if the machine was at rest')
     .option('--json <file>', 'write every round there')
     .option('--profile <folder>', "write a CPU profile of each process there, for Chrome's developer tools")
     .addHelpText('after', '\nWithout any of the first six: --throughput --rates --redis; with --only: --throughput.')

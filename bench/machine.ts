@@ -42,8 +42,25 @@ function commit(): string {
   }
 }
 
-/** The share of all cores that is in use over a short while. Asked for while the bench itself rests, it is the noise. */
-export async function measureBusy(): Promise<number> {
+/** So little is in use on a machine at rest. */
+const AT_REST = 0.1;
+
+/** For so long Postgres may still tidy up what a load has left. */
+const TIDYING_MS_MAX = 30_000;
+
+/**
+ * The share of all cores that other programs use: the least that is in use over a short while, looked at until it is next to nothing,
+ * for half a minute at most. The bench itself rests meanwhile.
+ */
+export async function measureNoise(): Promise<number> {
+  const deadline = performance.now() + TIDYING_MS_MAX;
+  let noise = 1;
+  do noise = Math.min(noise, await measureBusy());
+  while (noise > AT_REST && performance.now() < deadline);
+  return noise;
+}
+
+async function measureBusy(): Promise<number> {
   const before = cpuTimes();
   await delay(BUSY_SAMPLE_MS);
   const after = cpuTimes();

@@ -10,7 +10,7 @@ import { describeMachine, isTemporaryFolderInMemory } from './machine.ts';
 import { measureBilling } from './billing/measure-billing.ts';
 import { measureGrowth } from './measure-growth.ts';
 import { measureThroughput } from './measure-throughput.ts';
-import { performancePage, resultSections } from './performance-page.ts';
+import { performancePage, resultSections, whyNoPage } from './performance-page.ts';
 import { measureReading } from './read/measure-reading.ts';
 import { measureRedis } from './redis-sizing.ts';
 
@@ -75,7 +75,14 @@ try {
   const results = await measure(options, { environment, progress, signal: stopping.signal });
   progress.clear();
   console.log(`\n${resultSections(results).join('\n\n')}`);
-  if (options.write !== undefined) await writeFile(options.write, performancePage(results));
+  if (options.write !== undefined) {
+    const refusal = whyNoPage(results);
+    if (refusal === undefined) await writeFile(options.write, performancePage(results));
+    else {
+      console.error(refusal);
+      process.exitCode = 1;
+    }
+  }
 } catch (error) {
   progress.clear();
   if (!(error instanceof Interrupted)) throw error;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { madeUpResults, madeUpRound } from './made-up-results.ts';
-import { performancePage } from './performance-page.ts';
+import { performancePage, whyNoPage } from './performance-page.ts';
 
 const rounds = [madeUpRound({ cpuPerEvent: { all: 150 }, postgresBytesPerEvent: 400, busyElsewhere: 0.31 })];
 const WEIR_SINGLE = { name: 'weir-single', title: 'Weir, one event a request', rounds };
@@ -32,6 +32,12 @@ test('the page says what was measured, when, where and how', () => {
   expect(rowOf(page, 'machine')).toContain('2 cores (Some CPU), 24 GB');
   expect(rowOf(page, 'versions')).toContain('Node v20.20.2, Postgres 18.4, Redis 7.0');
   expect(rowOf(page, 'noise')).toContain('31 %');
+});
+
+test('a run beside other programs is no page, and says so', () => {
+  expect(whyNoPage(madeUpResults(measured))).toMatch(/other programs used 31 % .* at rest/);
+  const quiet = [madeUpRound({ busyElsewhere: 0.2 })];
+  expect(whyNoPage(madeUpResults({ throughput: [{ ...WEIR_SINGLE, rounds: quiet }] }))).toBeUndefined();
 });
 
 test('what was not measured is left out', () => {

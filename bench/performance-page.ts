@@ -74,9 +74,30 @@ export function resultSections(results: BenchResults): string[] {
   return sections.filter((section) => typeof section === 'string');
 }
 
-function factsTable({ startedAt, settings, machine, services, ...measured }: BenchResults): string {
-  const rounds = [measured.throughput, measured.rates, measured.growth].flat().flatMap((each) => each.rounds);
-  const noise = Math.max(0, ...rounds.map(({ busyElsewhere }) => busyElsewhere));
+/** More than this, of other programs, is in the figures. */
+const NOISE_MAX = 0.2;
+
+/** Why these results are no page: it stands for a build, and lies in the repository. Undefined where they are one. */
+export function whyNoPage(results: BenchResults): string | undefined {
+  const noise = noiseOf(results);
+  if (noise <= NOISE_MAX) return undefined;
+  return (
+    `The page was not written: other programs used ${whole(noise * 100)} % of the cores just before or after a round, and it says nothing ` +
+    `of Weir with more than ${whole(NOISE_MAX * 100)} %. Run it again while the machine is at rest.`
+  );
+}
+
+function noiseOf(results: BenchResults): number {
+  return Math.max(0, ...roundsOf(results).map(({ busyElsewhere }) => busyElsewhere));
+}
+
+function roundsOf({ throughput, rates, growth }: BenchResults): RoundResult[] {
+  return [throughput, rates, growth].flat().flatMap((each) => each.rounds);
+}
+
+function factsTable(results: BenchResults): string {
+  const { startedAt, settings, machine, services } = results;
+  const rounds = roundsOf(results);
   const facts = [
     ['build', `Weir ${machine.commit}`],
     ['date', startedAt.toISOString().slice(0, 10)],
@@ -89,7 +110,10 @@ function factsTable({ startedAt, settings, machine, services, ...measured }: Ben
       ['rounds', `${settings.rounds} of ${seconds} s each, after ${warmupSeconds} s of warm-up; patterns in turn`],
       ['figures', 'the median of the rounds (lowest–highest)'],
       ['load', `${connections} connections (an eighth of them for batches); API processes where not said: ${apis}`],
-      ['noise', `other programs used up to ${whole(noise * 100)} % of the cores just before and after the rounds`],
+      [
+        'noise',
+        `other programs used up to ${whole(noiseOf(results) * 100)} % of the cores just before and after the rounds`,
+      ],
     );
     const stolen = spreadOfAll(rounds, (round) => round.stolen);
     if (stolen !== null)

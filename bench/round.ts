@@ -6,7 +6,7 @@ import { WrongCount, check, countEvents, countTotals, estimateEvents } from './c
 import type { BenchDeps, RoundDatabase } from './environment.ts';
 import type { Caller, LoadPlan, LoadResult } from './load/plan.ts';
 import { runPlan } from './load/run-plan.ts';
-import { measureBusy, watchStolen } from './machine.ts';
+import { measureNoise, watchStolen } from './machine.ts';
 import { ComponentWatch, cpuPerEvent } from './component-usage.ts';
 import type { Pattern, Target } from './patterns.ts';
 import { postgresBytes, redisBytes } from './sizes.ts';
@@ -121,7 +121,7 @@ async function measure(running: RunningPattern, settings: RoundSettings, deps: B
   // At full speed also where the round has a rate: what is not warm yet gets warm sooner.
   const warmup = await runPlan(load, { ...plan, requestsPerSecond: null, seconds: settings.warmupSeconds }, {});
   await drain(target);
-  const busyBefore = await measureBusy();
+  const busyBefore = await measureNoise();
   const before = await countEvents(client);
   const sizesBefore = await sizes();
 
@@ -148,7 +148,7 @@ async function measure(running: RunningPattern, settings: RoundSettings, deps: B
     },
   });
   await drain(target);
-  const busyAfter = await measureBusy();
+  const busyAfter = await measureNoise();
   const after = await countTotals(client);
   if (pattern.records) check(pattern.name, totalsBefore, after, [warmup, result]);
   const sizesAfter = await sizes();
