@@ -3,21 +3,20 @@
 import { deleteOldAuditEntries } from '@weir/db/audit-log';
 import { openDatabase } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fixedCharge } from '../support/billing-fixture.ts';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { join, sessionIn, tokenIn } from '../support/people.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let adminId: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   adminId = (await get('/auth/me')).body.user.id;
 });
-afterAll(() => weir.close());
 
 const send = (method: string, path: string, body?: object, session: string | null = admin.session): Promise<Answer> =>
   weir.request(method, `/api/v1${path}`, {

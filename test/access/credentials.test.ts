@@ -1,8 +1,9 @@
 // Which credential opens which operation, for every operation of the API: what the OpenAPI document says, and nothing more.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type RequestOptions, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Organization, type RequestOptions } from '../support/harness.ts';
 import { join } from '../support/people.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
 interface Operation {
   name: string;
@@ -12,7 +13,7 @@ interface Operation {
   isTracking: boolean;
 }
 
-let weir: Weir;
+const weir = sharedWeir();
 let organization: Organization;
 let operations: Operation[];
 /** Each kind of credential, by the name of its scheme. The key has every scope, so that scopes are not what refuses it. */
@@ -21,7 +22,6 @@ let credentials: Record<'session' | 'apiKey' | 'widgetToken', RequestOptions>;
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   organization = await signUp(weir);
   const apiKey = await organization.createKey();
   const widget = { apiKey, body: { customer_external_id: 'ada' } };
@@ -43,7 +43,6 @@ beforeAll(async () => {
       isTracking: tags.includes('Tracking'),
     }));
 });
-afterAll(() => weir.close());
 
 /** A body that no operation takes, so that nothing is changed by what gets through. */
 async function codeOf({ method, path }: Operation, options: RequestOptions): Promise<string> {

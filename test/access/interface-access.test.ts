@@ -2,19 +2,18 @@
 // sessions are in sessions.test.ts.
 
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let organization: Organization;
 let session: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   organization = await signUp(weir);
   ({ session } = organization);
 });
-afterAll(() => weir.close());
 
 const createKey = (body: unknown): Promise<Answer> => weir.request('POST', '/api/v1/api-keys', { session, body });
 const good = { name: 'Backend', scopes: ['usage.write', 'usage.read'] };

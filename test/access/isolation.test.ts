@@ -1,12 +1,13 @@
 // Two organizations on one Weir know nothing of each other: what belongs to another one is answered exactly like what
 // does not exist, and no list, count or uniqueness gives it away.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fixedCharge } from '../support/billing-fixture.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
 import { isolationTable, nobodys, type Ids } from '../support/isolation-table.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let owner: Organization;
 let stranger: Organization;
 let strangersKey: string;
@@ -74,7 +75,6 @@ async function accept({ link }: { link: string }): Promise<{ id: string }> {
 }
 
 beforeAll(async () => {
-  weir = await startWeir();
   owner = await signUp(weir);
   stranger = await signUp(weir);
   owners = await furnish(owner);
@@ -84,7 +84,6 @@ beforeAll(async () => {
   strangersWidget = (await weir.request('POST', '/api/v1/widget/token', widget)).body.token;
   await weir.drained();
 });
-afterAll(() => weir.close());
 
 const { operations, lists, namesNothing } = isolationTable(() => strangers);
 

@@ -3,19 +3,18 @@
 import { openKeyUse } from '@weir/api/access/key-use';
 import { openDatabase } from '@weir/db/database';
 import { createLog } from '@weir/shared/log';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let token: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   token = (await admin.createMeter('SUM')).token;
 });
-afterAll(() => weir.close());
 
 const create = async (scope = 'usage.write') => {
   const body = { name: 'x', scopes: [scope] };

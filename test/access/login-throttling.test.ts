@@ -1,17 +1,16 @@
 // Guessing passwords is slowed down, per account and per address, together over all processes; and nobody is kept out of an
 // account by what strangers try.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
+import { weirOfEachTest } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = weirOfEachTest({ withWorker: false });
 let organization: Organization;
 
 beforeEach(async () => {
-  weir = await startWeir({ withWorker: false });
   organization = await signUpQuick();
 });
-afterEach(() => weir.close());
 
 /** Of 'correct horse battery', with parameters of argon2 that nobody would choose: hundreds of guesses are looked at in a moment. */
 const QUICK_HASH = '$argon2id$v=19$m=8,t=1,p=1$GFmARA3qOJlJBCownPS0Cg$+4PFr4YcdiX0WjvzViaUXVpJepI9MJ6jIxJ6yDPBPhI';

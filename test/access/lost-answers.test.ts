@@ -7,12 +7,13 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { signUp, startWeir, type Weir } from '../support/harness.ts';
+import { signUp } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
 const run = promisify(execFile);
 const python = fileURLToPath(new URL('../../clients/python', import.meta.url));
 
-let weir: Weir;
+const weir = sharedWeir();
 let apiKey: string;
 /** Loses the answer to the first request; its address, and the keys that came with all of them. */
 let proxy: Server;
@@ -20,7 +21,6 @@ let baseUrl: string;
 let keys: (string | string[] | undefined)[];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   apiKey = await (await signUp(weir)).createKey();
   proxy = createServer((request, response) => {
     keys.push(request.headers['idempotency-key']);
@@ -45,7 +45,6 @@ beforeEach(() => {
 afterAll(async () => {
   proxy.closeAllConnections();
   await new Promise((resolve) => proxy.close(resolve));
-  await weir.close();
 });
 
 const code = `

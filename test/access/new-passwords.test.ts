@@ -4,23 +4,20 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { sessionIn, tokenIn } from '../support/people.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
 const MAILED_FROM = 'Weir <weir@example.com>';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let userId: string;
 
-beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
-});
 beforeEach(async () => {
   admin = await signUp(weir);
   userId = (await get('/auth/me')).body.user.id;
 });
-afterAll(() => weir.close());
 
 const post = (path: string, body?: object, session?: string, baseUrl = weir.baseUrl): Promise<Answer> =>
   weir.request('POST', `/api/v1${path}`, {

@@ -1,21 +1,18 @@
 // The people of an organization: how they get in, what they may do, and how they are let go.
 
 import { once } from 'node:events';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { join, sessionIn, tokenIn } from '../support/people.ts';
 import { connectTo } from '../support/raw-connection.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 
-beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
-});
 beforeEach(async () => {
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 
 const send = (method: string, path: string, session?: string, body?: object): Promise<Answer> =>
   weir.request(method, `/api/v1${path}`, {

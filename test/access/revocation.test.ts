@@ -1,18 +1,17 @@
 // Deleting an API key revokes it at once, on every process.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, startWeir, until, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let organization: Organization;
 let session: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   organization = await signUp(weir);
   ({ session } = organization);
 });
-afterAll(() => weir.close());
 
 async function createKey(): Promise<{ id: string; key: string }> {
   const body = { name: 'To be deleted', scopes: ['usage.write', 'usage.read'] };

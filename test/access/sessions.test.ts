@@ -3,15 +3,11 @@
 import { openDatabase } from '@weir/db/database';
 import { deleteExpiredSessions } from '@weir/db/sessions';
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signUp, startWeir, until, type Answer, type RequestOptions, type Weir } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-
-beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
-});
-afterAll(() => weir.close());
+const weir = ownWeir({ withWorker: false });
 
 const post = (path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> =>
   weir.request('POST', `/api/v1/auth/${path}`, { ...options, ...(body !== undefined && { body }) });

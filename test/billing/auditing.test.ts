@@ -2,16 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Billed;
 /** Its invoices: INV-2025-000001 of 1 January, and those of five months, a day of grace later. */
 let numbers: string[];
 
 beforeAll(async () => {
-  weir = await startWeir();
   billing = await startBilled(weir);
   for (const month of ['02', '03', '04', '05', '06']) {
     await billing.use(1_000, `2025-${month}-15T12:00:00Z`);
@@ -22,10 +21,7 @@ beforeAll(async () => {
     ({ invoice_number }: { invoice_number: string }) => invoice_number,
   );
 });
-afterAll(async () => {
-  await billing.close();
-  await weir.close();
-});
+afterAll(() => billing.close());
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Body = any;

@@ -1,22 +1,17 @@
 // An average is priced as the fraction that it is, and shown rounded. Lines that were billed by the rounded one are computed again
 // by it, for ever.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestDatabase } from '../support/reconcile-fixture.ts';
 import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
 let meters: PricedMeter[];
 let customer: { id: string; external_id: string };
 let subscription: string;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 /** What three events of 3, 3 and 4 come to at each of the prices, by hand: 10/3 of a unit. */
 const PRICES = [

@@ -8,21 +8,17 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeBilled, openForPlanting, planted, type Billed } from '../support/billed-organization.ts';
 import { PLANTED_FAULTS } from '../support/planted-faults.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { makeTenant } from '../support/reconcile-fixture.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let database: Database;
 let billed: Billed;
 beforeAll(async () => {
-  weir = await startWeir();
   database = openForPlanting(weir);
   billed = await makeBilled(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 const look = (organizationId: string | undefined = billed.tenant.id) =>
   checkBilling(database, { organizationId }, () => {});

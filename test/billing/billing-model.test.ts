@@ -3,14 +3,14 @@
 //
 // MODEL_SIZE and MODEL_SEED make it live longer and elsewhere. What fails prints the seed.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Random } from '../../chaos/random.ts';
 import { expectedOf, isoOf, Life } from '../support/billing-model/life.ts';
 import { amountText } from '../support/billing-model/fractions.ts';
 import { setBillingTime } from '../support/billing-time.ts';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const SIZE = Number(process.env['MODEL_SIZE'] ?? 1);
 const SEED = Number(process.env['MODEL_SEED'] ?? 7);
@@ -20,15 +20,11 @@ const HOUR = 3_600_000;
 const STEP = 7 * HOUR + 13_001;
 const START = Date.parse('2025-02-20T08:00:00Z');
 
-let weir: Weir;
+const weir = ownWeir();
 const lives: Lived[] = [];
 
-beforeAll(async () => {
-  weir = await startWeir();
-});
 afterAll(async () => {
   for (const { billing } of lives) await billing.close();
-  await weir.close();
 });
 
 interface Lived {

@@ -1,25 +1,24 @@
 // What is no charge, by each rule: nothing of it is kept, and the path says where it is wrong.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makePricedPlan, type PricedPlan } from '../support/billing-fixture.ts';
 import { chargeOfKind, kindNames } from '../support/charge-kinds.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
 const NOBODYS = '01890000-0000-7000-8000-000000000001';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let meterId: string;
 let plan: PricedPlan;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   meterId = (await admin.createMeter('SUM')).id;
   plan = await makePricedPlan(weir, admin);
 });
-afterAll(() => weir.close());
 
 const add = (charge: unknown): Promise<Answer> =>
   weir.request('POST', `/api/v1/plans/${plan.id}/charges`, { session: admin.session, body: charge });

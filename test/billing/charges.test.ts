@@ -8,18 +8,18 @@ import { fixedCharge, makePricedPlan, usageCharge, type PricedPlan } from '../su
 import { chargeOfKind, kindNames, kinds } from '../support/charge-kinds.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const NOBODYS = '01890000-0000-7000-8000-000000000001';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let database: Database;
 let admin: Organization;
 let meterId: string;
 let plan: PricedPlan;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 1,
     statementTimeoutMs: 10_000,
@@ -29,10 +29,7 @@ beforeAll(async () => {
   meterId = (await admin.createMeter('SUM')).id;
   plan = await makePricedPlan(weir, admin);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
   weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });

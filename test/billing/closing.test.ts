@@ -9,27 +9,24 @@ import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
+import { signUp, until } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const DAY_MS = 86_400_000;
 /** A closing that no earlier one can stand for. */
 const ANEW = '9999-12-31T00:00:00Z';
 
-let weir: Weir;
+const weir = ownWeir();
 let database: Database;
 beforeAll(async () => {
-  weir = await startWeir();
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 10,
     statementTimeoutMs: 0,
     onConnectionError: (error) => expect.unreachable(String(error)),
   });
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 const iso = (epochMs: number): string => new Date(epochMs).toISOString();
 

@@ -2,22 +2,18 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Body = any;
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Billed;
 beforeAll(async () => {
-  weir = await startWeir();
   billing = await startBilled(weir);
 });
-afterAll(async () => {
-  await billing.close();
-  await weir.close();
-});
+afterAll(() => billing.close());
 
 const own = () => billing.ownCustomer.id;
 const grant = (customer: string, fields: object): Promise<Body> =>

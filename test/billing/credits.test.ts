@@ -1,18 +1,17 @@
 // Granting, reading and voiding credits. What invoices draw of them is in draws.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 
 const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
   weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });

@@ -8,15 +8,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertSubscriptionRow } from '../support/billing-fixture.ts';
 import { insertDraftRow } from '../support/billing-rows.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let database: Database;
 let planId: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 20,
@@ -26,10 +26,7 @@ beforeAll(async () => {
   const plan = { name: 'Plan', lookup_id: 'plan', type: 'FIXED', billing_interval: 'month', currency: 'USD' };
   planId = await post('/plans', plan);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 const post = async (path: string, body?: object): Promise<string> => {
   const options = { session: admin.session, ...(body !== undefined && { body }) };

@@ -13,9 +13,10 @@ import { newId } from '@weir/shared/ids';
 import { planWindow } from '@weir/shared/window';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Weir } from '../support/harness.ts';
+import { signUp } from '../support/harness.ts';
 import { aroundNothing, instant, MOMENTS, ZONES } from '../support/moments.ts';
 import { isoOf, periodsOf, usageOf, type Grouping, type ModelEvent } from '../support/usage-model.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 // A failure prints the seed: write it here to see the same events and questions again.
 const seed = Date.now() | 0;
@@ -51,14 +52,13 @@ const drafts = fc.record({
   user,
 });
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let database: Database;
 let organizationId: string;
 const meterIds = new Map<AggregationType, string>();
 const events: ClosedEvent[] = [];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 4,
     statementTimeoutMs: 0,
@@ -69,10 +69,7 @@ beforeAll(async () => {
   for (const aggregation of AGGREGATION_TYPES) meterIds.set(aggregation, (await admin.createMeter(aggregation)).id);
   await recordAndClose();
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 /** Records the events in batches of any size, several at a time, closes in between, and delivers batches again after that. */
 async function recordAndClose(): Promise<void> {

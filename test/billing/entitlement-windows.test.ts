@@ -1,21 +1,20 @@
 // The windows in which limits count usage, and that it is exact and fresh.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { insertSubscriptionRow } from '../support/billing-fixture.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { entitling, type Entitling } from '../support/entitling.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let admin: Organization;
 let here: Entitling;
 
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
   here = entitling(weir, admin, await admin.createKey());
 });
-afterAll(() => weir.close());
 
 describe('the window of a limit', () => {
   const at = (timestamp: string) => ({ timestamp });
@@ -72,13 +71,12 @@ describe('the window of a limit', () => {
 });
 
 describe('what is not recorded yet', () => {
-  let idle: Weir;
+  const idle = ownWeir({ withWorker: false });
   let organization: Organization;
   let key: string;
   let feature: { token: string; lookupKey: string };
 
   beforeAll(async () => {
-    idle = await startWeir({ withWorker: false });
     organization = await signUp(idle);
     key = await organization.createKey();
     const { session } = organization;
@@ -101,7 +99,6 @@ describe('what is not recorded yet', () => {
     });
     feature = { token: made.meter_token, lookupKey: made.lookup_key };
   });
-  afterAll(() => idle.close());
 
   const track = (apiKey: string, token: string): Promise<Answer> => {
     const body = { meter_token: token, customer_external_id: 'acme', quantity: 1 };

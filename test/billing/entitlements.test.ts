@@ -1,21 +1,20 @@
 // What a customer may use: each reason, limits, and what is refused. Windows are in entitlement-windows.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { entitling, type Entitling } from '../support/entitling.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let admin: Organization;
 let here: Entitling;
 
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
   here = entitling(weir, admin, await admin.createKey());
 });
-afterAll(() => weir.close());
 
 const NOTHING = { limit: null, usage: null, remaining: null, overage: null, period_start: null, resets_at: null };
 

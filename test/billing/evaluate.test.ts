@@ -1,18 +1,17 @@
 // Trying a charge out: every model against examples that were worked by hand, with the working.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
 import { readKept } from '../support/kept.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 
 const send = (options: { body?: unknown; raw?: string }): Promise<Answer> =>
   weir.request('POST', '/api/v1/charges/evaluate', { session: admin.session, ...options });

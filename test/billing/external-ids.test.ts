@@ -1,20 +1,16 @@
 // An external_id is what events name a customer by. One that somebody was billed under is not given to another customer: of what came
 // late for the one, the other would be billed.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
+import { signUp, until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
 let meter: PricedMeter;
 let plan: string;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 beforeEach(async () => {
   billing = await startInvoicing(weir);

@@ -4,23 +4,20 @@ import { appendFeed } from '@weir/db/billing/feed';
 import { openDatabase, type Database } from '@weir/db/database';
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let database: Database;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 16,
     statementTimeoutMs: 30_000,
     onConnectionError: () => {},
   });
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 interface FeedAnswer {
   sequence: number;

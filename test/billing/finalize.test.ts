@@ -1,16 +1,12 @@
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { openDatabase } from '@weir/db/database';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
+const weir = ownWeir();
 
 interface Scene {
   billing: Invoicing;

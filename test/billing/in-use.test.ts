@@ -1,7 +1,7 @@
 // What cannot be taken from under those who are billed: plans, customers, and the meters of a customer.
 
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   fixedCharge,
   insertSubscriptionRow,
@@ -10,16 +10,15 @@ import {
   usageCharge,
 } from '../support/billing-fixture.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 
 const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
   weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });

@@ -4,17 +4,12 @@
 import { formatExact, parseExact } from '@weir/rating/exact';
 import { formatAmount, parseAmount, round } from '@weir/rating/money';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { expect, test } from 'vitest';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 interface Line {
   id: string;

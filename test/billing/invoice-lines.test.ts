@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const GROUPINGS = ['hour', 'day', 'week', 'month'] as const;
 const AGGREGATIONS = ['SUM', 'COUNT', 'MAX', 'LAST', 'UNIQUE_COUNT'] as const;
@@ -19,7 +19,7 @@ interface Line {
   period_end: string;
 }
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
 let meters: Record<(typeof AGGREGATIONS)[number], PricedMeter>;
 let customer: { id: string; external_id: string };
@@ -55,7 +55,6 @@ async function use(times: string[]): Promise<void> {
 }
 
 beforeAll(async () => {
-  weir = await startWeir();
   billing = await startInvoicing(weir);
   const made = await Promise.all(AGGREGATIONS.map((aggregation) => billing.meter(aggregation)));
   meters = Object.fromEntries(AGGREGATIONS.map((name, at) => [name, made[at]])) as typeof meters;
@@ -86,10 +85,7 @@ beforeAll(async () => {
   const [next] = await billing.drafts(subscription);
   march = await billing.get(`/invoices/${next?.id}`);
 });
-afterAll(async () => {
-  await billing.close();
-  await weir.close();
-});
+afterAll(() => billing.close());
 
 function lineOf({ lines }: { lines: Line[] }, description: string, kind = 'USAGE'): Line {
   const line = lines.find((each) => each.description === description && each.kind === kind);

@@ -1,17 +1,13 @@
 // What becomes of a finalized invoice: it is paid, given up or voided, once.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Billed;
 
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 // An organization of its own for each, since billing goes back in time for the next test.
 beforeEach(async () => {
   billing = await startBilled(weir);

@@ -1,19 +1,15 @@
 // Invoices as an admin sees them: drafts that are computed when they are read, what is added to them, what is finalized, and lists.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const NOBODYS = '01890000-0000-7000-8000-000000000001';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Billed;
 
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 // An organization of its own for each, since billing goes back in time for the next test.
 beforeEach(async () => {
   billing = await startBilled(weir);

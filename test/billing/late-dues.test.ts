@@ -6,22 +6,19 @@ import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let database: Database;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 4,
     statementTimeoutMs: 0,
     onConnectionError: (error) => expect.unreachable(String(error)),
   });
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 const boundary = (cycle: number): string => new Date(Date.UTC(2025, cycle, 1)).toISOString();
 

@@ -7,12 +7,12 @@ import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, round } from '@weir/rating/money';
 import { parseExact } from '@weir/rating/exact';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
 let run: BillingRun;
 let meter: PricedMeter;
@@ -23,11 +23,6 @@ const TIERS = [
   { up_to: '25.5', unit_price: '0.2', flat_fee: '0' },
   { up_to: null, unit_price: '0.0333', flat_fee: '2' },
 ];
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 /** An organization whose clock goes on from 2026-01-01, and which finalizes without grace. */
 async function begin(): Promise<void> {

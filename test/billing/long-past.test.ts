@@ -2,18 +2,13 @@
 
 import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { openDueSubscriptions } from '@weir/db/billing/run/run-work';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRun } from '../support/billing-run.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 beforeEach(async () => {
   billing = await startInvoicing(weir);

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Body = any;
@@ -11,16 +11,12 @@ type Body = any;
 const LINES = 1_203;
 const TIERS = 40;
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Billed;
 beforeAll(async () => {
-  weir = await startWeir();
   billing = await startBilled(weir);
 });
-afterAll(async () => {
-  await billing.close();
-  await weir.close();
-});
+afterAll(() => billing.close());
 
 /** Every page of the lines of an invoice, as it came. */
 async function pagesOf(id: string, limit: number): Promise<Body[][]> {

@@ -1,17 +1,13 @@
 // What nobody was asked for does not come back, whatever becomes of an invoice before its dues turn out to be smaller.
 
 import { checkBilling } from '@weir/db/billing/checks/billing-checks';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
 
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 beforeEach(async () => {
   billing = await startInvoicing(weir);
 });

@@ -1,15 +1,10 @@
 // Credits are drawn in the order of the numbers of invoices, whatever is finalized at once.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { expect, test } from 'vitest';
 import { startInvoicing } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
+const weir = ownWeir();
 
 test('no invoice draws, when it is finalized, from a grant that one with a later number makes', async () => {
   const billing = await startInvoicing(weir);

@@ -1,17 +1,12 @@
 // Seller and buyer of an invoice as fields: copied when it is finalized, and then as they were, whatever changes.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Billed;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 beforeEach(async () => {
   billing = await startBilled(weir);

@@ -9,9 +9,9 @@ import {
 import { listInvoiceRows, type InvoiceFilter } from '@weir/db/billing/invoices/find-invoices';
 import { listLines, type LinePlace } from '@weir/db/billing/invoices/list-lines';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const COPIES = 2_000;
 /** What is found is some rows. A statement that walks over the organization reads its thousands of invoices, or twice as many lines. */
@@ -28,12 +28,11 @@ describe.each([
   ['when they were those of another organization', 'other'],
 ])('looked at %s', (_title, looked) => {
   const few = looked === 'one' ? ONCE : FEW;
-  let weir: Weir;
+  const weir = ownWeir();
   let billing: Billed;
   let invoice: string;
   let grant: string;
   beforeAll(async () => {
-    weir = await startWeir();
     await stopAnalyzing(weir.pool);
     billing = await startBilled(weir);
     await billing.use(1_000, '2025-01-15T12:00:00Z');
@@ -48,10 +47,7 @@ describe.each([
     }
     await copyAll('t.organization_id');
   });
-  afterAll(async () => {
-    await billing.close();
-    await weir.close();
-  });
+  afterAll(() => billing.close());
 
   /** Thousands of invoices like those of the subscription, one a day, each with a customer, lines, dues, a grant and a draw of its own. */
   async function copyAll(organization: string): Promise<void> {

@@ -4,9 +4,9 @@ import { findDues } from '@weir/db/billing/subscriptions/dues';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
 import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const SUBSCRIPTIONS = 4_000;
 const CHUNK = 200;
@@ -18,12 +18,11 @@ describe.each([
   ['before there was any', 'never'],
   ['when there was one', 'one'],
 ])('looked at %s', (_title, looked) => {
-  let weir: Weir;
+  const weir = ownWeir();
   let billing: Billed;
   let subscriptions: string[];
   let invoices: string[];
   beforeAll(async () => {
-    weir = await startWeir();
     await stopAnalyzing(weir.pool);
     billing = await startBilled(weir);
     await billing.use(10, '2025-01-15T12:00:00Z');
@@ -37,10 +36,7 @@ describe.each([
     ]);
     invoices = rows.map(({ id }) => id);
   });
-  afterAll(async () => {
-    await billing.close();
-    await weir.close();
-  });
+  afterAll(() => billing.close());
 
   /** Thousands of others like the subscription, each with its customer's number, invoices, lines, dues and late events. */
   async function copySubscriptions(): Promise<string[]> {

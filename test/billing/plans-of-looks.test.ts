@@ -9,17 +9,16 @@ import {
 } from '@weir/db/billing/usage/unbilled-usage';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const CUSTOMERS = 20_000;
 const LONG = { timeout: 120_000 };
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Billed;
 beforeAll(async () => {
-  weir = await startWeir();
   await stopAnalyzing(weir.pool);
   billing = await startBilled(weir);
   await billing.use(10, '2025-02-03T12:00:00Z');
@@ -49,10 +48,7 @@ beforeAll(async () => {
   await client.query('RESET session_replication_role');
   client.release();
 }, LONG.timeout);
-afterAll(async () => {
-  await billing.close();
-  await weir.close();
-});
+afterAll(() => billing.close());
 
 const day = { day: '2025-02-03' };
 

@@ -21,9 +21,9 @@ import {
 } from '@weir/db/billing/run/run-work';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const COPIES = 3_000;
 const CHUNK = 100;
@@ -35,10 +35,9 @@ describe.each([
   ['before there was any', 'never'],
   ['when there was one', 'one'],
 ])('looked at %s', (_title, looked) => {
-  let weir: Weir;
+  const weir = ownWeir();
   let billing: Billed;
   beforeAll(async () => {
-    weir = await startWeir();
     await stopAnalyzing(weir.pool);
     billing = await startBilled(weir);
     await billing.use(10, '2025-01-15T12:00:00Z');
@@ -48,10 +47,7 @@ describe.each([
     if (looked === 'one') await weir.pool.query('ANALYZE');
     await copyAll();
   });
-  afterAll(async () => {
-    await billing.close();
-    await weir.close();
-  });
+  afterAll(() => billing.close());
 
   /** Thousands like the subscription, each with all that is behind it. */
   async function copyAll(): Promise<void> {

@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
 import { reconcileHere } from '../support/reconcile-fixture.ts';
 import { runToEnd } from '../support/run-to-end.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const CUSTOMERS = 20;
 
@@ -77,7 +78,7 @@ function of(quantity: bigint, amount: bigint, eventCount: number): Priced {
 
 const money = (cents: bigint) => String(cents).padStart(3, '0').replace(/..$/, '.$&');
 
-let weir: Weir;
+const weir = ownWeir({ worker: { BILLING_CONCURRENCY: '1', BILLING_INTERVAL_MS: '200' } });
 let billing: Invoicing;
 let context: PricedMeter;
 let generated: PricedMeter;
@@ -85,7 +86,6 @@ let apiKey: string;
 let folder: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ worker: { BILLING_CONCURRENCY: '1', BILLING_INTERVAL_MS: '200' } });
   billing = await startInvoicing(weir);
   apiKey = await billing.admin.createKey('usage.write');
   [context, generated] = [await billing.meter('SUM'), await billing.meter('SUM')];
@@ -93,7 +93,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await billing.close();
-  await weir.close();
   await rm(folder, { recursive: true });
 });
 

@@ -3,24 +3,20 @@
 
 import { listUnits, rebuildUnit } from '@weir/db/rollup-check';
 import { listFinalizedInvoices, recomputeInvoices } from '@weir/db/billing/invoices/recompute';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const AGGREGATIONS = ['SUM', 'COUNT', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'] as const;
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
 let meters: PricedMeter[];
 let customer: { id: string; external_id: string };
 let plan: { id: string; charges: string[] };
 let subscription: string;
 
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 afterEach(() => billing.close());
 
 /**

@@ -10,21 +10,17 @@ import { BILLING_CHECKS } from '@weir/db/billing/checks/billing-checks';
 import type { Database } from '@weir/db/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeBilled, openForPlanting, planted, type Billed } from '../support/billed-organization.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { makeTenant, openTestDatabase, reconcileHere, runReconcile } from '../support/reconcile-fixture.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let database: Database;
 let billed: Billed;
 beforeAll(async () => {
-  weir = await startWeir();
   database = openForPlanting(weir);
   billed = await makeBilled(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 const count = (filter: { from?: string; before?: string } = {}): Promise<BilledEvents> =>
   countBilledEvents(database, { organizationId: billed.tenant.id, ...filter });

@@ -1,18 +1,14 @@
 // What the run of billing waits for: events that are on their way.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRun, startPricedRun, type PricedRun } from '../support/billing-run.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { startWeir } from '../support/harness.ts';
 import { startInvoicing } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let priced: PricedRun;
 let { billing, run, meter } = {} as PricedRun;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 beforeEach(async () => {
   priced = await startPricedRun(weir);

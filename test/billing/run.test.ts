@@ -5,20 +5,16 @@ import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { createLog } from '@weir/shared/log';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { readBillingRows, startPricedRun, type PricedRun } from '../support/billing-run.ts';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import { openTestDatabase } from '../support/reconcile-fixture.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let priced: PricedRun;
 let { billing, run, meter, plan } = {} as PricedRun;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 beforeEach(async () => {
   priced = await startPricedRun(weir);

@@ -1,17 +1,16 @@
 // How an organization bills.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Answer, type Weir } from '../support/harness.ts';
+import { signUp, type Answer } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let session: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   ({ session } = await signUp(weir));
 });
-afterAll(() => weir.close());
 
 const read = async (session: string) => (await weir.request('GET', '/api/v1/billing/settings', { session })).body;
 const change = (body: unknown): Promise<Answer> => weir.request('PATCH', '/api/v1/billing/settings', { session, body });

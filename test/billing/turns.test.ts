@@ -7,19 +7,15 @@ import { createLog } from '@weir/shared/log';
 import { addDueWork } from '@weir/worker/billing/find-work';
 import { Queue } from 'bullmq';
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startPricedRun, type PricedRun } from '../support/billing-run.ts';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import { startInvoicing } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let priced: PricedRun;
 let { billing, run, plan } = {} as PricedRun;
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 beforeEach(async () => {
   priced = await startPricedRun(weir);

@@ -1,17 +1,14 @@
 // Usage of a priced meter that no charge bills is told: in a list, in the feed once a month, and as a metric.
 
 import { countUnbilledMeters } from '@weir/db/billing/usage/unbilled-usage';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Weir } from '../support/harness.ts';
+import { signUp } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
+const weir = ownWeir();
 
 let billing: Invoicing;
 let run: BillingRun;

@@ -4,23 +4,19 @@ import { settleSubscription } from '@weir/db/billing/run/adjustments';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { readRunState } from '@weir/db/billing/run/run-work';
 import { newId } from '@weir/shared/ids';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let billing: Invoicing;
 let run: BillingRun;
 let meter: PricedMeter;
 let plan: string;
 let customer: { id: string; external_id: string };
-
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
 
 beforeEach(async () => {
   billing = await startInvoicing(weir);

@@ -1,18 +1,17 @@
 // What else can be done with features, meters and plans.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let organization: Organization;
 let session: string;
 
 beforeAll(async () => {
-  weir = await startWeir();
   organization = await signUp(weir);
   ({ session } = organization);
 });
-afterAll(() => weir.close());
 
 const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
   weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) });

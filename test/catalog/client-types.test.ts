@@ -4,16 +4,14 @@ import { typescriptReads } from '../../clients/openapi/typescript.ts';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let document: Document;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   document = (await weir.request('GET', '/openapi.json')).body as Document;
 });
-afterAll(() => weir.close());
 
 test('the TypeScript client reads what the document says that the API answers; `-u` writes its types anew', async () => {
   await expect(typescriptReads(document)).toMatchFileSnapshot('../../packages/sdk/src/openapi.ts');

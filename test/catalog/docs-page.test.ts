@@ -1,15 +1,12 @@
 // The page that shows the interface: whatever is asked of it is answered, and it loads nothing from anywhere else.
 
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openBrowser } from '../support/browser/browser.ts';
-import { signUp, startWeir, type Weir } from '../support/harness.ts';
+import { signUp } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
-});
-afterAll(() => weir.close());
+const weir = sharedWeir();
 
 /** Asks for a path as it stands: fetch would take `..` out of it. */
 async function ask(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
 const shell = promisify(execFile);
 
@@ -41,15 +41,13 @@ const FIELDS: Record<string, string> = {
   TOKEN: 'token',
 };
 
-let weir: Weir;
+const weir = sharedWeir();
 let folder: string;
 
 beforeAll(async () => {
-  weir = await startWeir();
   folder = await mkdtemp(join(tmpdir(), 'weir-guides-'));
 });
 afterAll(async () => {
-  await weir.close();
   await rm(folder, { recursive: true });
 });
 

@@ -1,21 +1,20 @@
 // An id names its thing in capitals as well, wherever it stands; and an event has its receipt whatever the clock said when
 // it came in.
 
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let apiKey: string;
 let meter: { id: string; token: string; featureId: string };
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   meter = await admin.createMeter('SUM');
 });
 afterEach(() => vi.useRealTimers());
-afterAll(() => weir.close());
 
 const asAdmin = (method: string, path: string, body?: unknown) =>
   weir.request(method, `/api/v1${path}`, { session: admin.session, body });

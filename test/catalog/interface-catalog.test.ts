@@ -1,16 +1,15 @@
 // What the interface document says about features and plans, row by row. Meters and customers are in catalog.test.ts.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Answer, type Weir } from '../support/harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { signUp, type Answer } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let session: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   ({ session } = await signUp(weir));
 });
-afterAll(() => weir.close());
 
 const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
   weir.request(method, `/api/v1${path}`, { session, ...(body !== undefined && { body }) });

@@ -1,16 +1,15 @@
 // What an answer holds all of has a limit, which is told before it is passed.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 
 const send = (method: string, path: string, body?: object) =>
   weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });

@@ -1,13 +1,13 @@
 // Lists find what is looked for, and what a plan says of a feature can be changed.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   const features = [
     { name: 'API calls', lookup_key: 'api-calls', type: 'meter', aggregation_type: 'COUNT' },
@@ -19,7 +19,6 @@ beforeAll(async () => {
   for (const external_id of ['globex', 'globex-2', 'Globex', ' globex'])
     await send('POST', '/customers', { external_id });
 });
-afterAll(() => weir.close());
 
 const send = (method: string, path: string, body?: object) =>
   weir.request(method, `/api/v1${path}`, { session: admin.session, ...(body !== undefined && { body }) });

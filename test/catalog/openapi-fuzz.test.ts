@@ -2,12 +2,13 @@
 // one that it says can come. FUZZ_RUNS and FUZZ_SEED make it look further and elsewhere; what fails prints the seed.
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { calls, openersOf, type Call } from '../support/fuzz/calls.ts';
 import { jsonOf, textOf, type Value } from '../support/fuzz/values.ts';
 import { makeWorld, type World } from '../support/fuzz/world.ts';
-import { startWeir, type Answer, type Weir } from '../support/harness.ts';
+import { type Answer } from '../support/harness.ts';
 import { readOpenapi, type OpenapiDocument, type Operation } from '../support/openapi-document.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 2_400);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
@@ -18,21 +19,19 @@ const MORE_RUNS = 40;
 /** No answer takes this long. */
 const ANSWER_MS_MAX = 5_000;
 
-let weir: Weir;
+// What is refused under load is not what this is about, and the machine may be busy with other tests.
+// Without a mail server, links cannot be asked for; this one is away, which fails nothing.
+const mail = { SMTP_URL: 'smtp://127.0.0.1:1', SMTP_FROM: 'weir@example.com', PUBLIC_URL: 'http://127.0.0.1' };
+const weir = ownWeir({ api: { EVENT_LOOP_DELAY_MS_MAX: '60000', ...mail } });
 let world: World;
 let openapi: OpenapiDocument;
 /** The statuses that each operation was seen to answer with. */
 const seen = new Map<string, Set<number>>();
 
 beforeAll(async () => {
-  // What is refused under load is not what this is about, and the machine may be busy with other tests.
-  // Without a mail server, links cannot be asked for; this one is away, which fails nothing.
-  const mail = { SMTP_URL: 'smtp://127.0.0.1:1', SMTP_FROM: 'weir@example.com', PUBLIC_URL: 'http://127.0.0.1' };
-  weir = await startWeir({ api: { EVENT_LOOP_DELAY_MS_MAX: '60000', ...mail } });
   world = await makeWorld(weir);
   openapi = await readOpenapi(weir);
 });
-afterAll(() => weir.close());
 
 /** Fields that are refused in some cases only, of which the document tells in words. */
 const RULES: { operation: string; path: string; rule: string }[] = [

@@ -11,8 +11,8 @@ import { Closer } from '@weir/shared/closer';
 import { createLog } from '@weir/shared/log';
 import { loadSettings } from '@weir/shared/settings';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { readOpenapi, type OpenapiDocument, type Schema } from '../support/openapi-document.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 interface Operation {
   operationId?: string;
@@ -44,15 +44,13 @@ interface Document {
 const IDLE = { batches: 0, memoryShare: 0, claimSeconds: 60, isSynced: true };
 
 const closer = new Closer();
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let app: App;
 let document: Document;
 let openapi: OpenapiDocument;
 let operations: [name: string, operation: Operation][];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
-  closer.add('Weir', () => weir.close());
   document = (await weir.request('GET', '/openapi.json')).body;
   openapi = await readOpenapi(weir);
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -4,16 +4,15 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let organization: Furnished;
 let browser: Browser;
 let visit: Visit;
 let page: Page;
 
 beforeAll(async () => {
-  weir = await startWeir();
   [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
   visit = await browser.visit({
     baseURL: weir.baseUrl,
@@ -24,7 +23,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
-  await weir.close();
 });
 beforeEach(async () => {
   await page.unrouteAll({ behavior: 'ignoreErrors' });

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 /** Beside the three that the organization has anyway. */
 const METERS = 200;
@@ -13,14 +13,13 @@ const METERS = 200;
 /** Of any page, at first: what is read again later comes one by one. */
 const REQUESTS_MAX = 60;
 
-let weir: Weir;
+const weir = ownWeir();
 let organization: Furnished;
 let browser: Browser;
 let visit: Visit;
 let page: Page;
 
 beforeAll(async () => {
-  weir = await startWeir();
   [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
   for (let from = 0; from < METERS; from += 20) {
     await Promise.all(Array.from({ length: 20 }, (_, index) => makeMeter(from + index)));
@@ -32,7 +31,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
-  await weir.close();
 });
 beforeEach(async () => {
   await page.setViewportSize({ width: 1280, height: 860 });

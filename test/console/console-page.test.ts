@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const PAGE = '<!doctype html><title>Weir</title><script type="module" src="/assets/index-1.js"></script>';
 const SCRIPT = `console.log('${'weir '.repeat(500)}');`;
@@ -19,12 +19,11 @@ const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 /** Else fetch would ask for what is new in any case. */
 const FRESH = { 'cache-control': 'max-age=0' };
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let api: RunningApi;
 let folder: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   folder = await mkdtemp(join(tmpdir(), 'weir-console-'));
   await mkdir(join(folder, 'assets'));
   await writeFile(join(folder, 'index.html'), PAGE);
@@ -35,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await api.close();
-  await weir.close();
   await rm(folder, { recursive: true });
 });
 

@@ -5,9 +5,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
 import { handsOn, stepsOf, type Hands, type Step } from '../support/browser/journey-steps.ts';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let organization: Organization;
 let browser: Browser;
 let visit: Visit;
@@ -15,7 +16,6 @@ let page: Page;
 let hands: Hands;
 
 beforeAll(async () => {
-  weir = await startWeir();
   [organization, browser] = await Promise.all([signUp(weir), openBrowser([weir.baseUrl])]);
   visit = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 900 } });
   page = visit.page;
@@ -24,7 +24,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
-  await weir.close();
 });
 
 const openSession = () =>

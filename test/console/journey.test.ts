@@ -14,7 +14,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const shell = promisify(execFile);
 
@@ -27,7 +27,7 @@ const PACE_MS_MAX = 1_700;
 const PASSWORD = 'nothing like the first one';
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 
-let weir: Weir;
+const weir = ownWeir({ api: { SIGNUP: 'first' } });
 let folder: string;
 let welcome: string;
 let browser: Browser;
@@ -44,7 +44,6 @@ let users = '';
 let invitation = '';
 
 beforeAll(async () => {
-  weir = await startWeir({ api: { SIGNUP: 'first' } });
   folder = await mkdtemp(join(tmpdir(), 'weir-journey-'));
   welcome = tellWelcome(weir.baseUrl, await openDemo(join(folder, 'demo.json'), weir.baseUrl, () => {}), folder);
   site = createServer((request, response) => {
@@ -63,7 +62,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   site.close();
-  await weir.close();
   await rm(folder, { recursive: true });
 });
 

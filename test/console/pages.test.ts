@@ -14,14 +14,14 @@ import {
   type Visit,
 } from '../support/browser/browser.ts';
 import { furnish, type Furnished } from '../support/browser/furnished.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 /** Of the first load, compressed. */
 const BYTES_MAX = 250_000;
 
 const screenshots = process.env['SCREENSHOTS'];
 
-let weir: Weir;
+const weir = ownWeir();
 let organization: Furnished;
 let browser: Browser;
 let visit: Visit;
@@ -29,14 +29,12 @@ let visit: Visit;
 let stranger: Visit;
 
 beforeAll(async () => {
-  weir = await startWeir();
   [organization, browser] = await Promise.all([furnish(weir), openBrowser([weir.baseUrl])]);
   visit = await signedIn();
   stranger = await browser.visit({ baseURL: weir.baseUrl, viewport: { width: 1280, height: 860 } });
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
-  await weir.close();
 });
 
 async function signedIn(): Promise<Visit> {

@@ -2,22 +2,22 @@
 
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import type { RunningApi } from '@weir/api/serve';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { connectTo, talk } from '../support/raw-connection.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const BODY_MAX = 100_000;
 const BATCH_MAX = 300_000;
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let api: RunningApi;
 let admin: Organization;
 let apiKey: string;
 let token: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   token = (await admin.createMeter('SUM')).token;
@@ -27,7 +27,6 @@ beforeAll(async () => {
     BODIES_BYTES_MAX: String(BATCH_MAX),
   });
 });
-afterAll(() => weir.close());
 
 const event = () => ({ meter_token: token, customer_external_id: 'acme', quantity: 1 });
 const send = (path: string, raw: Uint8Array | string, headers: Record<string, string> = {}): Promise<Answer> =>

@@ -1,17 +1,9 @@
 // What no endpoint takes, sent to every endpoint of the OpenAPI document: each answers with the right status and a problem
 // document, and keeps nothing. What is particular to events is in hostile-input.test.ts, to HTTP in hostile-http.test.ts.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import {
-  signUp,
-  startWeir,
-  until,
-  type Answer,
-  type Organization,
-  type RequestOptions,
-  type Weir,
-} from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
 import { hostileBodies, hostileTypes } from '../support/hostile/bodies.ts';
 import { goodBodies, makeThings, pathOf, type Things } from '../support/hostile/examples.ts';
 import {
@@ -29,11 +21,12 @@ import {
   type Parameter,
   type Schema,
 } from '../support/openapi-document.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 /** No answer takes this long, whatever was sent. */
 const ANSWER_MS_MAX = 5_000;
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false, api: { EVENT_LOOP_DELAY_MS_MAX: '60000' } });
 let admin: Organization;
 let apiKey: string;
 let widgetToken: string;
@@ -43,7 +36,6 @@ let kept: Kept;
 
 beforeAll(async () => {
   // Some of this keeps the one process busy for long, and being refused for that is another promise.
-  weir = await startWeir({ withWorker: false, api: { EVENT_LOOP_DELAY_MS_MAX: '60000' } });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   const widget = { apiKey, body: { customer_external_id: 'acme' } };
@@ -59,7 +51,6 @@ async function expectNothingKept(): Promise<void> {
   expect((await weir.request('GET', '/api/v1/auth/me', { session: admin.session })).status).toBe(200);
 }
 afterEach(expectNothingKept);
-afterAll(() => weir.close());
 
 async function ask(operation: Operation, path: string, options: RequestOptions): Promise<Answer> {
   const startedAt = performance.now();

@@ -2,13 +2,14 @@
 // its status and a problem document, keeps nothing, and leaves the process answering.
 
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { rawRequests } from '../support/hostile/raw-requests.ts';
 import { connectTo, exchange, talk as rawTalk } from '../support/raw-connection.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let apiKey: string;
 let token: string;
@@ -17,12 +18,10 @@ let accepted = 0;
 let stagedBefore = 0;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   token = (await admin.createMeter('SUM')).token;
   apiKey = await admin.createKey();
 });
-afterAll(() => weir.close());
 beforeEach(async () => {
   accepted = 0;
   stagedBefore = await weir.stagedEvents();

@@ -2,12 +2,13 @@
 // keep the same idempotency key from being used for a good event afterwards. What no endpoint takes is in
 // hostile-endpoints.test.ts, broken HTTP in hostile-http.test.ts.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { ahead, keysOf, nested, notEvents, objectOf, type Literals } from '../support/hostile/events.ts';
-import { countStagedEvents, signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { countStagedEvents, signUp, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let apiKey: string;
 let token: string;
@@ -15,7 +16,6 @@ let stagedBefore = 0;
 
 beforeAll(async () => {
   // Without a worker what was staged stays staged, and can be counted.
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   token = (await admin.createMeter('SUM')).token;
   apiKey = await admin.createKey();
@@ -23,7 +23,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   stagedBefore = await stagedEvents();
 });
-afterAll(() => weir.close());
 
 function eventWith(idempotencyKey: string, literals: Literals = {}): string {
   return objectOf({

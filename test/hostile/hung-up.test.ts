@@ -3,22 +3,22 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { RunningApi } from '@weir/api/serve';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { connectTo } from '../support/raw-connection.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 /** Few, so that a few requests that keep theirs shut the door. */
 const SLOTS = 3;
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let api: RunningApi;
 let admin: Organization;
 let apiKey: string;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   api = await weir.startApi({
@@ -28,7 +28,6 @@ beforeAll(async () => {
     REQUEST_TIMEOUT_MS: '1000',
   });
 });
-afterAll(() => weir.close());
 
 const readFeatures = () =>
   weir.request('GET', '/api/v1/features', { session: admin.session, baseUrl: api.url }).then(({ status }) => status);

@@ -3,23 +3,23 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { RunningApi } from '@weir/api/serve';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Answer, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer } from '../support/harness.ts';
 import { connectTo, exchange, talk } from '../support/raw-connection.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 /** Room for one large batch, and not for two. */
 const BYTES_MAX = 2_000_000;
 const LARGE = 1_500_000;
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let api: RunningApi;
 let apiKey: string;
 let token: string;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   const admin = await signUp(weir);
   apiKey = await admin.createKey();
   token = (await admin.createMeter('SUM')).token;
@@ -30,7 +30,6 @@ beforeAll(async () => {
     BODY_BYTES_MAX: String(BYTES_MAX),
   });
 });
-afterAll(() => weir.close());
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });

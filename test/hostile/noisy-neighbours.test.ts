@@ -2,24 +2,23 @@
 // Nothing here is measured in seconds. What counts is what others are answered while the heavy thing is still under way.
 
 import { ROLLUPS } from '@weir/db/rollups';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import pg from 'pg';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let noisy: Organization;
 let quiet: Organization;
 let keys: { noisy: string; quiet: string };
 let meters: { noisy: { id: string; token: string }; quiet: { id: string; token: string } };
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   [noisy, quiet] = [await signUp(weir), await signUp(weir)];
   keys = { noisy: await noisy.createKey(), quiet: await quiet.createKey() };
   meters = { noisy: await noisy.createMeter('SUM'), quiet: await quiet.createMeter('SUM') };
 });
-afterAll(() => weir.close());
 
 const track = (who: 'noisy' | 'quiet', body: Record<string, unknown> = {}) =>
   weir.request('POST', '/api/v1/sdk/track', {

@@ -6,10 +6,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { connectTo, exchange } from '../support/raw-connection.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 /** What one connection may have under way. */
 const PER_CONNECTION = 10;
@@ -19,15 +20,13 @@ const SCALAR = readFileSync(
   join(dirname(requireOfApi.resolve('@scalar/fastify-api-reference')), 'js', 'standalone.js'),
 );
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false, api: { REQUESTS_IN_FLIGHT_MAX: String(PER_CONNECTION + 1) } });
 let admin: Organization;
 
 beforeAll(async () => {
   // One more than a connection may have.
-  weir = await startWeir({ withWorker: false, api: { REQUESTS_IN_FLIGHT_MAX: String(PER_CONNECTION + 1) } });
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 
 async function read(path: string, accepted?: string, method: 'GET' | 'HEAD' = 'GET') {
   const headers = accepted === undefined ? {} : { 'accept-encoding': accepted };

@@ -2,21 +2,20 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spawnCaptured, type Captured } from '../support/captured.ts';
-import { signUp, startWeir, until, type Organization, type RequestOptions, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization, type RequestOptions } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let api: Captured;
 let admin: Organization;
 let apiKey: string;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   api = await spawnCaptured('apps/api/dist/main.js', { ...weir.env, LOG_LEVEL: 'debug' });
 });
 afterAll(async () => {
   await api.stop();
-  await weir.close();
 });
 
 const ask = (method: string, path: string, options: RequestOptions = {}) =>

@@ -2,19 +2,18 @@
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { connectTo, talk } from '../support/raw-connection.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let apiKey: string;
 let meter: { id: string; token: string };
 
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
   apiKey = await admin.createKey();
 });
 beforeEach(async () => {
   meter = await admin.createMeter('SUM');
 });
-afterAll(() => weir.close());
 
 const eventOf = (more: Record<string, unknown> = {}) => ({
   meter_token: meter.token,

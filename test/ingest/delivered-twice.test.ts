@@ -13,16 +13,16 @@ import { Queue } from 'bullmq';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { counted } from '../support/counted.ts';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let meter: { id: string; token: string };
 let database: Database;
 let deps: PersistDeps;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 6,
@@ -32,10 +32,7 @@ beforeAll(async () => {
   const ownership = { check: () => Promise.resolve() };
   deps = { database, queue: weir.queue, ownership };
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 async function eventsOf(count: number, more: (index: number) => Partial<StagedEvent> = () => ({})) {
   meter = await admin.createMeter('SUM');

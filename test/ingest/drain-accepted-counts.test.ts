@@ -7,21 +7,18 @@ import { newId } from '@weir/shared/ids';
 import { dropAcceptedCounts, setCountsAside } from '@weir/queue/accepted-counts';
 import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import { makeTenant, openTestDatabase, type Tenant } from '../support/reconcile-fixture.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let database: Database;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   database = openTestDatabase(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 beforeEach(async () => {
   while ((await drainAcceptedCounts(weir.queue, database)) !== undefined);
   tenant = await makeTenant(weir);

@@ -2,20 +2,19 @@
 // events.
 
 import { ROLLUPS } from '@weir/db/rollups';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { counted } from '../support/counted.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let apiKey: string;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
 });
-afterAll(() => weir.close());
 
 test('workers that are killed while they record leave nothing out and count nothing twice', async () => {
   const meter = await admin.createMeter('SUM');

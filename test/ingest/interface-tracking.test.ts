@@ -1,22 +1,21 @@
 // What the interface document says about tracking, row by row and in its own order.
 
 import { ROLLUPS } from '@weir/db/rollups';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let apiKey: string;
 let meter: { id: string; token: string };
 
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   meter = await admin.createMeter('SUM');
 });
-afterAll(() => weir.close());
 
 const eventOf = (more: Record<string, unknown> = {}) => ({
   meter_token: meter.token,

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
+import { expect, test } from 'vitest';
+import { signUp, until } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
+const weir = sharedWeir();
 
 test('a new organization tracks an event, reads its count, and closes the door with its key', async () => {
   const admin = await signUp(weir);

@@ -1,20 +1,19 @@
 // An event may name its meter by the lookup_key of its feature. Whatever names it, it is the same meter.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let apiKey: string;
 let features = 0;
 
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
   apiKey = await admin.createKey();
 });
-afterAll(() => weir.close());
 
 interface Feature {
   id: string;

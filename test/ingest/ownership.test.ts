@@ -8,17 +8,18 @@ import { Queue } from 'bullmq';
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { counted } from '../support/counted.ts';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import { makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
 import { queryOnce } from '../support/setup/query.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let tenant: Tenant;
 let other: TestDatabase;
 beforeAll(async () => {
-  [weir, other] = await Promise.all([startWeir(), createTestDatabase()]);
+  other = await createTestDatabase();
   tenant = await makeTenant(weir);
   await queryOnce(other.url, 'UPDATE installation SET id = gen_random_uuid()');
 });
@@ -26,10 +27,7 @@ afterEach(async () => {
   const mark = await weir.redis.get(weir.keys.database);
   if (mark === FOREIGN) await weir.redis.set(weir.keys.database, ours);
 });
-afterAll(async () => {
-  await weir.close();
-  await other.drop();
-});
+afterAll(() => other.drop());
 
 const FOREIGN = `${randomUUID()}:0123456789abcdef`;
 let ours = '';

@@ -1,19 +1,18 @@
 // How much one API key or one address may ask for, where the operator sets a limit.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let token: string;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   token = (await admin.createMeter('SUM')).token;
 });
-afterAll(() => weir.close());
 
 const event = () => ({ meter_token: token, customer_external_id: 'acme', quantity: 1 });
 const track = (baseUrl: string, apiKey: string): Promise<Answer> =>

@@ -7,12 +7,13 @@ import { Redis } from 'ioredis';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { countStagedEvents, signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { countStagedEvents, signUp, until, type Organization } from '../support/harness.ts';
 import { openContainers } from '../support/setup/containers.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 let services: Services | Awaited<ReturnType<typeof openContainers>>;
+let redisUrl: string;
 let redis: Redis;
-let weir: Weir;
 let admin: Organization;
 let apiKey: string;
 let token: string;
@@ -23,16 +24,19 @@ beforeAll(async () => {
   const log = () => {};
   const opened = (await openContainers(given, log)) ?? (await openTemporaryServices({ ...given, cacheHome, log }));
   services = opened;
-  redis = new Redis(opened.redisUrl);
-  weir = await startWeir({ api: { REDIS_URL: opened.redisUrl }, withWorker: false });
+  redisUrl = opened.redisUrl;
+  redis = new Redis(redisUrl);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await services?.close();
+});
+
+const weir = ownWeir(() => ({ api: { REDIS_URL: redisUrl }, withWorker: false }));
+beforeAll(async () => {
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   token = (await admin.createMeter('SUM')).token;
-});
-afterAll(async () => {
-  await weir.close();
-  redis.disconnect();
-  await services?.close();
 });
 beforeEach(async () => {
   await redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');

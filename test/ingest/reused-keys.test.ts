@@ -8,15 +8,14 @@ import { receivedAt, type UsageEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { counted } from '../support/counted.ts';
-import { startWeir, type Weir } from '../support/harness.ts';
 import { expectBalance, makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let database: Database;
 let tenant: Tenant;
 beforeAll(async () => {
-  weir = await startWeir();
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 4,
     statementTimeoutMs: 30_000,
@@ -24,10 +23,7 @@ beforeAll(async () => {
   });
   tenant = await makeTenant(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 const forget = async (key: string) => weir.redis.unlink(await weir.claim(tenant.id, key));
 const receiptOf = async (id: string) =>

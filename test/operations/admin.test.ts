@@ -3,21 +3,20 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
 import { join, tokenIn, type Member } from '../support/people.ts';
 import { runToEnd } from '../support/run-to-end.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let viewer: Member;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   viewer = await join(weir, admin, 'viewer');
 });
-afterAll(() => weir.close());
 
 const PUBLIC_URL = 'https://billing.example.com';
 const run = (args: string[], env: Record<string, string> = { DATABASE_URL: weir.databaseUrl, PUBLIC_URL }) =>

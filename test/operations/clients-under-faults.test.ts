@@ -9,15 +9,15 @@ import { Edge } from '../../chaos/environment/edge.ts';
 import { compare, violationsOf } from '../../chaos/sdk/compare.ts';
 import { Producer } from '../../chaos/sdk/producer.ts';
 import { freePort } from '../support/free-port.ts';
-import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
+import { signUp, until } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let edge: Edge;
 let folder: string;
 let producers: Producer[];
 
 beforeAll(async () => {
-  weir = await startWeir();
   const admin = await signUp(weir);
   const { token } = await admin.createMeter('SUM');
   const apiKey = await admin.createKey('usage.write');
@@ -35,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const producer of producers) await producer.kill();
   await edge.close();
-  await weir.close();
   await rm(folder, { recursive: true });
 });
 

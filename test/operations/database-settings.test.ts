@@ -2,11 +2,11 @@
 
 import { migrate } from '@weir/db/migrate';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { expectBalance, makeTenant, openTestDatabase, type Tenant } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 /** What a role or a database may have set, and what would change or refuse what is written. */
 const SETTINGS = [
@@ -33,16 +33,14 @@ const setAll = async (databaseUrl: string) => {
   for (const setting of SETTINGS) await queryOnce(databaseUrl, `ALTER DATABASE ${name} SET ${setting}`);
 };
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let tenant: Tenant;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   tenant = await makeTenant(weir);
   await setAll(weir.databaseUrl);
   // Those who connect from now on find it so.
   await weir.startWorker();
 });
-afterAll(() => weir.close());
 
 test('events with and without key and metadata are recorded, read and reconciled as ever', async () => {
   const api = await weir.startApi();

@@ -8,22 +8,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const shell = promisify(execFile);
 const silent = (): void => {};
 
-let weir: Weir;
+const weir = ownWeir();
 let folder: string;
 let file: string;
 
 beforeAll(async () => {
-  weir = await startWeir();
   folder = await mkdtemp(join(tmpdir(), 'weir-demo-'));
   file = join(folder, 'demo.json');
 });
 afterAll(async () => {
-  await weir.close();
   await rm(folder, { recursive: true });
 });
 

@@ -3,10 +3,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Edge } from '../../chaos/environment/edge.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { freePort } from '../support/free-port.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let admin: Organization;
 let apiKey: string;
 let meter: { id: string; token: string; lookupKey: string };
@@ -16,7 +17,6 @@ let redis: Edge;
 let postgres: Edge;
 
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   meter = await admin.createMeter('SUM');
@@ -45,7 +45,6 @@ afterEach(async () => {
   await until(isWell, 'all is well again');
 });
 afterAll(async () => {
-  await weir.close();
   await redis.close();
   await postgres.close();
 });

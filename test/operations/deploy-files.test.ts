@@ -4,8 +4,8 @@ import { NODE_OPTIONS } from '@weir/services/node-options';
 import { workerSettings } from '@weir/worker/settings';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { ownWeir } from '../support/use-weir.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const textOf = (path: string): string => readFileSync(`${root}/${path}`, 'utf8');
@@ -44,11 +44,7 @@ test('HAProxy serves without Docker by the same rules as under compose', () => {
 });
 
 describe('what docs/operations.md gives to paste', () => {
-  let weir: Weir;
-  beforeAll(async () => {
-    weir = await startWeir();
-  });
-  afterAll(() => weir.close());
+  const weir = ownWeir();
 
   interface Line {
     url: string;

@@ -5,10 +5,11 @@ import { performMoves } from '@weir/db/moves/perform-moves';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dumpOf, findInRedis, findInTables, performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
 import { openTestDatabase, reconcileHere } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const ID = 'ada "the first" løvelace';
 const EMAIL = 'ada@lovelace.example';
@@ -42,16 +43,12 @@ const NAMES = [
   'ada-sub',
 ];
 
-let weir: Weir;
+const weir = ownWeir();
 let database: Database;
 beforeAll(async () => {
-  weir = await startWeir();
   database = openTestDatabase(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 interface Story {
   billing: Invoicing;

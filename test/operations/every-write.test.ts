@@ -4,22 +4,21 @@
 import { AUDITED } from '@weir/api/access/audited-operations';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { calls, openersOf, type Call } from '../support/fuzz/calls.ts';
 import { makeWorld, type World } from '../support/fuzz/world.ts';
-import { startWeir, type Answer, type Weir } from '../support/harness.ts';
+import { type Answer } from '../support/harness.ts';
 import { readOpenapi, type OpenapiDocument, type Operation } from '../support/openapi-document.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let world: World;
 let openapi: OpenapiDocument;
 
 beforeAll(async () => {
-  weir = await startWeir();
   world = await makeWorld(weir);
   openapi = await readOpenapi(weir);
 });
-afterAll(() => weir.close());
 
 const TRACKING = /\/sdk\//;
 const isUnsafe = ({ method, path }: Operation) => method !== 'GET' && !TRACKING.test(path);

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 /** A row of the file; quantities are counted in thousandths, so that the test's own sums are exact too. */
 interface UsageRow {
@@ -32,14 +33,13 @@ const rows = Array.from({ length: 3000 }, (_, index): UsageRow => {
   };
 });
 
-let weir: Weir;
+const weir = ownWeir();
 let organization: Organization;
 let apiKey: string;
 let folder: string;
 let file: string;
 
 beforeAll(async () => {
-  weir = await startWeir();
   organization = await signUp(weir);
   apiKey = await organization.createKey('usage.write');
   folder = await mkdtemp(join(tmpdir(), 'weir-import-'));
@@ -48,7 +48,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await weir.close();
   await rm(folder, { recursive: true });
 });
 

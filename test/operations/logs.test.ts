@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spawnCaptured, type Captured } from '../support/captured.ts';
-import { signUp, startWeir, until, type Answer, type RequestOptions, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type RequestOptions, type Weir } from '../support/harness.ts';
 import { runToEnd } from '../support/run-to-end.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const API = 'apps/api/dist/main.js';
 const WORKER = 'apps/worker/dist/main.js';
@@ -20,12 +21,11 @@ function secret(what: string, value = `s3cret-${randomBytes(12).toString('hex')}
 }
 const processes: Captured[] = [];
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let env: Record<string, string>;
 const redisUser = `weir-test-${randomBytes(6).toString('hex')}`;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   const redisPassword = secret('the password of Redis');
   await weir.redis.acl('SETUSER', redisUser, 'on', `>${redisPassword}`, '~*', '&*', '+@all');
   env = {
@@ -38,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const process of processes) await process.stop();
   await weir.redis.acl('DELUSER', redisUser);
-  await weir.close();
 });
 
 /** Postgres may ask for its password, or take any. */

@@ -2,14 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
+import { expect, test } from 'vitest';
+import { signUp, until } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
-});
-afterAll(() => weir.close());
+const weir = ownWeir({ withWorker: false });
 
 async function metricsOf(url = weir.baseUrl): Promise<string> {
   return (await fetch(`${url}/metrics`)).text();

@@ -8,24 +8,21 @@ import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { performAllMoves, throwIt } from '../support/erasing.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, startWeir, until, type Organization } from '../support/harness.ts';
 import { startInvoicing } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
 import { openTestDatabase, reconcileHere } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const WINDOW = 'start_date=2025-01-01&end_date=2025-04-01';
 
-let weir: Weir;
+const weir = ownWeir();
 let database: Database;
 beforeAll(async () => {
-  weir = await startWeir();
   database = openTestDatabase(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 async function ask(admin: Organization, path: string, body: object, of = weir) {
   return await of.request('POST', `/api/v1${path}`, { session: admin.session, body });

@@ -10,18 +10,15 @@ import { request as httpRequest, Agent } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
+import { signUp, startWeir, until } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { openContainers } from '../support/setup/containers.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-beforeAll(async () => {
-  weir = await startWeir();
-});
-afterAll(() => weir.close());
+const weir = ownWeir();
 
 async function read(url: string): Promise<{ status: number; type: string; text: string }> {
   const response = await fetch(url);

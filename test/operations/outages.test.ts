@@ -6,9 +6,10 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Edge } from '../../chaos/environment/edge.ts';
 import { spawnCaptured, type Captured } from '../support/captured.ts';
 import { freePort } from '../support/free-port.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let apiKey: string;
 let event: object;
@@ -17,7 +18,6 @@ let postgres: Edge;
 let processes: { api: Captured; worker: Captured };
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   event = { meter_token: (await admin.createMeter('SUM')).token, customer_external_id: 'acme', quantity: 1 };
@@ -36,7 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await processes.api.stop();
   await processes.worker.stop();
-  await weir.close();
   await redis.close();
   await postgres.close();
 });

@@ -2,20 +2,19 @@
 
 import { migrate } from '@weir/db/migrate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Weir } from '../support/harness.ts';
+import { signUp } from '../support/harness.ts';
 import { openPgbouncer, type Pgbouncer } from '../support/pgbouncer.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { queryOnce } from '../support/setup/query.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   // What comes with the start of a connection, a pooler drops or refuses: each connection has to set it all the same.
   const name = new URL(weir.databaseUrl).pathname.slice(1);
   for (const setting of ["timezone = 'Asia/Tokyo'", "datestyle = 'SQL, DMY'"])
     await queryOnce(weir.databaseUrl, `ALTER DATABASE ${name} SET ${setting}`);
 });
-afterAll(() => weir.close());
 
 test('a PgBouncer that keeps sessions is as good as Postgres itself', async () => {
   const pgbouncer = await openPgbouncer(weir.databaseUrl, 'session');

@@ -9,11 +9,12 @@ import { openTemporaryServices } from '@weir/services/temporary';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { openContainers } from '../support/setup/containers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/setup/database.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 describe('each connection', () => {
   let own: TestDatabase;
@@ -61,13 +62,9 @@ describe('each connection', () => {
 });
 
 describe('a database on which Weir cannot run is refused', () => {
-  let weir: Weir;
+  const weir = ownWeir({ withWorker: false });
   const databases: string[] = [];
-  beforeAll(async () => {
-    weir = await startWeir({ withWorker: false });
-  });
   afterAll(async () => {
-    await weir.close();
     for (const name of databases) await queryOnce(inject('databaseUrl'), `DROP DATABASE ${name} WITH (FORCE)`);
   });
 

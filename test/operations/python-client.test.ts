@@ -3,17 +3,17 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
 const run = promisify(execFile);
 const client = fileURLToPath(new URL('../../clients/python', import.meta.url));
 
-let weir: Weir;
+const weir = sharedWeir();
 let env: Record<string, string | undefined>;
 
 beforeAll(async () => {
-  weir = await startWeir();
   const admin = await signUp(weir);
   const { session } = admin;
   const feature = await weir.request('POST', '/api/v1/features', {
@@ -31,7 +31,6 @@ beforeAll(async () => {
     FEATURE: 'tokens',
   };
 });
-afterAll(() => weir.close());
 
 test('python3 is there, and new enough', async () => {
   const said = await run('python3', ['-c', 'import sys; print(sys.version_info >= (3, 9))']).catch(() =>

@@ -6,16 +6,16 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Edge } from '../../chaos/environment/edge.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { freePort } from '../support/free-port.ts';
-import { startWeir, until, type Answer, type Weir } from '../support/harness.ts';
+import { until, type Answer } from '../support/harness.ts';
 import { makeTenant } from '../support/reconcile-fixture.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let redis: Edge;
 let postgres: Edge;
 let env: { REDIS_URL: string; DATABASE_URL: string };
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
   redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
   postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
@@ -25,7 +25,6 @@ beforeAll(async () => {
   env = { REDIS_URL: redisUrl.href, DATABASE_URL: databaseUrl.href };
 });
 afterAll(async () => {
-  await weir.close();
   await redis.close();
   await postgres.close();
 });

@@ -8,7 +8,7 @@ import { ALL_ROLLUPS, ROLLUPS, rowsOfTable } from '@weir/db/rollups';
 import { newId } from '@weir/shared/ids';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { until } from '../support/harness.ts';
 import {
   makeTenant,
   openTestDatabase,
@@ -17,6 +17,7 @@ import {
   type Tenant,
 } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const HOURS = ROLLUPS.customerUsageHours.table;
 const DAYS = ROLLUPS.customerUsageDays.table;
@@ -24,22 +25,18 @@ const QUARTERS = ROLLUPS.meterUsageQuarters.table;
 const VALUES = ROLLUPS.customerValueDays.table;
 const METER_VALUES = ROLLUPS.meterValueDays.table;
 
-let weir: Weir;
+const weir = ownWeir();
 let database: Database;
 let tenant: Tenant;
 let before: Record<string, string[]>;
 
 beforeAll(async () => {
-  weir = await startWeir();
   database = openTestDatabase(weir);
   // What belongs to another organization stays as it is.
   await makeTracked();
   tenant = await makeTracked();
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 // Each test but the last two leaves everything as it was.
 beforeEach(async () => {
   before = await contents();

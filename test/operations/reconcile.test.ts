@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWeir, until, type Weir } from '../support/harness.ts';
+import { startWeir, until } from '../support/harness.ts';
 import {
   expectBalance,
   makeTenant,
@@ -18,20 +18,17 @@ import {
   type Tenant,
 } from '../support/reconcile-fixture.ts';
 import { runToEnd } from '../support/run-to-end.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const ones = (count: number) => Array.from({ length: count }, () => ({}));
 
 describe('the events', () => {
-  let weir: Weir;
+  const weir = ownWeir({ withWorker: false });
   let database: Database;
   beforeAll(async () => {
-    weir = await startWeir({ withWorker: false });
     database = openTestDatabase(weir);
   });
-  afterAll(async () => {
-    await database.close();
-    await weir.close();
-  });
+  afterAll(() => database.close());
 
   const withWorker = async (use: () => Promise<unknown>): Promise<void> => {
     const worker = await weir.startWorker();

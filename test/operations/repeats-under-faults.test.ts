@@ -3,22 +3,21 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { join } from '../support/people.ts';
 import { expectRepeat, repeatingIn, TEN, type Repeating } from '../support/repeating.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let repeating: Repeating;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   repeating = repeatingIn(weir, admin);
 });
-afterAll(() => weir.close());
 
 test('a process that is killed before the change is kept leaves nothing, and the repeat does it', async () => {
   const customer = await repeating.newCustomer();

@@ -10,7 +10,7 @@ import { Ownership, takeOver } from '@weir/queue/ownership';
 import { bringCountsBack, drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyDatabase, type DatabaseCopy } from '../support/copy-database.ts';
-import { startWeir, until, type Answer, type Weir } from '../support/harness.ts';
+import { until, type Answer, type Weir } from '../support/harness.ts';
 import {
   makeTenant,
   openTestDatabase,
@@ -20,24 +20,24 @@ import {
 } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { runToEnd } from '../support/run-to-end.ts';
+import { weirOfEachTest } from '../support/use-weir.ts';
 
-let weir: Weir;
 let database: Database;
 let tenant: Tenant;
 let copies: DatabaseCopy[];
 
+/** When nobody is connected to them any more. */
+afterEach(async () => {
+  for (const copy of copies) await copy.drop();
+});
+const weir = weirOfEachTest({ withWorker: false });
 beforeEach(async () => {
-  weir = await startWeir({ withWorker: false });
   weir.pool.on('error', () => {});
   database = openTestDatabase(weir);
   tenant = await makeTenant(weir);
   copies = [];
 });
-afterEach(async () => {
-  await database.close();
-  await weir.close();
-  for (const copy of copies) await copy.drop();
-});
+afterEach(() => database.close());
 
 const track = (idempotency_key: string, baseUrl = weir.baseUrl): Promise<Answer> =>
   weir.request('POST', '/api/v1/sdk/track', {

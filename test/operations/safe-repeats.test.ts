@@ -4,23 +4,22 @@
 import { openDatabase } from '@weir/db/database';
 import { deleteOldRequestKeys } from '@weir/db/request-keys';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { join, sessionIn } from '../support/people.ts';
 import { exchange } from '../support/raw-connection.ts';
 import { expectRepeat, repeatingIn, TEN, type Repeating } from '../support/repeating.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let repeating: Repeating;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   repeating = repeatingIn(weir, admin);
 });
-afterAll(() => weir.close());
 
 describe('the same request with the same key', () => {
   test('grants once, and is answered as the first time', async () => {

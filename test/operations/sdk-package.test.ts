@@ -10,14 +10,15 @@ import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Weir } from '../support/harness.ts';
+import { signUp } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Without what the npm that runs the tests tells its children: theirs is another project. */
 const plain = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
 
-let weir: Weir;
+const weir = ownWeir();
 let project: string;
 let tarball: Buffer;
 let installed: string;
@@ -25,7 +26,6 @@ let env: Record<string, string | undefined>;
 let examples: string[];
 
 beforeAll(async () => {
-  weir = await startWeir();
   const admin = await signUp(weir);
   const feature = await weir.request('POST', '/api/v1/features', {
     session: admin.session,
@@ -53,7 +53,6 @@ beforeAll(async () => {
   examples = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code ?? '');
 });
 afterAll(async () => {
-  await weir.close();
   await rm(project, { recursive: true });
 });
 

@@ -4,24 +4,21 @@ import { saveReconciliation } from '@weir/db/reconciliations';
 import { openDatabase, type Database } from '@weir/db/database';
 import { verdictOf } from '@weir/reconcile/verdict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let database: Database;
 let admin: Organization;
 let other: Organization;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   const options = { connectionsMax: 1, statementTimeoutMs: 10_000, onConnectionError: () => {} };
   database = openDatabase(weir.databaseUrl, options);
   admin = await signUp(weir);
   other = await signUp(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 const system = async ({ session } = admin) => {
   const { status, body } = await weir.request('GET', '/api/v1/system', { session });

@@ -10,16 +10,16 @@ import { GROUPINGS, planWindow } from '@weir/shared/window';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { aroundNothing, MOMENTS, near, ZONES } from '../support/moments.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { isoOf, periodOf, periodsOf } from '../support/usage-model.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let database: Database;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 4,
@@ -27,10 +27,7 @@ beforeAll(async () => {
     onConnectionError: () => {},
   });
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 function makeEvent(meterId: string, timestamp: string, user: number): RecordableEvent {
   const event = {

@@ -1,14 +1,10 @@
 // The page /embed may stand in another site's frame, and is the only one that may; it holds nothing until it has a token,
 // runs nothing but its own script, and talks to nobody but this Weir. What every other answer tells a browser stands here, too.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startWeir, type Weir } from '../support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
-beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
-});
-afterAll(() => weir.close());
+const weir = sharedWeir();
 
 const embed = (baseUrl = weir.baseUrl) => weir.request('GET', '/embed', { baseUrl });
 

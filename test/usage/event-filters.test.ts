@@ -3,10 +3,11 @@
 
 import { recordEvents, rejectEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let stranger: Organization;
 let one: { id: string; token: string };
@@ -20,7 +21,6 @@ const HOLDER = '0198c0de-5a1e-7000-8000-00000000000d';
 const reused = (holder: string) => `the event ${holder} holds this idempotency_key and has another payload`;
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   [admin, stranger] = [await signUp(weir), await signUp(weir)];
   [one, other] = [await admin.createMeter('SUM'), await admin.createMeter('SUM')];
   const theirMeter = (await stranger.createMeter('SUM')).id;
@@ -56,7 +56,6 @@ beforeAll(async () => {
     late: late.id,
   };
 });
-afterAll(() => weir.close());
 
 const find = async (filter: Record<string, string>): Promise<string[]> => {
   const query = new URLSearchParams(filter);

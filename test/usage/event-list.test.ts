@@ -2,8 +2,9 @@
 
 import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
 interface Listed {
   id: string;
@@ -12,14 +13,13 @@ interface Listed {
   timestamp: string;
 }
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let one: string;
 let other: string;
 const recorded: Listed[] = [];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   one = (await admin.createMeter('SUM')).id;
   other = (await admin.createMeter('SUM')).id;
@@ -60,7 +60,6 @@ beforeAll(async () => {
     batchOf(5, () => [theirs, 'rare']),
   );
 });
-afterAll(() => weir.close());
 
 /** The ids of at most so many pages, each of which is asked for with the cursor of the one before. */
 async function list(filter: Record<string, string>, limit: number, pagesMax: number): Promise<string[]> {

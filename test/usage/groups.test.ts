@@ -10,7 +10,7 @@ import { newId } from '@weir/shared/ids';
 import fc from 'fast-check';
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { aroundNothing, instant, MOMENTS, ZONES } from '../support/moments.ts';
 import { openTestDatabase } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -24,6 +24,7 @@ import {
   type Grouping,
   type ModelEvent,
 } from '../support/usage-model.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 // A failure prints the seed: write it here to see the same events and reads again.
 const seed = Date.now() | 0;
@@ -71,7 +72,7 @@ const drafts = fc.record({
   ),
 });
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let database: Database;
 let admin: Organization;
 const meterIds = new Map<AggregationType, string>();
@@ -81,14 +82,10 @@ const request = (method: string, path: string, body?: unknown): Promise<Answer> 
   weir.request(method, `/api/v1/${path}`, { session: admin.session, ...(body !== undefined && { body }) });
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   database = openTestDatabase(weir);
   admin = await signUp(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 interface Draft {
   meterId: string;

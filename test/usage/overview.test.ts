@@ -3,10 +3,11 @@
 import { newId } from '@weir/shared/ids';
 import { monthsOf } from '@weir/shared/month';
 import { recordEvents } from '@weir/db/record';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let meters: { sum: string; unique: string; quiet: string };
 let month: { start: number; before: number };
@@ -15,7 +16,6 @@ const HOUR_MS = 3_600_000;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   const zone = { session: admin.session, body: { time_zone: 'Asia/Kathmandu' } };
   await weir.request('PATCH', '/api/v1/billing/settings', zone);
@@ -34,7 +34,6 @@ beforeAll(async () => {
   await track(meters.unique, 'initech', [month.start, month.start], '1', '{"user_id":"ada"}');
   await track(meters.quiet, 'hooli', [month.before - 1], '1');
 });
-afterAll(() => weir.close());
 
 async function track(meter: string, customer: string, times: number[], quantity: string, metadata?: string) {
   await recordEvents(

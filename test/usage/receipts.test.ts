@@ -4,24 +4,23 @@
 import { ROLLUPS } from '@weir/db/rollups';
 import { rejectEvents } from '@weir/db/record';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let admin: Organization;
 let apiKey: string;
 let token: string;
 let users: { id: string; token: string };
 
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
   token = (await admin.createMeter('SUM')).token;
   users = await admin.createMeter('UNIQUE_COUNT');
   apiKey = await admin.createKey();
 });
-afterAll(() => weir.close());
 
 async function track(more: Record<string, unknown> = {}, from = weir): Promise<string> {
   const body = { meter_token: token, customer_external_id: 'acme', quantity: 1, ...more };

@@ -10,21 +10,18 @@ import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
 import { openTestDatabase } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let database: Database;
 let admin: Organization;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   database = openTestDatabase(weir);
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 beforeEach(async () => {
   admin = await signUp(weir);
 });

@@ -5,17 +5,16 @@ import { recordEvents } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import type { AggregationType } from '@weir/shared/meter';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { signUp, startWeir, type Organization } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+let weir = ownWeir({ withWorker: false });
 let admin: Organization;
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 
 interface Sent {
   customer?: string;

@@ -2,8 +2,8 @@ import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Answer, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Answer } from '../support/harness.ts';
 import { aroundNothing, instant, MOMENTS, ZONES } from '../support/moments.ts';
 import {
   dateOf,
@@ -17,6 +17,7 @@ import {
   type Grouping,
   type ModelEvent,
 } from '../support/usage-model.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
 // A failure prints the seed: write it here to see the same events and reads again.
 const seed = Date.now() | 0;
@@ -52,14 +53,13 @@ const drafts = fc.record({
   user,
 });
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let session: string;
 let customerId: string;
 const meterIds = new Map<AggregationType, string>();
 const events: ModelEvent[] = [];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   const admin = await signUp(weir);
   session = admin.session;
   for (const aggregation of AGGREGATION_TYPES) meterIds.set(aggregation, (await admin.createMeter(aggregation)).id);
@@ -67,7 +67,6 @@ beforeAll(async () => {
   customerId = customer.body.id;
   await record(admin.id);
 });
-afterAll(() => weir.close());
 
 /** Records the events as on a bad day: in any order, in batches of any size, several at a time, and some of them twice. */
 async function record(organizationId: string): Promise<void> {

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
 });
-afterAll(() => weir.close());
 
 const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
   weir.request(method, `/api/v1/${path}`, { session: admin.session, ...(body !== undefined && { body }) });

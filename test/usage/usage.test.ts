@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let admin: Organization;
 let apiKey: string;
 beforeAll(async () => {
-  weir = await startWeir();
   admin = await signUp(weir);
   apiKey = await admin.createKey();
 });
-afterAll(() => weir.close());
 
 interface Sent {
   customer?: string;

@@ -6,9 +6,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { findBarriers, openBrowser, type Browser, type Visit } from '../support/browser/browser.ts';
-import { signUp, startWeir, until, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir();
 let organization: Organization;
 let apiKey: string;
 let tokens: { id: string; token: string; featureId: string };
@@ -32,7 +33,6 @@ const APP = `<!doctype html><html lang="en"><title>App</title><body style="margi
 </script></body></html>`;
 
 beforeAll(async () => {
-  weir = await startWeir();
   organization = await signUp(weir);
   apiKey = await organization.createKey();
   tokens = await organization.createMeter('SUM', 'tokens');
@@ -54,7 +54,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   app?.close();
-  await weir.close();
 });
 
 async function track(meter_token: string, customer_external_id: string, quantity: number): Promise<void> {

@@ -3,19 +3,19 @@
 import { openDatabase } from '@weir/db/database';
 import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeCustomer, makePricedPlan } from '../support/billing-fixture.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { signUp, startWeir, until, type Answer, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = sharedWeir();
 let organization: Organization;
 let apiKey: string;
 let calls: { id: string; token: string; featureId: string };
 let seats: { id: string; token: string; featureId: string };
 
 beforeAll(async () => {
-  weir = await startWeir();
   organization = await signUp(weir);
   apiKey = await organization.createKey();
   calls = await organization.createMeter('SUM', 'calls');
@@ -26,7 +26,6 @@ beforeAll(async () => {
   await track(apiKey, seats.token, 'grace', 7);
   await weir.drained();
 });
-afterAll(() => weir.close());
 
 async function track(key: string, meter_token: string, customer_external_id: string, quantity: number): Promise<void> {
   const body = { meter_token, customer_external_id, quantity };
