@@ -7,14 +7,20 @@ import { signUp, until, type Answer, type Organization } from '../support/harnes
 import { freePort } from '../support/free-port.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
+let redis: Edge;
+let postgres: Edge;
+/** After the API that is reached through them has closed. */
+afterAll(async () => {
+  await redis.close();
+  await postgres.close();
+});
+
 const weir = ownWeir();
 let admin: Organization;
 let apiKey: string;
 let meter: { id: string; token: string; lookupKey: string };
 /** An API whose Redis and Postgres are reached through proxies. */
 let baseUrl: string;
-let redis: Edge;
-let postgres: Edge;
 
 beforeAll(async () => {
   admin = await signUp(weir);
@@ -43,10 +49,6 @@ afterEach(async () => {
     return JSON.stringify(body) === JSON.stringify(all);
   };
   await until(isWell, 'all is well again');
-});
-afterAll(async () => {
-  await redis.close();
-  await postgres.close();
 });
 
 let keys = 0;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WeirClient } from './client.ts';
 
 let server: Server;
@@ -88,7 +88,7 @@ test('what a killed process had on disk is sent by another one that runs, and ne
     await ended;
     expect(keys).toEqual([]);
     // As long as it takes until the next look.
-    while (keys.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await vi.waitUntil(() => keys.length > 0, { timeout: 20_000, interval: 20 });
     expect(await running.close()).toEqual({ isDone: true, unsent: [] });
     expect(keys).toEqual(['of the killed']);
     expect(readdirSync(folder)).toEqual([]);
