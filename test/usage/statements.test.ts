@@ -2,7 +2,8 @@
 // `npx vitest run test/usage/statements.test.ts -u` writes packages/db/statements after a change.
 
 import { openDatabase, type Database } from '@weir/db/database';
-import { readDueUsage, type DueUsageQuestion } from '@weir/db/billing/usage/due-usage';
+import type { DueUsageQuestion } from '@weir/db/billing/usage/due-question';
+import { readDueUsage } from '@weir/db/billing/usage/due-usage';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
 import { learnMetadataKeys } from '@weir/db/metadata-keys';
 import { recordEvents } from '@weir/db/record';
@@ -14,15 +15,15 @@ import { planWindow } from '@weir/shared/window';
 import { fileURLToPath } from 'node:url';
 import { format } from 'sql-formatter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signUp, startWeir, type Organization, type Weir } from '../support/harness.ts';
+import { signUp, type Organization } from '../support/harness.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let database: Database;
 const statements: string[] = [];
 
 beforeAll(async () => {
-  weir = await startWeir({ withWorker: false });
   admin = await signUp(weir);
   database = openDatabase(weir.databaseUrl, {
     connectionsMax: 1,
@@ -40,10 +41,7 @@ beforeAll(async () => {
   // What a connection sets up is none of it.
   await database.pool.query('SELECT 1');
 });
-afterAll(async () => {
-  await database.close();
-  await weir.close();
-});
+afterAll(() => database.close());
 
 /** Holds the first statement that some work sends against the one that lies in the repository. */
 async function expectStatement(name: string, work: () => Promise<unknown>): Promise<void> {
