@@ -53,7 +53,7 @@ test('a server that stands still for a while is seen in the latency of all that 
   expect(result.latencyMs.p99).toBeGreaterThan(500);
 });
 
-test('without a rate each connection has one request under way, and the end of the time is told before the result', async () => {
+test('without a rate each connection has one request under way, and the end is told before the result', async () => {
   let underWay = 0;
   let most = 0;
   const { result, kinds } = await load({ connections: 3 }, (answer) => {

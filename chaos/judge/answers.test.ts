@@ -7,7 +7,7 @@ import { queueIsDrained } from './drained-queue.ts';
 
 const event = eventOf('a');
 
-test('an answer that the request may get passes; an internal error, and a 201 for what must be refused, are found', () => {
+test('an answer that may be passes; an internal error, and a 201 for what must be refused, are found', () => {
   const fine = new MadeUpRun().accept(event, idOf(1)).exchange([event], { status: 503, body: {} });
   expect(answersAreExpected(fine.facts)).toMatchObject({ examined: 2, violations: 0 });
   const broken = new MadeUpRun().exchange([event], { status: 500, body: { code: 'internal_error', detail: 'broke' } });

@@ -45,7 +45,7 @@ describe('an accepted event', () => {
     expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(0);
   });
 
-  test('may be a duplicate of a later one that was recorded first, after Redis has lost its claims in between', () => {
+  test('may be a duplicate of a later one that was recorded first, after Redis has lost its claims', () => {
     const run = new MadeUpRun().accept(a, idOf(1)).accept(a, idOf(2)).record(a, idOf(2)).duplicate(idOf(1), idOf(2));
     expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
     run.fault({ at: 16, until: 18, losesClaims: true });

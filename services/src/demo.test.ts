@@ -96,7 +96,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('the first run makes an organization with a key, a meter of every kind and a subscription, and keeps the facts for the owner alone', async () => {
+test('the first run makes an organization with all it needs, and keeps the facts for the owner alone', async () => {
   const demo = await openDemo(file, baseUrl, silent);
   expect(demo?.meters.map((meter) => meter.aggregation_type)).toEqual(
     demoFeatures.map((feature) => feature.aggregation_type),

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('links that an install script should have made are made, relative to where they lie, and those that exist are kept', async () => {
+test('links that an install script should have made are made, relative, and those there are kept', async () => {
   await mkdir(join(folder, 'native', 'lib'), { recursive: true });
   await writeFile(join(folder, 'native', 'lib', 'libpq.so.5.18'), 'a library');
   const links = [{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }];

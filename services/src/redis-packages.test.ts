@@ -8,7 +8,7 @@ test('the major version is read from what Redis and Valkey say of themselves', (
   expect(parseVersion('error while loading shared libraries: liblzf.so.1')).toBeUndefined();
 });
 
-test('the server and the libraries it lacks are unpacked, and neither the C library nor what only an installation needs', () => {
+test('the server and the libraries it lacks are unpacked, and nothing that only an installation needs', () => {
   const simulation = [
     'Reading package lists...',
     'The following NEW packages will be installed:',

@@ -27,7 +27,7 @@ function planFor(code: string): ServerPlan {
   };
 }
 
-test('a server that ends while it starts is told with the lines it logged for people, and not with those of before', async () => {
+test('a server that ends while it starts is told with its lines for people, and none of before', async () => {
   const before = planFor(`console.log('an old line')`);
   await expect(startServer(before, () => {})).rejects.toThrow('an old line');
   const plan = planFor(`console.log('{"level":30}'); console.error('the port is taken'); process.exit(3)`);

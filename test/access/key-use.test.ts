@@ -37,7 +37,7 @@ test('a key is shown with its last four characters, and one of before without', 
   expect((await find(created.id)).last4).toBeNull();
 });
 
-test('whatever a key is used for is written down, to the minute, when the process that saw it stops at the latest', async () => {
+test('whatever a key is used for is written down, to the minute, at the latest when its process stops', async () => {
   const api = await weir.startApi();
   const [tracks, widgets, reads, unused, wrong] = [
     await create(),

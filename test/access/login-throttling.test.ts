@@ -32,7 +32,7 @@ async function failTimes(times: number, email: (n: number) => string, baseUrl?: 
   return answers.map(({ status }) => status);
 }
 
-test('after 10 failures in 15 minutes an account is closed to an address for the rest of them, for the right password too', async () => {
+test('after 10 failures in 15 minutes an account is closed to an address, for the right password too', async () => {
   const { email, password } = organization;
   expect(await failTimes(10, () => email)).toEqual(Array<number>(10).fill(401));
   const answer = await login(email, password);

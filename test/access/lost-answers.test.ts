@@ -62,7 +62,7 @@ test.each([
     },
   ],
 ])(
-  'the client for %s asks with the same key, hears that the token is not shown again, and makes another one',
+  'the client for %s asks with the same key, hears that the token is gone, and makes another',
   async (_, make) => {
     const token = await make();
     const [first, second, third, ...more] = keys;

@@ -174,7 +174,7 @@ describe('with a mail server', () => {
     expect((await reset(tokenIn(made.body.link))).status).toBe(200);
   });
 
-  test('an invitation that is sent again with its key is mailed once, and the answer says so without the link', async () => {
+  test('an invitation that is sent again with its key is mailed once, and the answer lacks the link', async () => {
     const email = `once-${userId}@example.com`;
     const invite = (key: string) =>
       weir.request('POST', '/api/v1/invitations', {

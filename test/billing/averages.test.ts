@@ -113,7 +113,7 @@ async function billByRounded(invoice: string): Promise<void> {
   );
 }
 
-test('three events of 3, 3 and 4 are priced as 10/3: in what is open, the preview, the draft and the invoice', async () => {
+test('events of 3, 3 and 4 are priced as 10/3: in what is open, the preview, the draft and the invoice', async () => {
   const { data: open } = await billing.get(`/subscriptions/${subscription}/usage`);
   const byMeter = new Map(open.map((each: { meter_id: string; amount: string }) => [each.meter_id, each]));
   expect(meters.map(({ id }) => byMeter.get(id))).toMatchObject(
@@ -138,7 +138,7 @@ test('three events of 3, 3 and 4 are priced as 10/3: in what is open, the previe
     expect(await billing.post(`/invoices/${invoice.id}/recompute`, { from })).toMatchObject({ identical: true });
 });
 
-test('what was billed by a rounded average is computed again to the last digit, and what comes late pays the difference', async () => {
+test('what was billed by a rounded average is computed again exactly, and what is late pays the difference', async () => {
   await billing.moveTo('2025-02-01T00:10:00Z', subscription);
   const [{ id: invoice }] = await billing.finalizeAll(subscription);
   await billByRounded(invoice);

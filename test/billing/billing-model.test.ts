@@ -88,7 +88,7 @@ function inOrder(lines: { charge_id: string | null; cycle: number | null }[]) {
 }
 
 test(
-  `invoices, what becomes of them and what is left of credits are those of a model, and can be computed again (seed ${SEED})`,
+  `invoices and credits are those of a model, and can be computed again (seed ${SEED})`,
   { timeout: 60_000 + SIZE * 60_000 },
   async () => {
     const random = new Random(SEED);

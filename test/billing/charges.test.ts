@@ -240,7 +240,7 @@ describe('changing a charge', () => {
   });
 });
 
-test('the charges of a period are those that were ACTIVE at an instant: from its own on, until the one of their end', async () => {
+test('the charges of a period were ACTIVE at an instant: from its own on, until the one of their end', async () => {
   const { id } = await makePricedPlan(weir, admin);
   await setBillingTime(weir.pool, '2026-03-01T00:00:00Z');
   const { body: first } = await add(fixedCharge(1), id);

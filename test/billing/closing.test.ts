@@ -73,7 +73,7 @@ async function waiting(kind: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-test('usage at each of 60 closings is the same for ever, by every aggregation, while four writers record late events', async () => {
+test('usage at each of 60 closings stays, by every aggregation, while four writers record late events', async () => {
   const organization = await signUp(weir);
   const end = Date.now() - DAY_MS;
   const dues: DueUsageQuestion[] = [];

@@ -107,7 +107,7 @@ describe('what is not recorded yet', () => {
   const askIdle = (query = '&feature=calls'): Promise<Answer> =>
     idle.request('GET', `/api/v1/entitlements?customer_external_id=acme${query}`, { apiKey: key });
 
-  test('is told by queued_since: the time of receipt of the oldest event that waits, and null once it is counted', async () => {
+  test('is told by queued_since: the receipt of the oldest event that waits, null once it is counted', async () => {
     expect((await askIdle()).body).toMatchObject({ usage: '0', queued_since: null });
     const { body: event } = await track(key, feature.token);
     const receipt = await idle.request('GET', `/api/v1/events/${event.id}`, { apiKey: key });

@@ -157,7 +157,7 @@ test('a later number is not given, and so cannot be read, before the one before 
   expect(body.data.map(({ data }: FeedAnswer) => data['n'])).toEqual(['first', 'second']);
 });
 
-test('with many transactions at once, some rolled back, numbers have no gap and a polling reader misses nothing', async () => {
+test('with many transactions at once, some rolled back, numbers have no gap and a reader misses nothing', async () => {
   const [admin, other] = [await signUp(weir), await signUp(weir)];
   const WRITERS = 12;
   const EACH = 40;

@@ -219,7 +219,7 @@ describe('a customer', () => {
     });
   });
 
-  test('may take another external_id from the end of its subscription on, before anybody wrote down that it ended', async () => {
+  test('may take another external_id from the end of its subscription on, before that is written down', async () => {
     const customer = await makeCustomer(weir, admin);
     const subscription = await subscribe((await makePricedPlan(weir, admin)).id, customer, {
       ended_at: '2100-01-01T00:00:00Z',

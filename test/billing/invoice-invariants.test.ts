@@ -217,7 +217,7 @@ async function expectAllUsageBilledOrOpen(made: Made, invoices: Invoice[], last:
 }
 
 test(
-  'totals are the sums of their lines, dues add up to one rounding, nothing is lost, and all of it can be computed again',
+  'totals sum up their lines, dues add up to one rounding, and all of it can be computed again',
   {
     timeout: 600_000,
   },

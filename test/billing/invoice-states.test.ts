@@ -119,7 +119,7 @@ describe('an invoice that is not paid', () => {
     expect(await billing.post(`/invoices/${id}/void`)).toMatchObject({ status: 'VOID' });
   });
 
-  test('gives what it took of credits back when it is voided, and what it billed does not come back by itself', async () => {
+  test('gives what it took of credits back when voided, and what it billed does not come back by itself', async () => {
     await billing.post(`/customers/${billing.ownCustomer.id}/credits`, { amount: '4', currency: 'USD' }, 201);
     await billing.use(100, '2025-01-05T00:00:00Z');
     const [invoice] = await billing.finalizeAll(billing.subscription);

@@ -254,7 +254,7 @@ describe('lists', () => {
     expectProblem(await billing.request('GET', '/invoices?status=OPENED'), 422, 'invalid_request');
   });
 
-  test('are of periods that end from one instant on and before another, which are dates in the organization’s zone', async () => {
+  test('are of periods that end within instants, which are dates in the organization’s zone', async () => {
     const [second, first] = idsOf(await billing.get(`/subscriptions/${billing.subscription}/invoices`));
     const between = async (query: string) =>
       idsOf(await billing.get(`/invoices?customer_id=${billing.ownCustomer.id}&${query}`));

@@ -128,7 +128,7 @@ test('late usage is on the earliest draft of a subscription and on no other', as
   await end();
 }, 60_000);
 
-test('late usage of ended subscriptions that comes to nothing closes nothing, however often it is looked at', async () => {
+test('late usage of ended subscriptions that comes to nothing closes nothing, however often looked at', async () => {
   await begin();
   const charge = { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '0.1' };
   const priced = await billing.plan([charge]);
@@ -177,7 +177,7 @@ test('late usage of ended subscriptions that comes to nothing closes nothing, ho
   await end();
 }, 60_000);
 
-test('late usage in any order, split over any number of invoices, adds up to one rounding of what an invoice would say that saw it all', async () => {
+test('late usage in any order, over any number of invoices, adds up to the one invoice that saw it all', async () => {
   // In which month usage is, in which it comes in, and before or after the draft of that boundary is made.
   const event = fc.record({
     month: fc.integer({ min: 0, max: 2 }),

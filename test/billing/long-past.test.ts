@@ -39,7 +39,7 @@ async function draftIds(subscription: string): Promise<string[]> {
   return (await weir.pool.query(found, [subscription])).rows.map(({ id }) => id);
 }
 
-test('a request opens the first periods of a long past and says how many are to come; the run opens the others', async () => {
+test('a request opens the first periods of a long past and says how many the run has to open', async () => {
   const charges = Array.from({ length: 12 }, (_, index) => fixed(index));
   await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
   const { id: plan } = await billing.plan(charges, { billing_interval: 'day' });

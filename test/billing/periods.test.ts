@@ -200,7 +200,7 @@ describe('at a boundary', () => {
     ]);
   });
 
-  test('a run that comes late opens what one in time would have: a price of later is not in an earlier period', async () => {
+  test('a run that comes late opens what one in time would have: no price of later in an earlier period', async () => {
     const { id, plan_id } = await subscribe({ start_date: '2024-05-01' });
     await billing.at('2024-06-10T00:00:00.000Z');
     await billing.charge(plan_id, { ...IN_ARREARS, name: 'Later' });

@@ -183,7 +183,7 @@ describe('what became of events', () => {
 describe('the command', () => {
   const run = (...args: string[]) => runReconcile(weir, '--organization', billed.tenant.id, ...args);
 
-  test('proves what is billed beside the rest, by month, computes invoices again when asked, and exits with 0', async () => {
+  test('proves what is billed, by month, computes invoices again when asked, and exits with 0', async () => {
     const { code, out } = await runReconcile(weir, '--invoices');
     expect(out).toContain(
       "Billing, by month of the events' own time: recorded = billed + late + open + unbilled\n" +

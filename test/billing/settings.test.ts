@@ -25,7 +25,7 @@ const DEFAULTS = {
   finalize: 'automatic',
 };
 
-test('a new organization bills in UTC, an hour after the boundary, due in 30 days, with numbers that begin with INV', async () => {
+test('a new organization bills in UTC, an hour after the boundary, due in 30 days, from INV on', async () => {
   expect(await read((await signUp(weir)).session)).toEqual(DEFAULTS);
 });
 

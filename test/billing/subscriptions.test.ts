@@ -95,7 +95,7 @@ describe('a subscription', () => {
     expect(made.body.current_period_start).toBe('2024-05-01T10:00:00.000001Z');
   });
 
-  test('that begins in the past has an invoice for each boundary that is past, and the charges as they are now', async () => {
+  test('that begins in the past has an invoice for each boundary that is past, by the charges of now', async () => {
     const { id, ...made } = (await subscribe({ ...(await parties()), start_date: '2024-02-29' })).body;
     expect(made).toMatchObject({ cycle: 2, current_period_start: '2024-04-29T00:00:00.000Z' });
     expect(await billing.invoices(id)).toEqual(

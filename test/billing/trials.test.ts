@@ -37,7 +37,7 @@ async function subscribe(body: object = {}, made: Made = {}) {
 const get = (id: string) => billing.get(`/subscriptions/${id}`);
 
 describe('a trial', () => {
-  test('is in force until the first instant of the date so many days later, though the clocks are set meanwhile', async () => {
+  test('is in force until the date so many days later begins, though the clocks are set meanwhile', async () => {
     const made = await subscribe({}, { zone: 'Europe/Berlin' });
     expect(made).toMatchObject({
       status: 'TRIAL',

@@ -11,7 +11,7 @@ type Same<A, B> = [A, B] extends [B, A] ? true : never;
 
 const file = (path: string): Promise<string> => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('the types of the document and of the client name each aggregation: where one differs, this does not compile', () => {
+test('the document and the client name each aggregation: where one differs, this does not compile', () => {
   // `npx vitest run openapi-types -u` writes those of the document anew.
   const document: Same<AggregationType, OfDocument> = true;
   const client: Same<AggregationType, OfClient> = true;

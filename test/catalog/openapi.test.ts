@@ -270,7 +270,7 @@ test('tracking is described by the fields of the interface document', () => {
   expect(document.paths['/api/v1/sdk/track']?.['post']?.responses).toHaveProperty('201');
 });
 
-test('how a parameter is written into an address stands beside its schema, where generated clients look for it', () => {
+test('how a parameter is written into an address stands beside its schema, as generated clients want it', () => {
   const parameters = operations.flatMap(([, { parameters: all = [] }]) => all);
   const filters = parameters.filter(({ name }) => name === 'filter');
   expect(filters.length).toBeGreaterThan(0);

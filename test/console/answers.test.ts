@@ -162,7 +162,7 @@ test('what is under way already is asked for again until it is done', async () =
   expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0]]);
 });
 
-test('an address that says what there is not leads to something: a tab, a page with the navigation, a word on the dates', async () => {
+test('an address of what there is not leads to a tab, a page with the navigation, a word on the dates', async () => {
   const selected = page.getByRole('tab', { selected: true });
   for (const [address, tab] of [
     ['/settings?tab=nothing', 'Organization'],
@@ -185,7 +185,7 @@ test('an address that says what there is not leads to something: a tab, a page w
   expect(asked.filter((url) => /2026-11-01/.test(url) && url.includes('/api/'))).toEqual([]);
 });
 
-test('the period of an invoice is of the zone of its subscription, wherever the reader is, with both days counted', async () => {
+test('the period of an invoice is of the zone of its subscription, wherever the reader is, both days in', async () => {
   await page.goto('/invoices');
   const row = page.getByRole('row', { name: /INV-\d{4}-000002/ });
   const { body } = await weir.request('GET', '/api/v1/invoices', { session: organization.session });

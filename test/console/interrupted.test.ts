@@ -138,7 +138,7 @@ test(
   180_000,
 );
 
-test('credit whose answer was lost is granted once, also after the page was loaded anew and the session has ended', async () => {
+test('credit whose answer was lost is granted once, also over a new page and a new session', async () => {
   const { call, button, dialog, field } = hands;
   const { id } = await call('POST', '/customers', { external_id: 'wayne', name: 'Wayne' });
   const grants = async () => (await call('GET', `/customers/${id}/credits`)).grants.length;

@@ -178,7 +178,7 @@ test('an event that its meter does not take is corrected, replayed and counted',
   await page.locator('pre.metadata', { hasText: '9007199254740993' }).waitFor();
 });
 
-test('a plan is priced while one sees what it costs, a customer is subscribed, and its draft has the usage of yesterday', async () => {
+test('a plan is priced in sight of its cost, a customer subscribed, its draft has the usage of yesterday', async () => {
   await go('Settings');
   await field('Hours of grace').fill('72');
   await button('Save billing settings').click();

@@ -137,7 +137,7 @@ test('so are the dialogs in which prices are written, customers subscribed and l
   expect(faults).toEqual([]);
 });
 
-test('keys that are chosen on the page of a meter group its usage, and one value can be looked at by itself', async () => {
+test('keys chosen on the page of a meter group its usage, and one value can be looked at by itself', async () => {
   const { page, faults } = visit;
   const { addresses } = organization;
   await page.goto(addresses['meter'] ?? '');

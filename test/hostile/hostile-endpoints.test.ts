@@ -88,7 +88,7 @@ const goodBodyOf = ({ name }: Operation) => JSON.stringify(goodBodies[name]?.(th
 const schemaOf = ({ body = {} }: Operation): Schema => body;
 const parametersOf = ({ parameters }: Operation, place: string) => parameters.filter((each) => each.in === place);
 
-test('every operation of the document that takes a body has a good one here, which is valid by the document', () => {
+test('every operation that takes a body has a good one here, which is valid by the document', () => {
   const operations = withBody();
   expect(Object.keys(goodBodies).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
   for (const operation of operations)

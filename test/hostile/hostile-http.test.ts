@@ -189,7 +189,7 @@ describe('what is no HTTP is answered with a problem document, and the connectio
   });
 });
 
-test('a client that sends all of a body that is too large before it reads an answer is told so, and not cut off', async () => {
+test('a client that sends all of a body that is too large is told so at its end, and not cut off', async () => {
   const body = 'x'.repeat(20_000_000);
   const socket = connectTo(weir.baseUrl);
   socket.pause();
@@ -248,7 +248,7 @@ test('a body that is longer than its length is not an event', async () => {
   expectProblem(answer, 400, answer.body.code);
 });
 
-test('of bytes that are no HTTP, right behind a good request, only the request is answered, and the connection closed', async () => {
+test('of bytes that are no HTTP behind a good request, only the request is answered, and the line closed', async () => {
   accepted = 1;
   const request = requestOf([json, lengthOf(JSON.stringify(eventOf()))]).replace('Connection: close\r\n', '');
   const answer = await talk(`${request}x`);

@@ -88,7 +88,7 @@ test('a batch for which there is no room is refused, and single events go on', a
   await expectNothingHeld();
 });
 
-test('a client that sends all of such a batch before it reads an answer is told so, and can go on over its connection', async () => {
+test('a client that sends all of such a batch is told so at its end, and can go on over its connection', async () => {
   await begun(`${head([`Content-Length: ${LARGE}`])}{`);
   const socket = connectTo(api.url);
   sockets.push(socket);

@@ -122,7 +122,7 @@ describe('while Postgres does not answer for a table', () => {
     }
   });
 
-  test('organizations that ask for more than their share hold nothing while they wait for it, and are answered in their turn', async () => {
+  test('organizations that ask for more than their share wait without a slot, and are answered in their turn', async () => {
     const api = await weir.startApi({ REQUESTS_IN_FLIGHT_MAX: '10', READS_IN_FLIGHT_PER_CALLER: '1' });
     const crowd = [noisy, await signUp(weir), await signUp(weir)];
     await lock('features');

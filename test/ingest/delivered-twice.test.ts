@@ -107,7 +107,7 @@ test('events that begin a batch anew, after another worker has taken it off, are
 });
 
 test.each(['another', 'the same'])(
-  'nor are two lives of a batch taken for one that begin with a replay of the same event, with %s correction',
+  'nor are two lives of a batch taken for one that begin with a replay, with %s correction',
   async (which) => {
     const [event, neighbour] = (await eventsOf(2)) as [StagedEvent, StagedEvent];
     const replay = (plan: string): StagedEvent => ({ ...event, metadata: `{"plan":"${plan}"}`, replayed: true });
@@ -122,7 +122,7 @@ test.each(['another', 'the same'])(
   },
 );
 
-test('events of an organization that the database does not have are kept, also those that their meter does not take', async () => {
+test('events of an organization that the database lacks are kept, also those that their meter refuses', async () => {
   const events = await eventsOf(2, (index) => ({
     organization_id: randomUUID(),
     aggregation: index === 0 ? 'UNIQUE_COUNT' : 'SUM',
@@ -157,7 +157,7 @@ test.each([0, 3])('events that join a batch right after %i of it were read are r
   await expectRollupsToEqualEvents(weir.pool);
 });
 
-test('what is taken off no longer counts for those that wait, and nothing is left of the count when nothing waits', async () => {
+test('what is taken off no longer counts for those that wait, and the count ends at nothing', async () => {
   await weir.redis.set(weir.keys.epoch, 'this epoch', 'NX');
   const epoch = (await weir.redis.get(weir.keys.epoch)) ?? '';
   const sender = { organizationId: admin.id, apiKeyId: newId(), epoch };
@@ -209,7 +209,7 @@ test('an event that is replayed twice into one batch counts by the correction th
   await expectRollupsToEqualEvents(weir.pool);
 });
 
-test('one event that came three times, recorded at the same moment: one of each, the others are its duplicates', async () => {
+test('one event recorded three times at the same moment: one of each, the others are its duplicates', async () => {
   const events = await eventsOf(600, (index) => {
     return { idempotency_key: `contended ${index % 200}`, customer_external_id: `customer ${index % 200}` };
   });
@@ -261,7 +261,7 @@ test('a batch whose job was never added, because the API died in between, is swe
   await worker.close();
 });
 
-test('nor does it wait for a machine whose clock was an hour ahead when it staged, delayed or scheduled something', async () => {
+test('nor does it wait for a machine whose clock was an hour ahead when it staged or delayed something', async () => {
   const hour = 3_600_000;
   const { prefix } = weir.keys;
   const [orphan, delayed] = [await eventsOf(2), await eventsOf(3)];

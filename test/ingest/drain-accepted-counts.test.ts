@@ -47,7 +47,7 @@ test('a count is brought to Postgres once, and Redis keeps nothing of it', async
   expect([await acceptedOf(tenant), await acceptedOf(other)]).toEqual([8, 2]);
 });
 
-test('a worker that dies before Postgres has the count, or before Redis dropped it, leaves it to the next one', async () => {
+test('a worker that dies before the count is in Postgres, or out of Redis, leaves it to the next one', async () => {
   await tenant.track(...ones(4));
   await setCountsAside(weir.queue);
   await tenant.track(...ones(1));

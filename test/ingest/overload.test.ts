@@ -79,7 +79,7 @@ describe('an event loop that is late', () => {
     }
   }
 
-  test('sheds reading and admin requests first, tracking only when it is far too late, and never the health of the process', async () => {
+  test('sheds reading and admin requests first, tracking when it is far too late, never health', async () => {
     const api = await weir.startApi({ EVENT_LOOP_DELAY_MS_MAX: '40' });
     const statuses = async () => ({
       admin: (await readFeatures(api.url)).status,
@@ -113,7 +113,7 @@ describe('an event loop that is late', () => {
 });
 
 describe('admin traffic cannot starve tracking', () => {
-  test('while every connection of those who read is taken, a key and a meter that are new can be used at once', async () => {
+  test('while every connection of readers is taken, a key and a meter that are new can be used at once', async () => {
     const api = await weir.startApi({ DATABASE_CONNECTIONS: '2', REQUESTS_IN_FLIGHT_MAX: '8' });
     const newKey = await admin.createKey();
     const newMeter = await admin.createMeter('SUM');

@@ -46,7 +46,7 @@ test.each(['api', 'worker'])('another Weir on the same prefix is refused at star
   );
 });
 
-test('when the queue is given to another database, the door shuts and the workers leave it alone, until it is given back', async () => {
+test('when another database gets the queue, the door shuts and workers leave it, until it is back', async () => {
   ours = (await weir.redis.get(weir.keys.database)) ?? '';
   expect((await tenant.track({})).map(({ status }) => status)).toEqual([201]);
   await weir.drained();
@@ -99,7 +99,7 @@ test('a queue whose Redis lost its memory is marked again', async () => {
   expect(await weir.redis.exists(weir.keys.epoch)).toBe(1);
 });
 
-test('events of an organization that the database does not have are kept, and the others of their batch are recorded', async () => {
+test('events of an organization that the database lacks are kept, and the others of their batch recorded', async () => {
   await weir.drained();
   const meter = { organization_id: randomUUID(), meter_id: randomUUID() };
   const known = { organization_id: tenant.id, meter_id: tenant.sum.id };

@@ -100,7 +100,7 @@ describe('RATE_LIMIT_EVENTS_PER_KEY', () => {
   });
 });
 
-test('RATE_LIMIT_TRACKING_PER_ADDRESS counts requests, also those with a wrong key, and nothing but tracking', async () => {
+test('RATE_LIMIT_TRACKING_PER_ADDRESS counts requests to track, also with a wrong key, and no others', async () => {
   const api = await weir.startApi({ RATE_LIMIT_TRACKING_PER_ADDRESS: '2' });
   expectProblem(await track(api.url, 'org_live_wrong'), 401, 'unauthenticated');
   const apiKey = await admin.createKey();

@@ -56,7 +56,7 @@ async function metric(name: string): Promise<number> {
   return line === undefined ? Number.NaN : Number(line.slice(name.length + 1));
 }
 
-test('a Redis that is nearly full gets no more events, so that workers still have room, and gets them again when it has', async () => {
+test('a Redis that is nearly full gets no more events, until it has room again', async () => {
   expect((await track()).status).toBe(201);
   // With this in it, what maxmemory leaves free is 10 MB, more than the events of this test take: Redis itself refuses none.
   await redis.setrange('ballast', 50_000_000, 'x');
@@ -152,7 +152,7 @@ test('claims that fill the memory are let go of, and never shut the door for lon
   expect((await weir.request('GET', `/api/v1/events/${id}`, { apiKey })).body.status).toBe('queued');
 });
 
-test('under some pressure the claims of long ago are let go of, those of a moment ago are not, and new ones live shorter', async () => {
+test('under some pressure old claims are let go of, young ones are not, and new ones live shorter', async () => {
   const old = await holdClaims(10_000, 20 * 3_600);
   const young = await holdClaims(10_000, 10);
   await redis.set('a key of somebody else', newId(0));
@@ -205,7 +205,7 @@ test('an organization that lets too much wait is refused, alone, until workers h
   await worker.close();
 });
 
-test('an event is written before its claim, so that a log that is torn between them holds no claim without its event', async () => {
+test('an event is written before its claim, so that a torn log holds no claim without its event', async () => {
   const monitor = await redis.monitor();
   const commands: string[][] = [];
   monitor.on('monitor', (_time: string, command: string[]) => commands.push(command));

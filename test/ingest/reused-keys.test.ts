@@ -44,7 +44,7 @@ async function reuse(key: string, first: object, second: object): Promise<{ hold
   return { holder, id: await send(second) };
 }
 
-test('a key that is used again for another event after its claim has ended is rejected with the reason, and counted under a key of its own', async () => {
+test('a key of another event whose claim has ended is rejected so, and counted under one of its own', async () => {
   const customer_external_id = 'reuses';
   const sent = [
     { customer_external_id, quantity: 5 },
@@ -163,7 +163,7 @@ test('of several events with one key in one batch the first holds it, and the ot
   expect(await record(events.slice(2))).toMatchObject({ duplicates: 0, reused: [{ event: other }] });
 });
 
-test('an event whose holder was taken out with its month is a duplicate: there is nothing left to compare it with', async () => {
+test('an event whose holder was taken out with its month is a duplicate: nothing is left to compare with', async () => {
   const client = await database.pool.connect();
   const month = '2027-09-15T12:00:00Z';
   await makePartitions(client, new Date(month)).finally(() => client.release());
@@ -175,7 +175,7 @@ test('an event whose holder was taken out with its month is a duplicate: there i
   expect(await record(eventsOf([{ ...key, quantity: '2' }]))).toEqual({ recorded: 0, duplicates: 1, reused: [] });
 });
 
-test('an event that is replayed with several keys is counted under the first of them, and takes none of the others', async () => {
+test('an event replayed with several keys is counted under the first, and takes none of the others', async () => {
   const other = await makeTenant(weir);
   const [sent] = await other.track({ meter_token: other.users.token });
   await weir.drained();
@@ -194,7 +194,7 @@ test('an event that is replayed with several keys is counted under the first of 
   await expectBalance(weir, database, other.id, { accepted: 1, recorded: 1, duplicate: 0, rejected: 0, queued: 0 });
 });
 
-test('one that became both at the same moment, recorded and a duplicate, counts as recorded and is listed once', async () => {
+test('one that became both at once, recorded and a duplicate, counts as recorded and is listed once', async () => {
   const other = await makeTenant(weir);
   const [sent] = await other.track({ customer_external_id: 'both' });
   await weir.drained();

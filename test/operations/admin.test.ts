@@ -53,7 +53,7 @@ test('all who can sign in are listed, and one of them is made an admin', async (
   expect(me.body.user.role).toBe('admin');
 });
 
-test('a customer of an organization is erased, and usage moved, which stands in the audit log without a name', async () => {
+test('a customer is erased, and usage moved, which stands in the audit log without a name', async () => {
   const record = { external_id: 'ada-17', name: 'Ada Lovelace' };
   await weir.request('POST', '/api/v1/customers', { session: admin.session, body: record });
   const erased = await run(['erase-customer', admin.email, 'ada-17']);

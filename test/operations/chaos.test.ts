@@ -52,7 +52,7 @@ test.concurrent('a build that writes claims before it stages events is found out
   expect(code).toBe(1);
 }, 180_000);
 
-test.concurrent('hostile clients beside the honest leave every event counted; slots that a broken build loses are found, and what another bills that reads too early what is closed', async () => {
+test.concurrent('beside hostile clients every event is counted; lost slots and a closing read too early are found', async () => {
   const options = ['--minutes', '0.15', '--seed', '43', '--rate', '200', '--hostile', '--faults', 'none'];
   const { code, out, report } = await runChaos('hostile', ...options, '--broken', 'leaking-slots', 'stale-closing');
   const violationsOf = (...names: string[]) =>

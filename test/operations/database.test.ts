@@ -55,7 +55,7 @@ test.each(ways)(
   },
 );
 
-test('an error of a connection that somebody holds between two queries is told, and does not end the process', async () => {
+test('an error of a connection held between two queries is told, and does not end the process', async () => {
   const told: Error[] = [];
   const database = openDatabase(inject('databaseUrl'), {
     connectionsMax: 2,

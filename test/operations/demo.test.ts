@@ -49,7 +49,7 @@ const invoiceOf = (quantity: string, usage: string, total: string) => ({
   ],
 });
 
-test('the printed lines send an event, count it and show it on the next invoice, on the first start and on the second', async () => {
+test('the printed lines send an event, count it and show it on an invoice, at each start', async () => {
   for (const [quantity, usage, total] of [
     ['1250', '23.75', '72.75'],
     ['2500', '42.50', '91.50'],

@@ -159,7 +159,7 @@ async function equal(organizationId: string): Promise<boolean> {
   return isEqual;
 }
 
-test('a customer is erased: nothing names it but its invoices, and all that was counted and billed is as before', async () => {
+test('a customer is erased: nothing names it but its invoices, and counts and bills are as before', async () => {
   const story = await tell();
   const { billing, customer, subscription, track, apiKey, meters } = story;
   const other = await tellElsewhere();

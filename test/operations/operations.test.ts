@@ -265,7 +265,7 @@ describe('SIGTERM', () => {
     agent.destroy();
   });
 
-  test('does not wait for a request that never arrives in full, of which nothing was begun, and ends with code 0', async () => {
+  test('does not wait for a request that never arrives in full, of which nothing began, and ends with 0', async () => {
     const apiKey = await (await signUp(weir)).createKey();
     const api = await weir.spawnApi({ DRAIN_TIMEOUT_MS: '2000' });
     const { hostname, port } = new URL(api.url);
@@ -281,7 +281,7 @@ describe('SIGTERM', () => {
     half.destroy();
   });
 
-  test('does not let a worker wait for longer than DRAIN_TIMEOUT_MS for Postgres, and its batch is recorded by the next', async () => {
+  test('does not let a worker wait longer than DRAIN_TIMEOUT_MS for Postgres; the next records its batch', async () => {
     const still = await startWeir({ withWorker: false });
     try {
       const admin = await signUp(still);

@@ -124,7 +124,7 @@ test('a month that takes longer to move than a statement may take is moved all t
   }
 }, 30_000);
 
-test('a month is made another time when somebody reads the default partition for long, and holds up nobody meanwhile', async () => {
+test('a month is made another time when the default partition is read for long, and holds up nobody', async () => {
   const reader = await pool.connect();
   await reader.query('BEGIN');
   await reader.query('SELECT count(*) FROM events_default');

@@ -37,7 +37,7 @@ describe('each connection', () => {
     }
   }
 
-  test('waits for the disk where a database was set not to, and is not weakened where it was set to wait for more', async () => {
+  test('waits for the disk where a database was set not to, and for more where it was set to that', async () => {
     for (const [value, expected] of [
       ['off', 'on'],
       ['on', 'on'],
@@ -50,7 +50,7 @@ describe('each connection', () => {
     }
   });
 
-  test('takes the NULLs in arrays for what they are, and speaks UTC, also where the address brings options of its own', async () => {
+  test('takes the NULLs in arrays for what they are, and speaks UTC, whatever options the address has', async () => {
     await set('array_nulls', 'off');
     await set('timezone', `'Asia/Tokyo'`);
     expect(await shown('array_nulls')).toEqual(['on', 'on']);

@@ -36,7 +36,7 @@ async function askAsCrowd(baseUrl: string): Promise<{ answers: Answer[]; ms: num
   return { answers, ms: performance.now() - began };
 }
 
-test('a crowd at a worker or an API whose Redis or Postgres is frozen is told so in time, and uses nothing up', async () => {
+test('a crowd at a process whose Redis or Postgres is frozen is told so in time, and uses nothing up', async () => {
   const api = await weir.startApi(env);
   const worker = await weir.startWorker(env);
   const frozen: [Edge, string, number, object][] = [
@@ -75,7 +75,7 @@ test('an API that takes no events is not ready, and says why', async () => {
   await api.close();
 });
 
-test('processes that were started before Postgres was there are ready once it is there and migrated, and not before', async () => {
+test('processes started before Postgres are ready once it is there and migrated, and not before', async () => {
   const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;
   const DATABASE_URL = withDatabase(env.DATABASE_URL, name);
   const QUEUE_PREFIX = `{weir-test-${name.slice(-12)}}`;

@@ -17,7 +17,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each([0, 1, 2])(
-  'leaves exit status %i where the health check reads it, logs it as an error unless it is 0, and stops when told',
+  'leaves exit status %i for the health check, logs it as an error unless it is 0, and stops when told',
   async (status) => {
     // In place of reconcile: says what it was asked for and exits like it.
     writeFileSync(join(folder, 'node'), `#!/bin/sh\necho "$@"\nexit ${status}\n`);

@@ -124,7 +124,7 @@ test('an answer of Postgres to a commit that is lost is looked for: nobody is to
   await proxy.close();
 });
 
-test('a password that two requests change at once is changed once, and neither hears that the old one is wrong', async () => {
+test('a password that two requests change at once is changed once, and neither hears that it was wrong', async () => {
   const member = await join(weir, admin, 'viewer');
   const body = { current_password: member.password, new_password: 'another horse battery' };
   const key = randomUUID();

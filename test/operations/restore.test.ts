@@ -76,7 +76,7 @@ const keysIn = async (pool: Pick<Weir['pool'], 'query'>): Promise<string[]> => {
 };
 const month = new Date().toISOString().slice(0, 7);
 
-test('a database that was restored elsewhere takes the queue over by a step, and clients send again what is gone', async () => {
+test('a database restored elsewhere takes the queue over by a step, and clients send again what is gone', async () => {
   await recorded(['a', 'b']);
   const restored = await copyDatabase(weir.databaseUrl);
   copies.push(restored);

@@ -273,7 +273,7 @@ describe('what is kept', () => {
     await database.close();
   });
 
-  test('of an organization that has more than its share goes oldest first, and nothing that is younger than a day', async () => {
+  test('of an organization that has more than its share goes, oldest first, and none younger than a day', async () => {
     const [greedy, other] = [await signUp(weir), await signUp(weir)];
     const database = openForMaintenance();
     await insert(greedy.id, 100, { hours: 300, bytes: 9_700 });

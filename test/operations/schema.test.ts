@@ -56,7 +56,7 @@ test('the schema that lies in the repository is what the migrations make', async
   await expect(text).toMatchFileSnapshot(fileURLToPath(new URL('../../packages/db/schema.sql', import.meta.url)));
 });
 
-test('of a table that others refer to by organization and id, no other index leads through the whole organization', async () => {
+test('of a table that others refer to by organization and id, no other index begins with the organization', async () => {
   const { rows } = await client.query(`
     SELECT DISTINCT other.indexrelid::regclass::text AS index
     FROM pg_constraint AS reference

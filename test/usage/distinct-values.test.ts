@@ -42,7 +42,7 @@ function makeEvent(meterId: string, timestamp: string, user: number): Recordable
   return { event, countsUniqueValues: true };
 }
 
-test('in whatever order and by however many workers its events are recorded, a value is there in each of its quarters', async () => {
+test('in whatever order and by however many workers, a value is there in each of its quarters', async () => {
   const meter = await admin.createMeter('UNIQUE_COUNT');
   const minutes = [40, 10, 50, 5, 20, 2, 30];
   const events = Array.from({ length: minutes.length * 40 }, (_, index) => {

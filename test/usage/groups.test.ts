@@ -116,7 +116,7 @@ function recordable({
   return { event, countsUniqueValues: isUnique };
 }
 
-test('events are kept by the keys that their meter has, whenever those are changed and however they are recorded', async () => {
+test('events are kept by the keys of their meter, whenever those change and however they are recorded', async () => {
   // Half of the meters have keys from the beginning, and others than they will have.
   for (const [index, aggregation] of AGGREGATION_TYPES.entries()) {
     const keys = index % 2 === 0 ? undefined : ['region', 'model'];
@@ -280,11 +280,11 @@ async function compare({
   });
 }
 
-test('groups, filters and the rest equal a count of the events one by one, in any window, zone and grouping', async () => {
+test('groups, filters and the rest equal a count of the events, in any window, zone and grouping', async () => {
   await fc.assert(fc.asyncProperty(reads, compare), { seed, numRuns: READS });
 }, 120_000);
 
-test('a day of more combinations than are kept stays exact in total, says what it does not tell apart, and can be made again', async () => {
+test('a day of more combinations than are kept stays exact in total, and can be made again', async () => {
   const { id } = await admin.createMeter('SUM', undefined, ['request', 'model']);
   const timestamp = '2026-10-05T10:20:00.000Z';
   const make = (request: number, day = timestamp) =>
@@ -368,7 +368,7 @@ test.each([
   expect(await compareUnit(database, unit)).toEqual([]);
 });
 
-test('while usage of before is being grouped, nothing is read by group; a worker gets it done, and what was rejected comes after', async () => {
+test('while usage is being grouped nothing is read by group; what was rejected comes after', async () => {
   const meter = await admin.createMeter('UNIQUE_COUNT');
   const at = '2026-10-05T10:20:00.000Z';
   const make = (user: string, model: string) =>

@@ -156,7 +156,7 @@ test('a receipt asks for usage.read', async () => {
 });
 
 describe('an event without user_id for a meter that counts distinct users', () => {
-  test('gets its 201, is never counted, is listed with its reason, and counts once after a replay with user_id', async () => {
+  test('gets its 201, is never counted, is listed with its reason, and counts once replayed with user_id', async () => {
     const id = await track({ meter_token: users.token, customer_external_id: 'seats', metadata: { plan: 'pro' } });
     await weir.drained();
     const reason = 'metadata.user_id is missing: a UNIQUE_COUNT meter counts its distinct values';

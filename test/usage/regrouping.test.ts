@@ -197,7 +197,7 @@ test('a change of keys that waits for its meter holds nobody off meanwhile', asy
 });
 
 test.each<AggregationType>(['SUM', 'UNIQUE_COUNT'])(
-  'events of %s count once by the keys of last, whatever was recorded between slices, and wherever those were cut off',
+  'events of %s count once by the keys of last, whatever came between slices and wherever those were cut',
   async (aggregation) => {
     const isUnique = aggregation === 'UNIQUE_COUNT';
     const { id: meterId } = await admin.createMeter(aggregation, undefined, ['region']);
@@ -250,7 +250,7 @@ async function cutOff(sliceEventsMax: number): Promise<void> {
   for (const table of tables) await weir.pool.query(`DROP TRIGGER end_connection ON ${table}`);
 }
 
-test('a day of more combinations than are kept is filled by what was there and by what is recorded meanwhile, and stays exact', async () => {
+test('a day of more combinations than are kept is filled by old and new events, and stays exact', async () => {
   const { id: meterId } = await admin.createMeter('SUM');
   const make = (from: number, count: number) =>
     Array.from({ length: count }, (_, n) =>

@@ -137,7 +137,7 @@ test('the billing period has its limits, and windows are those that are asked fo
   await visit.close();
 });
 
-test('it asks its parent for a token when it has none, before one ends, and when one has ended, without a reload', async () => {
+test('it asks its parent for a token when it has none, or before or after one ends, without a reload', async () => {
   const visit = await browser.visit();
   const [first, second, third] = [await tokenFor('ada'), await tokenFor('ada'), await tokenFor('ada')];
   const end = (token: string, interval: string) =>

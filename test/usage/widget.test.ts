@@ -353,7 +353,7 @@ describe('it ends', () => {
     await weir.request('DELETE', `/api/v1/customers/${staying}`, { session });
   });
 
-  test('when its customer gets another external_id, so that the next one with that name is not shown to the last', async () => {
+  test('when its customer gets another external_id, so that its successor is not shown to it', async () => {
     const { session } = organization;
     const create = async (external_id: string): Promise<string> =>
       (await weir.request('POST', '/api/v1/customers', { session, body: { external_id } })).body.id;

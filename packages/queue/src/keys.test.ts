@@ -8,7 +8,7 @@ test('all keys begin with the hash tag, so that Redis Cluster keeps those of one
   expect(new Set(all).size).toBe(all.length);
 });
 
-test('a claim belongs to one organization and one epoch of Redis: the same key in another one is another claim', () => {
+test('a claim belongs to one organization and one epoch of Redis: elsewhere the key is another claim', () => {
   const keys = queueKeys('{weir}');
   expect(keys.claim('e1', 'o1', 'k')).not.toBe(keys.claim('e1', 'o2', 'k'));
   expect(keys.claim('e1', 'o1', 'k')).not.toBe(keys.claim('e1', 'o1', 'K'));

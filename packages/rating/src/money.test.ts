@@ -27,7 +27,7 @@ describe('section 2: the one rounding is to the minor digits, half away from zer
     expect(round(parseExact(exact), digits)).toBe(amount);
   });
 
-  test('no amount is further than half a unit from the truth, and of two as near it is the one away from zero', () => {
+  test('no amount is further than half a unit from the truth; of two as near it is the one away from zero', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.bigInt({ min: 1n, max: 400n }), fc.integer({ min: 0, max: 4 }), (n, d, digits) => {
         const amount = round(parseExact(`${n}/${d}`), digits);

@@ -184,7 +184,7 @@ describe('section 7: daylight saving does not move a date, and one that was left
   });
 });
 
-test('a random part of a period touches the dates that one sees when one looks at the clock every half hour', () => {
+test('a random part of a period touches the dates that one sees who looks at the clock every half hour', () => {
   const HALF_HOUR = 1_800_000_000;
   const zones = fc.constantFrom(
     'UTC',

@@ -38,7 +38,7 @@ describe('section 8: amount = round(what the due comes to now) − what was bill
     expect(settle(exact, 3100n, 2)).toEqual({ exactAmount: '10', amount: -2100n, waived: null, comesTo: 1000n });
   });
 
-  test('what was never asked for does not come back: it is waived, and what comes later starts from what was billed', () => {
+  test('what was never asked for is waived and does not come back; what is late starts from what was billed', () => {
     const ten = parseExact('10');
     expect(settle(ten, 3100n, 2, 0n)).toMatchObject({ amount: 0n, waived: 2100n });
     expect(settle(ten, 3100n, 2, 500n)).toMatchObject({ amount: -500n, waived: 1600n });
@@ -84,7 +84,7 @@ const TERMS: ChargeTerms[] = [
   { ...USAGE, model: 'percentage', rate: '2.9', fixed_amount: '0.0305', included_units: null },
 ];
 
-test('invariant 8: late events in any order, split over any number of lines: the same sum as one line that saw them all', () => {
+test('invariant 8: late events in any order, over any number of lines: the sum of one line that saw all', () => {
   // Each change adds events of this many tenths, or voids them; after each group of changes a line is made.
   const changes = fc.array(fc.array(fc.integer({ min: -50, max: 200 }), { maxLength: 4 }), {
     minLength: 1,

@@ -95,7 +95,7 @@ test('as many events as fill a batch go at once, and the rest after the interval
   expect(client.queuedBytes).toBe(0);
 });
 
-test('an event that is queued gets a key and the present time, and what the caller does with it later changes nothing', async () => {
+test('an event that is queued gets a key and the present time, and is not changed by its caller later', async () => {
   makeClient();
   const { idempotency_key: _, ...keyless } = event(1);
   const before = Date.now();
@@ -308,7 +308,7 @@ test('each event may have a listener of its own', async () => {
   ]);
 });
 
-test('close sends what is left and takes nothing more; when its time is up it gives back what has no answer', async () => {
+test('close sends what is left, takes no more, and gives back what has no answer when its time is up', async () => {
   makeClient();
   await client.queue(event(1));
   await expect(client.close()).resolves.toEqual({ isDone: true, unsent: [] });

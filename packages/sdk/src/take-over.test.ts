@@ -142,7 +142,7 @@ test('a process that ended, and whose parent has not asked about it, is gone', a
   }
 });
 
-test('a process that lives keeps its folder, however long it was not touched; its number alone does not do that', async () => {
+test('a process that lives keeps its folder, however long untouched; its number alone does not do that', async () => {
   const { tail } = await ownName();
   const alive = `${process.ppid}-${startOf(process.ppid)}`;
   const [living, livingOfBefore] = [`${alive}-000000000001-${tail}`, `${alive}-000000000002`];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isLinkToken, linkOf, newLinkToken } from './link-tokens.ts';
 
-test('a token has 256 random bits, and is told from one of another kind, from a longer and from a shorter one', () => {
+test('a token has 256 random bits, and is told from another kind, a longer and a shorter one', () => {
   const token = newLinkToken('invitation');
   expect(token).toMatch(/^inv_[\w-]{43}$/);
   expect(newLinkToken('invitation')).not.toBe(token);

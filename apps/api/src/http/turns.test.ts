@@ -3,7 +3,7 @@ import { Turns } from './turns.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a slice is over after 3 milliseconds, and each turn of the event loop has one, for whoever works in it', async () => {
+test('a slice is over after 3 ms, and each turn of the event loop has one, for whoever works in it', async () => {
   let now = 0;
   const turns = new Turns(() => now);
   expect(turns.isOver()).toBe(false);

@@ -137,7 +137,7 @@ async function occupy({ ingest, flushAt }: ReturnType<typeof openIngest>) {
   return Promise.allSettled(answers);
 }
 
-test('while Redis does not answer, those who wait are refused with the first flush that fails, and were never sent', async () => {
+test('while Redis does not answer, those who wait are refused with the first flush that fails, and unsent', async () => {
   const open = openIngest();
   const occupied = occupy(open);
   const first = await open.flushAt(0);

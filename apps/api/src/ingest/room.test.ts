@@ -12,7 +12,7 @@ test('there is room until three quarters of the memory are in use, or as many ba
   expect(noRoom(0, 10, 10)).toBe('batches');
 });
 
-test('claims live as long as they may until half of the memory is in use, half as long with each percent more, and then not at all', () => {
+test('claims live in full until half of the memory is in use, half as long per percent more, then not', () => {
   const day = 86_400;
   expect([0, 0.3, 0.5].map((share) => claimSecondsAt(share, day))).toEqual([day, day, day]);
   expect([0.51, 0.52, 0.55, 0.6].map((share) => claimSecondsAt(share, day))).toEqual([43_200, 21_600, 2_700, 84]);
@@ -28,7 +28,7 @@ test('claims live as long as they may until half of the memory is in use, half a
   }
 });
 
-test('claims are let go of when that frees more than half of the time they go back to, and never while they may live in full', () => {
+test('claims are let go of when that frees more than half of the time they go back to', () => {
   expect(isTimeToLetGo(3_600, 7_201)).toBe(true);
   expect(isTimeToLetGo(3_600, 7_200)).toBe(false);
   expect(isTimeToLetGo(86_400, 86_400)).toBe(false);

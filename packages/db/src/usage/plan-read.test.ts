@@ -70,7 +70,7 @@ function lastOf(instants: Micros[], sizes: Micros[]): LastStretch | null {
   return size === undefined ? null : { from: floorTo(end, size), size };
 }
 
-test('the days, hours and cut stretches of a customer are the window, and none of their rows lies in two buckets', () => {
+test('the days, hours and cut stretches of a customer are the window, and no row lies in two buckets', () => {
   fc.assert(
     fc.property(points, (instants) => {
       const { days, hours, quarters, cut, last } = planCustomer(windowOf(instants));
@@ -126,7 +126,7 @@ test('the quarters and cut stretches of a meter are the window, and no quarter l
   );
 });
 
-test('the quarters and cut stretches of values are the window, and each stretch is all that a bucket has of a day', () => {
+test('the quarters and cut stretches of values are the window: each is all that a bucket has of a day', () => {
   fc.assert(
     fc.property(points, (instants) => {
       const { days, hours, quarters, cut, last } = planValues(windowOf(instants));
@@ -170,7 +170,7 @@ test('nothing is read more finely than it must be', () => {
 
 const none = { from: [], to: [] };
 
-test('a window over days is read by days, with hours and single events at its start, and its last day as one', () => {
+test('a window over days is read by days, with hours and events at its start, its last day as one', () => {
   expect(planCustomer(windowOf([at('01T10:20'), at('04T15:07')]))).toEqual({
     start: at('01T10:20'),
     end: at('04T15:07'),
@@ -216,7 +216,7 @@ test('days and hours of a zone that is half an hour off are whole quarters', () 
   expect(cut).toEqual(none);
 });
 
-test('a day of a zone that is not UTC is cut out of two days, and a day that buckets share is read for each of them', () => {
+test('a day of a zone other than UTC is cut out of two, and one that buckets share is read for each', () => {
   const instants = [at('01T22:30'), at('02T11:15'), at('02T22:30'), at('02T22:45'), at('03T10:07')];
   expect(planValues(windowOf(instants))).toMatchObject({
     quarters: {
