@@ -197,7 +197,7 @@ test('a change of keys that waits for its meter holds nobody off meanwhile', asy
 });
 
 test.each<AggregationType>(['SUM', 'UNIQUE_COUNT'])(
-  'events of %s count once by the keys of last, whatever came between slices and wherever those were cut',
+  'events of %s count once by the keys of last, whatever came between slices, wherever those were cut',
   async (aggregation) => {
     const isUnique = aggregation === 'UNIQUE_COUNT';
     const { id: meterId } = await admin.createMeter(aggregation, undefined, ['region']);
