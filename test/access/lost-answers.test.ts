@@ -61,14 +61,11 @@ test.each([
       return (await run('python3', ['-c', code, baseUrl, apiKey], { env })).stdout.trim();
     },
   ],
-])(
-  'the client for %s asks with the same key, hears that the token is gone, and makes another',
-  async (_, make) => {
-    const token = await make();
-    const [first, second, third, ...more] = keys;
-    expect([second, more]).toEqual([first, []]);
-    expect(third).not.toBe(first);
-    const read = await weir.request('GET', '/api/v1/widget/usage', { headers: { authorization: `Bearer ${token}` } });
-    expect(read.status).toBe(200);
-  },
-);
+])('the client for %s asks with the same key, hears that the token is gone, and makes another', async (_, make) => {
+  const token = await make();
+  const [first, second, third, ...more] = keys;
+  expect([second, more]).toEqual([first, []]);
+  expect(third).not.toBe(first);
+  const read = await weir.request('GET', '/api/v1/widget/usage', { headers: { authorization: `Bearer ${token}` } });
+  expect(read.status).toBe(200);
+});

@@ -4,6 +4,7 @@ from ._answer import BatchOutcome, Tracked
 from ._client import Client
 from ._errors import WeirError
 from ._event import Event
+from ._limits import BATCH_EVENTS_MAX
 from ._openapi import (
     Customer,
     CustomersPage,
@@ -22,6 +23,7 @@ from ._openapi import (
 from ._queue import CloseResult, QueueOptions
 
 __all__ = [
+    "BATCH_EVENTS_MAX",
     "BatchOutcome",
     "Client",
     "CloseResult",

@@ -88,7 +88,7 @@ class Client:
     def track_batch(
         self, events: Sequence[Event], *, timeout: Optional[float] = None, retries: Optional[int] = None
     ) -> List[BatchOutcome]:
-        """Sends 1 to 1000 events in one request, and returns their outcomes in the same order.
+        """Sends 1 to ``BATCH_EVENTS_MAX`` events in one request, and returns their outcomes in the same order.
 
         Events that the service cannot take now are sent again without those that are settled. Raises like ``track``, but only
         while no event has an answer of its own.

@@ -22,6 +22,7 @@ from ._answer import BatchOutcome
 from ._deliver import SendBatch, deliver, is_settled
 from ._errors import WeirError
 from ._event import Encoded, Event, decode
+from ._limits import BATCH_EVENTS_MAX
 from ._outbox import Outbox
 from ._outbox_owner import LOOK_INTERVAL
 from ._retry import OnRetry, Stopped
@@ -45,7 +46,7 @@ class QueueOptions:
     bytes_max: int = 16 * 1024 * 1024
     #: When no more can be held: ``wait`` holds the call of ``queue`` back, ``raise`` raises ``queue_full``.
     when_full: str = "wait"
-    #: Events in one request, 1 to 1000. As soon as so many wait they are sent.
+    #: Events in one request, 1 to ``BATCH_EVENTS_MAX``. As soon as so many wait they are sent.
     batch_events_max: int = 500
     #: The longest that an event waits for others.
     interval: float = 1.0
@@ -69,7 +70,7 @@ class QueueOptions:
             ("events_max", self.events_max, math.inf),
             ("bytes_max", self.bytes_max, math.inf),
             ("outbox_bytes_max", self.outbox_bytes_max, math.inf),
-            ("batch_events_max", self.batch_events_max, 1000),
+            ("batch_events_max", self.batch_events_max, BATCH_EVENTS_MAX),
             ("concurrency", self.concurrency, 1000),
         ):
             if not isinstance(value, int) or not 1 <= value <= most:

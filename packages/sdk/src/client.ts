@@ -28,6 +28,7 @@ import { Transport, type Message } from './transport.ts';
 export type { BatchOutcome, Tracked } from './answer.ts';
 export { WeirError, type FieldProblem } from './error.ts';
 export { encodeEvent, type JsonValue, type KeyedEvent, type Metadata, type UsageEvent } from './event.ts';
+export { BATCH_EVENTS_MAX } from './limits.ts';
 export type { OutboxOptions } from './outbox.ts';
 export type { CloseResult, QueueCallOptions, QueueOptions } from './queue.ts';
 export type {
@@ -122,8 +123,8 @@ export class WeirClient {
   }
 
   /**
-   * Sends 1 to 1000 events in one request, and resolves to their outcomes in the same order. Events that the service cannot
-   * take now are sent again without those that are settled. Rejects like `track`, but only while no event has an answer of
+   * Sends 1 to {@link BATCH_EVENTS_MAX} events in one request, and resolves to their outcomes in the same order. Events that the
+   * service cannot take now are sent again without those that are settled. Rejects like `track`, but only while no event has an answer of
    * its own.
    */
   async trackBatch(events: readonly UsageEvent[], options: CallOptions = {}): Promise<BatchOutcome[]> {

@@ -7,6 +7,7 @@ import { WeirError } from './error.ts';
 import { decodeEvent, type KeyedEvent } from './event.ts';
 import { callAtExit } from './exit.ts';
 import type { EventStore, HeldEvent } from './held-event.ts';
+import { BATCH_EVENTS_MAX } from './limits.ts';
 import { MemoryStore } from './memory-store.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import { Warnings } from './warnings.ts';
@@ -18,7 +19,7 @@ export interface QueueOptions {
   bytesMax?: number;
   /** When no more can be held: `wait` (default) holds the call of `queue` back, `reject` rejects it with `queue_full`. */
   whenFull?: 'wait' | 'reject';
-  /** Events in one request, 1 to 1000; default 500. As soon as so many wait they are sent. */
+  /** Events in one request, 1 to {@link BATCH_EVENTS_MAX}; default 500. As soon as so many wait they are sent. */
   batchEventsMax?: number;
   /** The longest that an event waits for others, in milliseconds; default 1000. */
   intervalMs?: number;
@@ -333,7 +334,7 @@ function closed({ key }: HeldEvent): WeirError {
 /** Throws a RangeError for a limit that makes no sense. */
 export function readLimits(options: QueueOptions) {
   return {
-    batchEventsMax: wholeNumber('batchEventsMax', options.batchEventsMax ?? 500, 1000),
+    batchEventsMax: wholeNumber('batchEventsMax', options.batchEventsMax ?? 500, BATCH_EVENTS_MAX),
     concurrency: wholeNumber('concurrency', options.concurrency ?? 2, 1000),
     eventsMax: wholeNumber('eventsMax', options.eventsMax ?? 10_000),
     bytesMax: wholeNumber('bytesMax', options.bytesMax ?? 16 * 1024 * 1024),

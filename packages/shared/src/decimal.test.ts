@@ -1,6 +1,7 @@
+import { LIMITS } from './limits.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { QUANTITY_MAX, average, parseQuantity, plainDecimal } from './decimal.ts';
+import { average, parseQuantity, plainDecimal } from './decimal.ts';
 
 describe('a JSON number becomes the same number without exponent and without needless zeros', () => {
   test.each([
@@ -92,7 +93,7 @@ describe('a quantity is the decimal that was sent', () => {
     '1e16',
     '1e400',
   ])('%s is refused: it is beyond the limit, by however little', (literal) => {
-    expect(parseQuantity(literal, Number(literal))).toEqual({ problem: `must be at most ${QUANTITY_MAX}` });
+    expect(parseQuantity(literal, Number(literal))).toEqual({ problem: `must be at most ${LIMITS.quantity}` });
   });
 
   test('a number of more than 400 characters is refused', () => {
@@ -107,7 +108,7 @@ describe('a quantity is the decimal that was sent', () => {
 
   test('every number that a JavaScript client can send is taken, and reads back as the same number', () => {
     fc.assert(
-      fc.property(fc.double({ min: Number.MIN_VALUE, max: QUANTITY_MAX, noNaN: true }), (value) => {
+      fc.property(fc.double({ min: Number.MIN_VALUE, max: LIMITS.quantity, noNaN: true }), (value) => {
         const result = parseQuantity(JSON.stringify(value), value);
         expect('decimal' in result && Number(result.decimal)).toBe(value);
       }),

@@ -1,12 +1,11 @@
+import { LIMITS } from './limits.ts';
+
 /**
  * Exact decimals, as text. Usage never passes through a float: a quantity goes from the digits that were sent to
  * Postgres `numeric` and comes back as digits.
  */
 
 const LITERAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-
-/** The largest quantity of one event, 2^53 - 1: what every JSON client can still send exactly. */
-export const QUANTITY_MAX = 9007199254740991;
 
 /** Digits after the point that a quantity may have: enough for the smallest double, 4.94e-324. */
 const FRACTION_DIGITS_MAX = 400;
@@ -37,12 +36,12 @@ export function parseQuantity(literal: string, value: number): { decimal: string
   // Almost every quantity is a short whole number, and its literal is already the decimal.
   if (literal.length <= 15 && /^[1-9]\d*$/.test(literal)) return { decimal: literal };
   if (!(value > 0)) return { problem: 'must be greater than 0' };
-  const tooLarge = { problem: `must be at most ${QUANTITY_MAX}` };
-  if (value > QUANTITY_MAX) return tooLarge;
+  const tooLarge = { problem: `must be at most ${LIMITS.quantity}` };
+  if (value > LIMITS.quantity) return tooLarge;
   if (literal.length > FRACTION_DIGITS_MAX) return { problem: `must have at most ${FRACTION_DIGITS_MAX} characters` };
   const decimal = plainDecimal(literal);
   // The nearest double of 9007199254740991.4 is the limit itself, so the comparison above does not see it.
-  if (value === QUANTITY_MAX && decimal !== String(QUANTITY_MAX) && decimal.startsWith(`${QUANTITY_MAX}.`))
+  if (value === LIMITS.quantity && decimal !== String(LIMITS.quantity) && decimal.startsWith(`${LIMITS.quantity}.`))
     return tooLarge;
   return { decimal };
 }

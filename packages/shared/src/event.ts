@@ -1,20 +1,11 @@
 import { z } from 'zod';
-import { QUANTITY_MAX } from './decimal.ts';
 import { epochMsOfId } from './ids.ts';
+import { LIMITS } from './limits.ts';
 import type { AggregationType } from './meter.ts';
 import { text } from './text.ts';
 
-/** Keys of `metadata` itself; what lies within may have as many as its bytes allow. */
-export const METADATA_KEYS_MAX = 50;
-
-/** Levels of `metadata`, of which it is the first. */
-export const METADATA_LEVELS_MAX = 5;
-
-/** Bytes of UTF-8 that `metadata` may take in the request. */
-export const METADATA_BYTES_MAX = 8 * 1024;
-
-/** Events in one request to the batch endpoint. */
-export const BATCH_ITEMS_MAX = 1000;
+/** What metadata may hold, as one says it. */
+export const METADATA_LIMITS = `${LIMITS.metadataKeys} keys, ${LIMITS.metadataBytes / 1024} KiB and ${LIMITS.metadataLevels} levels`;
 
 /**
  * Free key/value data. Only that it is an object is checked here: its limits are checked on its text, before anything walks what
@@ -28,7 +19,7 @@ export const metadata = z
   .meta({
     type: 'object',
     additionalProperties: {},
-    description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id.',
+    description: `Free key/value data: at most ${METADATA_LIMITS}. A UNIQUE_COUNT meter counts user_id.`,
   });
 
 /** Runs a rule for the whole event beside those for its fields, so that all that is wrong is told at once. */
@@ -37,25 +28,25 @@ const when = ({ value }: { value: unknown }) => typeof value === 'object' && val
 /** The body of `POST /sdk/track`, and one item of a batch. Its meter is named by its token or by its feature, and not by both. */
 export const trackBody = z
   .strictObject({
-    meter_token: text(1, 255).optional().meta({
+    meter_token: text(1, LIMITS.key).optional().meta({
       description: 'The unique token of the meter. An event needs either this or lookup_key.',
     }),
-    lookup_key: text(1, 255).optional().meta({
+    lookup_key: text(1, LIMITS.key).optional().meta({
       description: 'The lookup_key of the feature behind which the meter stands, in place of meter_token.',
     }),
-    customer_external_id: text(1, 255).meta({
+    customer_external_id: text(1, LIMITS.key).meta({
       description: 'Your own identifier of the customer. No customer record is needed.',
     }),
     quantity: z
       .number()
       .positive('must be greater than 0')
-      .max(QUANTITY_MAX, `must be at most ${QUANTITY_MAX}`)
+      .max(LIMITS.quantity, `must be at most ${LIMITS.quantity}`)
       .meta({ description: 'A JSON number greater than 0. It is stored as the decimal that was sent.' }),
     timestamp: z
       .string()
       .meta({ description: 'ISO 8601 with an offset. When it is missing, the time of receipt.', format: 'date-time' })
       .optional(),
-    idempotency_key: text(1, 255)
+    idempotency_key: text(1, LIMITS.key)
       .meta({ description: 'Send a request again with the same key and it is counted once.' })
       .optional(),
     metadata: metadata.optional(),

@@ -1,3 +1,4 @@
+import { LIMITS } from './limits.ts';
 import { z } from 'zod';
 
 /** Whether Postgres can hold a text: no NUL, and no half of a surrogate pair. */
@@ -24,7 +25,10 @@ export function text(min: number, max: number) {
     .meta({ minLength: min, maxLength: max });
 }
 
-/** A slug: starts with a lower-case letter or digit, then those, `_` and `-`; at most 64 characters. */
+/** A slug: starts with a lower-case letter or digit, then those, `_` and `-`; at most {@link LIMITS.slug} characters. */
 export const slug = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be a slug: a-z and 0-9, then also _ and -, at most 64 characters');
+  .regex(
+    new RegExp(`^[a-z0-9][a-z0-9_-]{0,${LIMITS.slug - 1}}$`),
+    `must be a slug: a-z and 0-9, then also _ and -, at most ${LIMITS.slug} characters`,
+  );

@@ -1,6 +1,7 @@
+import { LIMITS } from './limits.ts';
 import { expect, test } from 'vitest';
 import { isoOf } from './instant.ts';
-import { BUCKETS_MAX, nameOf, planningWindow, planWindow, type Window, type WindowQuery } from './window.ts';
+import { nameOf, planningWindow, planWindow, type Window, type WindowQuery } from './window.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 16, 30, 12, 345);
 
@@ -181,11 +182,11 @@ test('months have their own lengths', () => {
   ]);
 });
 
-test(`a window has at most ${BUCKETS_MAX} buckets`, () => {
+test(`a window has at most ${LIMITS.buckets} buckets`, () => {
   const start_date = '2025-01-01T00:00Z';
-  const end = Date.parse(start_date) + BUCKETS_MAX * 3_600_000;
+  const end = Date.parse(start_date) + LIMITS.buckets * 3_600_000;
   const hours = (ms: number) => ({ start_date, end_date: new Date(ms).toISOString(), group_by: 'hour' }) as const;
-  expect(plan(hours(end)).periods).toHaveLength(BUCKETS_MAX);
+  expect(plan(hours(end)).periods).toHaveLength(LIMITS.buckets);
   const tooMany = 'group_by would make more than 10000 buckets: ask for a shorter window or longer periods';
   expect(problemOf(hours(end + 1))).toBe(tooMany);
   expect(problemOf({ start_date: '1970-01-01', end_date: '2199-12-31', group_by: 'day' })).toBe(tooMany);

@@ -1,6 +1,7 @@
 // Which stretch of time a query means, and the calendar periods in it. Nothing but a calendar: what is read of that time is
 // planned in packages/db.
 
+import { LIMITS } from './limits.ts';
 import type { FieldError } from './errors.ts';
 import { isoOf, microsOf, type Micros, parseInstant } from './instant.ts';
 import {
@@ -18,9 +19,6 @@ import {
 /** The calendar periods by which usage can be read. A week is ISO's: it starts on Monday. */
 export const GROUPINGS = ['hour', 'day', 'week', 'month'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
-
-/** Buckets that one answer may have: by the hour, more than a year. */
-export const BUCKETS_MAX = 10_000;
 
 // Where instants are still safe integers, and all calendars agree on what a year is.
 const YEAR_MIN = 1970;
@@ -95,10 +93,10 @@ export function* planningWindow(query: WindowQuery, now: number): Generator<unde
     // Gone are those that end before the window begins, and the days that a zone left out (30 December 2011 in Samoa).
     if (before !== undefined && period.at <= Math.max(before.at, start)) periods.pop();
     periods.push(period);
-    if (periods.length > BUCKETS_MAX) {
+    if (periods.length > LIMITS.buckets) {
       return refuse(
         'group_by',
-        `would make more than ${BUCKETS_MAX} buckets: ask for a shorter window or longer periods`,
+        `would make more than ${LIMITS.buckets} buckets: ask for a shorter window or longer periods`,
       );
     }
     if (periods.length % STEP === 0) yield;

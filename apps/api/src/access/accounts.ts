@@ -1,13 +1,14 @@
 // What requests and answers about accounts have in common.
 
 import type { Account } from '@weir/db/users';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { oneOf } from '../http/fields.ts';
 
 /** The address of an account, which is one in whatever case it is written. */
 export const email = z
   .email({ error: ({ code }) => (code === 'invalid_type' ? undefined : 'must be an email address') })
-  .max(254, 'must have at most 254 characters')
+  .max(LIMITS.email, `must have at most ${LIMITS.email} characters`)
   .toLowerCase();
 
 export const role = oneOf(['admin', 'viewer']).meta({

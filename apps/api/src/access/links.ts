@@ -3,11 +3,12 @@
 import { Refusal } from '@weir/shared/errors';
 import { hashLinkToken, isLinkToken, linkOf, newLinkToken, type LinkKind } from '@weir/shared/link-tokens';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import type { Throttle } from './throttle.ts';
 
 /** A token as somebody sends it. What cannot be one is answered as one that opens nothing. */
-export const linkToken = text(1, 255).meta({ description: 'What stands behind # in the link.' });
+export const linkToken = text(1, LIMITS.key).meta({ description: 'What stands behind # in the link.' });
 
 /** A new link, and what is kept of its token. */
 export function newLink(

@@ -10,6 +10,7 @@ import { deleteSessionsOf } from '@weir/db/sessions';
 import { findAccount, findAccountByEmail, findUser, lockUser, updatePassword, type Account } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { z } from 'zod';
@@ -53,7 +54,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
         description: 'All other sessions of the account end, and links for a new password too.',
         security: [{ session: [] }],
         body: z.strictObject({
-          current_password: text(1, 256).meta({ format: 'password' }),
+          current_password: text(1, LIMITS.password).meta({ format: 'password' }),
           new_password: newPassword,
         }),
         response: { 204: nothing, ...problemResponses(...sessionCodes, ...bodyCodes) },
@@ -174,7 +175,7 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
           'The answer is the same whether there is such an account or not. Open only where mail is set up; else ask an admin of ' +
           'your organization for a link.',
         security: [],
-        body: z.strictObject({ email: text(1, 254) }),
+        body: z.strictObject({ email: text(1, LIMITS.email) }),
         response: {
           202: z.object({ status: z.literal('accepted') }),
           ...problemResponses(...strangerCodes, 'mail_not_set_up'),

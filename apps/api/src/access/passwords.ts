@@ -1,6 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { Refusal } from '@weir/shared/errors';
 import { charactersOf, text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
@@ -13,9 +14,9 @@ const HASH_OF_NOTHING = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.
 const CHARACTERS_MIN = 12;
 
 /** A new password. The upper bound is there so that nobody sends a megabyte to be hashed. */
-export const newPassword = text(CHARACTERS_MIN, 256)
+export const newPassword = text(CHARACTERS_MIN, LIMITS.password)
   .refine((password) => charactersOf(prepared(password)) >= CHARACTERS_MIN, {
-    error: `must have ${CHARACTERS_MIN} to 256 characters`,
+    error: `must have ${CHARACTERS_MIN} to ${LIMITS.password} characters`,
     when: ({ issues }) => issues.length === 0,
   })
   .meta({ format: 'password' });

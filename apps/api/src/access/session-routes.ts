@@ -8,6 +8,7 @@ import { findAccount, findAccountByEmail, insertUser } from '@weir/db/users';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
@@ -34,7 +35,10 @@ export interface SessionDeps extends RouteDeps {
 const signupBody = z.strictObject({ email, password: newPassword, organization_name: displayName });
 
 // An address or password that no account can have is told as a wrong one, and not what a valid one looks like.
-const loginBody = z.strictObject({ email: text(1, 254), password: text(1, 256).meta({ format: 'password' }) });
+const loginBody = z.strictObject({
+  email: text(1, LIMITS.email),
+  password: text(1, LIMITS.password).meta({ format: 'password' }),
+});
 
 // Whoever is not signed in is signed out already.
 const signOutCodes = sessionCodes.filter((code) => code !== 'unauthenticated');

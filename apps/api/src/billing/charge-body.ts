@@ -3,14 +3,10 @@
 
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { compare, parseExact } from '@weir/rating/exact';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { displayName, idOf, oneOf } from '../http/fields.ts';
 import { decimal, price, type DecimalLimits } from '../http/decimals.ts';
-
-const TIERS_MAX = 100;
-
-/** What a plan holds at most of charges that have no end, so that its answer, its invoices and a period are small. */
-export const PLAN_LIMITS = { charges: 100, tiers: 2_000 } as const;
 
 const MODELS = ['per_unit', 'graduated', 'volume', 'package', 'percentage'] as const;
 
@@ -27,7 +23,8 @@ export const CHARGE_DECIMALS = [
   'maximum_amount',
 ] as const;
 
-const units = (limits: Partial<DecimalLimits> = {}) => decimal({ whole: 32, fraction: 18, ...limits });
+const units = (limits: Partial<DecimalLimits> = {}) =>
+  decimal({ whole: LIMITS.unitDigits, fraction: LIMITS.fraction, ...limits });
 
 const unitPrice = price('The price of a period, of a unit or of a package.');
 const includedUnits = units({ description: 'Taken off the quantity before it is priced.' }).nullable().default(null);
@@ -49,7 +46,7 @@ const tiers = z
     }),
   )
   .min(1, 'must hold at least one tier')
-  .max(TIERS_MAX, `must hold at most ${TIERS_MAX} tiers`)
+  .max(LIMITS.tiers, `must hold at most ${LIMITS.tiers} tiers`)
   .superRefine((given, context) => {
     for (const [index, { up_to }] of given.entries()) {
       const message = problemOfEnd(up_to, given[index - 1]?.up_to, index === given.length - 1);

@@ -15,6 +15,7 @@ import { findPlan, lockPlanAlone, type Plan } from '@weir/db/plans';
 import type { ChargeType } from '@weir/db/billing/tables';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import {
   adminCodes,
@@ -32,7 +33,7 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
-import { CHARGE_DECIMALS, chargeBody, PLAN_LIMITS, termsOf } from './charge-body.ts';
+import { CHARGE_DECIMALS, chargeBody, termsOf } from './charge-body.ts';
 import { mayEndNow, takePlace } from './replace-charge.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -62,7 +63,7 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         description:
           'Each subscription of the plan is billed by it from its next period on. With replaces it takes the place of another ' +
           'charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most ' +
-          `${PLAN_LIMITS.charges} charges without an end, and ${PLAN_LIMITS.tiers} tiers in all of them; beside them as many that ` +
+          `${LIMITS.planCharges} charges without an end, and ${LIMITS.planTiers} tiers in all of them; beside them as many that ` +
           'are to end when others take their place.',
         security,
         params: idInPath,
@@ -188,18 +189,18 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
 
 /** Of a plan as it would be. Throws a Refusal where that is too much. */
 function checkSize({ charges, tiers, ending, endingTiers }: PlanSize): void {
-  if (charges > PLAN_LIMITS.charges) {
-    const message = `would give the plan ${charges} charges, and it takes ${PLAN_LIMITS.charges}: end one, replace one, or use another plan`;
+  if (charges > LIMITS.planCharges) {
+    const message = `would give the plan ${charges} charges, and it takes ${LIMITS.planCharges}: end one, replace one, or use another plan`;
     throw invalidFields([{ path: '', message }]);
   }
-  if (tiers > PLAN_LIMITS.tiers) {
-    const message = `would give the plan ${tiers} tiers in all of its charges, and it takes ${PLAN_LIMITS.tiers}`;
+  if (tiers > LIMITS.planTiers) {
+    const message = `would give the plan ${tiers} tiers in all of its charges, and it takes ${LIMITS.planTiers}`;
     throw invalidFields([{ path: 'tiers', message }]);
   }
-  if (ending > PLAN_LIMITS.charges || endingTiers > PLAN_LIMITS.tiers) {
+  if (ending > LIMITS.planCharges || endingTiers > LIMITS.planTiers) {
     const message =
       `would give the plan ${ending} charges that are still to end, with ${endingTiers} tiers, and it takes ` +
-      `${PLAN_LIMITS.charges} with ${PLAN_LIMITS.tiers}: wait until some have ended`;
+      `${LIMITS.planCharges} with ${LIMITS.planTiers}: wait until some have ended`;
     throw invalidFields([{ path: 'replaces', message }]);
   }
 }

@@ -14,6 +14,7 @@ import { findTimeZone } from '@weir/db/organizations';
 import { isCurrency } from '@weir/rating/currencies';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { Refusal } from '@weir/shared/errors';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import { answerPage, idInPath, idOf, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
@@ -21,9 +22,6 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 import type { App } from '../http/typed-app.ts';
 import { balance, CREDIT_STATUSES, creditAnswer, creditEntry, listedCredit } from './credit-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
-
-/** So many grants stand beside the balance of a customer. */
-const GRANTS_MAX = 500;
 
 const asOf = dateOrInstant.optional().meta({
   description:
@@ -51,7 +49,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         operationId: 'listCustomerCredits',
         tags: ['Billing'],
         summary: 'What a customer has in advance, and the grants that it comes from, newest first',
-        description: `Of grants the newest ${GRANTS_MAX}: all of them are in GET /credits with customer_id.`,
+        description: `Of grants the newest ${LIMITS.grantsBesideBalance}: all of them are in GET /credits with customer_id.`,
         security,
         params: idInPath,
         querystring: z.strictObject({ as_of: asOf }),
@@ -70,7 +68,10 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
       const customer = await findCustomer(db, organizationId, request.params.id);
       if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
       const filter = { customerId: customer.id, asOf: await readAsOf(organizationId, request.query.as_of) };
-      const { rows, total } = await listGrants(db, organizationId, filter, { page: 1, page_size: GRANTS_MAX });
+      const { rows, total } = await listGrants(db, organizationId, filter, {
+        page: 1,
+        page_size: LIMITS.grantsBesideBalance,
+      });
       return {
         balance: await readBalance(db, organizationId, filter),
         grants: rows.map((row) => {

@@ -14,6 +14,7 @@ import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { parseInstant } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { decimal } from '../http/decimals.ts';
@@ -26,7 +27,7 @@ import { creditAnswer } from './credit-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 /** No currency has more digits after the point than 4. */
-const AMOUNT_DIGITS = { whole: 15, fraction: 4 };
+const AMOUNT_DIGITS = { whole: LIMITS.priceDigits, fraction: LIMITS.amountFraction };
 
 /** As late as any window of usage may end; what is later is a mistake, and Postgres may not hold it. */
 const EXPIRES_BEFORE = '2200';
@@ -50,11 +51,11 @@ const creditBody = z
     priority: z
       .int('must be a whole number')
       .min(0, 'must be 0 or more')
-      .max(100, 'must be at most 100')
+      .max(LIMITS.priority, `must be at most ${LIMITS.priority}`)
       .default(0)
       .meta({ description: 'The smaller one is drawn first; of two equal ones that which expires earlier.' }),
-    note: text(1, 2000).nullable().default(null),
-    external_id: text(1, 255).nullable().default(null).meta({
+    note: text(1, LIMITS.note).nullable().default(null),
+    external_id: text(1, LIMITS.key).nullable().default(null).meta({
       description: 'Your own id of it. A request that is sent again gets 409, with the id of the first one.',
     }),
   })

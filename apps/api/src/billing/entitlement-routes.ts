@@ -5,6 +5,7 @@ import type { Entitled } from '@weir/db/billing/plans/entitlements';
 import { findCustomer } from '@weir/db/customers';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
 import { idInPath, readCodes } from '../http/fields.ts';
@@ -13,14 +14,14 @@ import type { App } from '../http/typed-app.ts';
 import { entitlementAnswer, readEntitlements, type Entitlement, type EntitlementDeps } from './entitlement-answer.ts';
 
 const featureQuery = {
-  feature: text(1, 255)
+  feature: text(1, LIMITS.key)
     .optional()
     .meta({ description: 'The lookup_key of one feature. Without it, all that the subscriptions give.' }),
   quantity: z
     .string()
     .regex(
-      /^(?!0+(?:\.0+)?$)\d{1,32}(?:\.\d{1,18})?$/,
-      'must be a decimal greater than 0, with at most 32 digits before the point and 18 after it',
+      new RegExp(`^(?!0+(?:\\.0+)?$)\\d{1,${LIMITS.unitDigits}}(?:\\.\\d{1,${LIMITS.fraction}})?$`),
+      `must be a decimal greater than 0, with at most ${LIMITS.unitDigits} digits before the point and ${LIMITS.fraction} after it`,
     )
     .optional()
     .meta({ description: 'How much is about to be used: whether all of it fits below the limit.' }),
@@ -48,7 +49,7 @@ export function entitlementRoutes(app: App, deps: EntitlementDeps & { guards: Gu
         description: `A customer without a record has no subscription. ${FRESH}`,
         security,
         querystring: z.strictObject({
-          customer_external_id: text(1, 255).meta({ description: 'Your own identifier; no record is needed.' }),
+          customer_external_id: text(1, LIMITS.key).meta({ description: 'Your own identifier; no record is needed.' }),
           ...featureQuery,
         }),
         response,

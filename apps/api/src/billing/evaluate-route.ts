@@ -6,6 +6,7 @@ import { formatAmount } from '@weir/rating/money';
 import { rate } from '@weir/rating/rate';
 import { settle } from '@weir/rating/settle';
 import { Refusal } from '@weir/shared/errors';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { currency } from '../catalog/plan-routes.ts';
 import { decimal } from '../http/decimals.ts';
@@ -17,16 +18,11 @@ import { CHARGE_DECIMALS, termsOf, triedCharge } from './charge-body.ts';
 import { NO_SUCH_METER } from './charge-routes.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const QUANTITY_DIGITS_MAX = 64;
-
-/** Of a leap year. */
-const DAYS_MAX = 366;
-
 const days = (min: number) =>
   z
     .int('must be a whole number')
     .min(min, `must be ${min} or more`)
-    .max(DAYS_MAX, `must be at most ${DAYS_MAX}`)
+    .max(LIMITS.daysOfPeriod, `must be at most ${LIMITS.daysOfPeriod}`)
     .optional();
 
 const evaluateBody = z
@@ -34,9 +30,9 @@ const evaluateBody = z
     currency,
     charge: triedCharge,
     quantity: decimal({
-      whole: QUANTITY_DIGITS_MAX,
-      fraction: QUANTITY_DIGITS_MAX,
-      digits: QUANTITY_DIGITS_MAX,
+      whole: LIMITS.triedDigits,
+      fraction: LIMITS.triedDigits,
+      digits: LIMITS.triedDigits,
       description: 'What the meter reads. Default: 0.',
     }).default('0'),
     event_count: z

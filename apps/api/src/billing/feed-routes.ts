@@ -2,6 +2,7 @@
 // later with a number that was read past (@weir/db/billing/feed).
 
 import { listFeed } from '@weir/db/billing/feed';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { countOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
@@ -9,8 +10,6 @@ import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const LIMIT_DEFAULT = 100;
-const LIMIT_MAX = 1_000;
-
 /** No organization comes to so many, and every number up to it is exact in JSON. */
 const SEQUENCE_MAX = Number.MAX_SAFE_INTEGER;
 
@@ -48,7 +47,7 @@ export function feedRoutes(app: App, { database, guards }: RouteDeps): void {
         security: [{ session: [] }],
         querystring: z.strictObject({
           after: sequence.default(0).meta({ description: 'Only events with a higher sequence.' }),
-          limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
+          limit: countOf(LIMITS.longPageSize).default(LIMIT_DEFAULT),
         }),
         response: {
           200: z.object({ data: z.array(feedEvent), meta: z.object({ next_after: z.int() }) }),

@@ -4,15 +4,13 @@ import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
 import { findInvoicesToFinalize } from '@weir/db/billing/invoices/invoices';
 import { Refusal } from '@weir/shared/errors';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, idOf } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
-
-/** As many as a page of a list has. */
-const IDS_MAX = 100;
 
 const UNKNOWN =
   'Your organization does not have all of these invoices, and nothing was done: read the list of drafts again.';
@@ -24,7 +22,7 @@ const finalizeBody = z.strictObject({
   ids: z
     .array(idOf('must be the id of an invoice'))
     .min(1, 'must hold at least one id')
-    .max(IDS_MAX, `must hold at most ${IDS_MAX} ids`)
+    .max(LIMITS.finalizedAtOnce, `must hold at most ${LIMITS.finalizedAtOnce} ids`)
     .meta({ description: 'Of drafts. The order does not matter.' }),
 });
 

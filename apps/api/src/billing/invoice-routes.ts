@@ -2,13 +2,13 @@
 
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import type { Drive } from '@weir/db/billing/drive';
-import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/invoices/line-pages';
 import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
 import { recomputeInvoice } from '@weir/db/billing/invoices/recompute';
 import { findMoveOfInvoice } from '@weir/db/moves/usage-moves';
 import { findSubscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import {
   answerPage,
@@ -66,7 +66,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         querystring: z.strictObject({
           customer_id: idOf('must be the id of a customer record').optional(),
           subscription_id: idOf('must be the id of a subscription').optional(),
-          invoice_number: text(1, 255).optional().meta({ description: 'The whole number, in whatever case.' }),
+          invoice_number: text(1, LIMITS.key).optional().meta({ description: 'The whole number, in whatever case.' }),
           search: searchOf('How the invoice_number begins.'),
           ...listFields,
         }),
@@ -155,7 +155,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         summary: 'The lines of an invoice, page by page',
         description:
           'Follow meta.next_cursor until it is null. A page ends early with the line at which its charges and details come to ' +
-          `${LINE_TIERS_MAX} tiers. The lines of a draft are computed for each page, and may change between two.`,
+          `${LIMITS.invoiceLineTiers} tiers. The lines of a draft are computed for each page, and may change between two.`,
         security,
         params: idInPath,
         querystring: z.strictObject({
@@ -163,7 +163,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
             .string()
             .regex(/^\d{1,9}$/, 'must be the next_cursor of the page before')
             .optional(),
-          limit: countOf(LINES_MAX).default(LIMIT_DEFAULT),
+          limit: countOf(LIMITS.invoiceLines).default(LIMIT_DEFAULT),
         }),
         response: {
           200: z.object({ data: z.array(invoiceLine), meta: z.object({ next_cursor: z.string().nullable() }) }),

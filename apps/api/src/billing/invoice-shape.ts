@@ -1,8 +1,8 @@
 // How invoices and their lines look in an answer.
 
-import { LINE_TIERS_MAX, LINES_MAX } from '@weir/db/billing/invoices/line-pages';
 import type { Invoice } from '@weir/db/billing/invoices/invoices';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { answerOf, time } from '../http/fields.ts';
 import { party } from './party.ts';
@@ -114,7 +114,7 @@ const lineFields = z.object({
 export const invoiceAnswer = invoiceFields.meta({ id: 'Invoice' });
 export const invoiceLine = lineFields.meta({ id: 'InvoiceLine' });
 
-const SOME = `At most ${LINES_MAX}, and those that hold ${LINE_TIERS_MAX} tiers in all: of what is more, the first ones.`;
+const SOME = `At most ${LIMITS.invoiceLines}, and those that hold ${LIMITS.invoiceLineTiers} tiers in all: of what is more, the first ones.`;
 const linesTotal = z.int().optional().meta({ description: 'How many lines there are, where these are not all.' });
 
 export const invoiceWithLines = invoiceFields

@@ -14,6 +14,7 @@ import type { InvoiceStatus } from '@weir/db/billing/tables';
 import type { Database, Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
@@ -26,7 +27,7 @@ import type { RouteDeps } from '../route-deps.ts';
 
 const security = [{ session: [] }];
 
-const note = text(1, 2000).nullable().default(null);
+const note = text(1, LIMITS.note).nullable().default(null);
 const noteBody = z.strictObject({ note }).nullish();
 
 const voidBody = z
@@ -44,7 +45,7 @@ const payBody = z
     paid_at: dateOrInstant.nullable().default(null).meta({
       description: 'An instant, or a date in the time zone of the subscription. Not in the future. Default: now.',
     }),
-    reference: text(1, 255)
+    reference: text(1, LIMITS.key)
       .nullable()
       .default(null)
       .meta({ description: 'What paid it, such as the id of a processor: whoever pays it again is told.' }),

@@ -12,6 +12,7 @@ import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { GROUPINGS, planningWindow, type Grouping } from '@weir/shared/window';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, countOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
@@ -28,8 +29,6 @@ import { amountOfText, signedAmount } from './signed-amount.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 const LIMIT_DEFAULT = 20;
-const LIMIT_MAX = 100;
-
 const security = [{ session: [] }];
 const lineInPath = z.strictObject({ id: idOf(), line_id: idOf() });
 const readProblems = [
@@ -42,7 +41,7 @@ const readProblems = [
 ] as const;
 
 const adjustment = z.strictObject({
-  description: text(1, 255),
+  description: text(1, LIMITS.name),
   amount: signedAmount,
 });
 
@@ -162,7 +161,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         params: lineInPath,
         querystring: z.strictObject({
           cursor: idOf('must be the next_cursor of the page before').optional(),
-          limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
+          limit: countOf(LIMITS.pageSize).default(LIMIT_DEFAULT),
           changes: oneOf(['true', 'false'])
             .transform((word) => word === 'true')
             .default(false),

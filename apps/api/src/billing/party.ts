@@ -2,6 +2,7 @@
 
 import type { Party, PartyField } from '@weir/db/billing/parties';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { answerOf, countryCode, displayName } from '../http/fields.ts';
 
@@ -10,12 +11,12 @@ const field = (max: number) => text(1, max).nullable().default(null);
 /** As it is sent: what is left out is null. */
 export const partyBody = z.strictObject({
   legal_name: displayName,
-  tax_id: field(64).meta({ description: 'A VAT id, or what a country has in its place.' }),
-  address_line1: field(255),
-  address_line2: field(255),
-  city: field(255),
-  state: field(255),
-  postal_code: field(32),
+  tax_id: field(LIMITS.shortText).meta({ description: 'A VAT id, or what a country has in its place.' }),
+  address_line1: field(LIMITS.name),
+  address_line2: field(LIMITS.name),
+  city: field(LIMITS.name),
+  state: field(LIMITS.name),
+  postal_code: field(LIMITS.postalCode),
   country: countryCode.nullable().default(null),
 } satisfies Record<PartyField, z.ZodType>);
 

@@ -14,11 +14,9 @@ import type { Queries } from '@weir/db/database';
 import { addMonths, dateOf, firstInstantOfDate } from '@weir/rating/local-date';
 import { Refusal } from '@weir/shared/errors';
 import { isoOf, type Micros } from '@weir/shared/instant';
+import { LIMITS } from '@weir/shared/limits';
 import { invalidFields } from '../http/problem.ts';
 import { readTime } from './read-time.ts';
-
-/** A new price is announced so long before at most, as a subscription is. */
-const MONTHS_AHEAD_MAX = 24;
 
 interface Replacement {
   planId: string;
@@ -98,8 +96,8 @@ function checkInstant(
   const refuse = (message: string) => invalidFields([{ path: 'effective_from', message }]);
   if (at < now) throw refuse('must not be in the past');
   if (at < soonest) throw refuse(`must not be before the replaced charge begins, at ${isoOf(soonest)}`);
-  if (at > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, now), MONTHS_AHEAD_MAX)))
-    throw refuse(`must be at most ${MONTHS_AHEAD_MAX} months ahead`);
+  if (at > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, now), LIMITS.monthsAhead)))
+    throw refuse(`must be at most ${LIMITS.monthsAhead} months ahead`);
 }
 
 const microsOfTime = (time: string): Micros => readTime('effective_from', time, 'UTC');

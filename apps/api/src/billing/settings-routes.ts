@@ -2,6 +2,7 @@
 
 import { getBillingSettings, updateBillingSettings, type BillingSettings } from '@weir/db/billing/billing-settings';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { adminCodes, answerOf, bodyCodes, changesOf, oneOf, timeZone } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
@@ -10,34 +11,26 @@ import { done, writing } from '../http/writing.ts';
 import { party, partyBody } from './party.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-/** As long as late events of a period are usual, and no longer: until then an invoice is a draft. */
-const GRACE_HOURS_MAX = 72;
-
-const TERMS_DAYS_MAX = 365;
-
-/** Characters: a letterhead. */
-const ISSUER_MAX = 1_000;
-
 const settingsShape = {
   time_zone: timeZone,
   invoice_grace_hours: z
     .int('must be a whole number')
     .min(0, 'must be 0 or more')
-    .max(GRACE_HOURS_MAX, `must be at most ${GRACE_HOURS_MAX}`)
+    .max(LIMITS.graceHours, `must be at most ${LIMITS.graceHours}`)
     .meta({ description: 'How long an invoice stays a draft after its boundary, for events that come late.' }),
   payment_terms_days: z
     .int('must be a whole number')
     .min(0, 'must be 0 or more')
-    .max(TERMS_DAYS_MAX, `must be at most ${TERMS_DAYS_MAX}`)
+    .max(LIMITS.termsDays, `must be at most ${LIMITS.termsDays}`)
     .meta({ description: 'From the issue of an invoice until it is due.' }),
   invoice_prefix: z
     .string()
     .regex(
-      /^[A-Za-z0-9][A-Za-z0-9._/-]{0,19}$/,
-      'must be 1 to 20 of A-Z, a-z, 0-9 and ._/-, and begin with a letter or digit',
+      new RegExp(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,${LIMITS.invoicePrefix - 1}}$`),
+      `must be 1 to ${LIMITS.invoicePrefix} of A-Z, a-z, 0-9 and ._/-, and begin with a letter or digit`,
     )
     .meta({ description: 'What the numbers of invoices begin with, as in INV-2026-000042.' }),
-  invoice_issuer: text(1, ISSUER_MAX).nullable().meta({
+  invoice_issuer: text(1, LIMITS.lines).nullable().meta({
     description:
       'Who issues invoices, in the lines that stand on them: name, address, tax number. Null: the name of the organization.',
   }),

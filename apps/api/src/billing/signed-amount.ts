@@ -2,16 +2,11 @@
 
 import { parseAmount, type Amount } from '@weir/rating/money';
 import { plainDecimal } from '@weir/shared/decimal';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { invalidFields } from '../http/problem.ts';
 
-/** As of prices. */
-const WHOLE_DIGITS_MAX = 15;
-
-/** No currency has more digits after the point. */
-const FRACTION_DIGITS_MAX = 4;
-
-const FORM = new RegExp(`^-?(?!0+(?:\\.0+)?$)\\d{1,${WHOLE_DIGITS_MAX}}(?:\\.\\d{1,${FRACTION_DIGITS_MAX}})?$`);
+const FORM = new RegExp(`^-?(?!0+(?:\\.0+)?$)\\d{1,${LIMITS.priceDigits}}(?:\\.\\d{1,${LIMITS.amountFraction}})?$`);
 
 /** A decimal that is not 0. Whether the currency has so many digits is for {@link amountOfText} to say. */
 export const signedAmount = z
@@ -19,12 +14,12 @@ export const signedAmount = z
     error: ({ input }) =>
       input === undefined
         ? 'is required'
-        : `must be a number, or a decimal in a text such as "-0.05", and not 0; it must have at most ${WHOLE_DIGITS_MAX} digits before the point, and after it those of the currency`,
+        : `must be a number, or a decimal in a text such as "-0.05", and not 0; it must have at most ${LIMITS.priceDigits} digits before the point, and after it those of the currency`,
   })
   .meta({
     type: ['number', 'string'],
-    exclusiveMinimum: -(10 ** WHOLE_DIGITS_MAX),
-    exclusiveMaximum: 10 ** WHOLE_DIGITS_MAX,
+    exclusiveMinimum: -(10 ** LIMITS.priceDigits),
+    exclusiveMaximum: 10 ** LIMITS.priceDigits,
     not: { const: 0 },
     pattern: FORM.source,
     examples: ['-2.50'],

@@ -7,6 +7,7 @@ import { trialEnd } from '@weir/rating/trial';
 import type { Parties, Subscription } from '@weir/db/billing/subscriptions/subscriptions';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { answerOf, idOf, oneOf, pageQuery, time } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
@@ -14,10 +15,6 @@ import { readTime } from './read-time.ts';
 
 const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export const SUBSCRIPTION_STATUSES = ['TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
-
-/** Enough to bring years in, and few enough to open at once. */
-const PERIODS_AGO_MAX = 1_000;
-const MONTHS_OF_TRIAL_MAX = 1_200;
 
 const dateOrInstant = z.string().meta({
   description: 'ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the subscription.',
@@ -27,9 +24,9 @@ const dateOrInstant = z.string().meta({
 export const subscriptionBody = z
   .strictObject({
     customer_id: idOf('must be the id of a customer').optional(),
-    customer_external_id: text(1, 255).optional().meta({ description: 'In place of customer_id.' }),
+    customer_external_id: text(1, LIMITS.key).optional().meta({ description: 'In place of customer_id.' }),
     plan_id: idOf('must be the id of a plan'),
-    external_id: text(1, 255).nullable().default(null).meta({
+    external_id: text(1, LIMITS.key).nullable().default(null).meta({
       description: 'Your own id of it. A request that is sent again gets 409, with the id of the first one.',
     }),
     start_date: dateOrInstant.optional().meta({ description: 'Default: now. Not in the future.' }),
@@ -65,7 +62,7 @@ export const subscriptionChanges = z
 
 export const cancelBody = z.strictObject({
   cancel_at_period_end: z.boolean().default(true).meta({ description: 'False: it ends now.' }),
-  reason: text(1, 2000).nullable().default(null),
+  reason: text(1, LIMITS.note).nullable().default(null),
 });
 
 export const changeBody = z.strictObject({
@@ -84,10 +81,10 @@ export const periodsQuery = z.strictObject({
   count: z
     .unknown()
     .refine(
-      (value) => typeof value === 'string' && /^(0|[1-9]\d?)$/.test(value) && Number(value) <= 24,
-      'must be a whole number from 0 to 24',
+      (value) => typeof value === 'string' && /^(0|[1-9]\d?)$/.test(value) && Number(value) <= LIMITS.monthsAhead,
+      `must be a whole number from 0 to ${LIMITS.monthsAhead}`,
     )
-    .meta({ type: 'integer', minimum: 0, maximum: 24 })
+    .meta({ type: 'integer', minimum: 0, maximum: LIMITS.monthsAhead })
     .transform(Number)
     .default(1)
     .meta({ description: 'How many periods after the current one.' }),
@@ -175,8 +172,8 @@ function checkStart(
     firstInstant: start,
     firstCycle: 0,
   } as const;
-  if (boundary(schedule, PERIODS_AGO_MAX) < now)
-    throw refuse(`must be at most ${PERIODS_AGO_MAX} periods ago, and a period is a ${interval}`);
+  if (boundary(schedule, LIMITS.periodsAgo) < now)
+    throw refuse(`must be at most ${LIMITS.periodsAgo} periods ago, and a period is a ${interval}`);
   return anchor;
 }
 
@@ -190,7 +187,7 @@ function trialOf(
   const end = readTime('trial_end_date', given, timeZone);
   const refuse = (message: string) => invalidFields([{ path: 'trial_end_date', message }]);
   if (end < start) throw refuse('must not be before the start');
-  if (end > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, start), MONTHS_OF_TRIAL_MAX)))
-    throw refuse('must be at most 100 years after the start');
+  if (end > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, start), LIMITS.trialMonths)))
+    throw refuse(`must be at most ${LIMITS.trialMonths / 12} years after the start`);
   return end === start ? null : end;
 }

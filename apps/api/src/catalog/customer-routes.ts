@@ -16,9 +16,10 @@ import {
 } from '@weir/db/customers';
 import { violatedConstraint, type Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
-import { metadata } from '@weir/shared/event';
+import { metadata, METADATA_LIMITS } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
@@ -46,33 +47,33 @@ import { refuseMoving } from '../usage/usage-query.ts';
 import { refuseErased } from './refuse-erased.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const email = text(3, 254).regex(z.regexes.unicodeEmail, 'must be an email address');
+const email = text(3, LIMITS.email).regex(z.regexes.unicodeEmail, 'must be an email address');
 
 const customerFields = {
-  external_id: text(1, 255).meta({
+  external_id: text(1, LIMITS.key).meta({
     description: 'Your own identifier of the customer. Usage stays with the external_id that it was tracked with.',
   }),
   name: displayName.nullable(),
   email: email.nullable(),
-  phone: text(1, 64).nullable(),
-  legal_name: text(1, 255).nullable().meta({
+  phone: text(1, LIMITS.shortText).nullable(),
+  legal_name: text(1, LIMITS.name).nullable().meta({
     description: 'Of the buyer on invoices. Null: the name.',
   }),
-  tax_id: text(1, 64)
+  tax_id: text(1, LIMITS.shortText)
     .nullable()
     .meta({ description: 'Of the buyer on invoices: a VAT id, or what a country has in its place.' }),
-  billing_address_line1: text(1, 255).nullable(),
-  billing_address_line2: text(1, 255).nullable(),
-  billing_address_city: text(1, 255).nullable(),
-  billing_address_state: text(1, 255).nullable(),
-  billing_address_country: text(1, 255).nullable().meta({ description: 'Free text.' }),
+  billing_address_line1: text(1, LIMITS.name).nullable(),
+  billing_address_line2: text(1, LIMITS.name).nullable(),
+  billing_address_city: text(1, LIMITS.name).nullable(),
+  billing_address_state: text(1, LIMITS.name).nullable(),
+  billing_address_country: text(1, LIMITS.name).nullable().meta({ description: 'Free text.' }),
   billing_country_code: countryCode.nullable().meta({
     description:
       'Of the buyer on invoices: two letters of ISO 3166-1. Null: that of billing_address_country, where it is such a code.',
   }),
-  billing_address_postal_code: text(1, 32).nullable(),
+  billing_address_postal_code: text(1, LIMITS.postalCode).nullable(),
   metadata: metadata.meta({
-    description: 'Free key/value data: at most 50 keys, 8 KiB and 5 levels. A change replaces all of it.',
+    description: `Free key/value data: at most ${METADATA_LIMITS}. A change replaces all of it.`,
   }),
   time_zone: timeZone.nullable().meta({
     description:
@@ -157,7 +158,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         security: sessionOrKey,
         querystring: z.strictObject({
           search: searchOf('A part of the external_id, the name or the email.'),
-          external_id: text(1, 255).optional().meta({ description: 'The external_id itself, to the letter.' }),
+          external_id: text(1, LIMITS.key).optional().meta({ description: 'The external_id itself, to the letter.' }),
           ...pageQuery,
         }),
         response: {

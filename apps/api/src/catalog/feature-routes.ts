@@ -17,6 +17,7 @@ import { randomBase62 } from '@weir/shared/base62';
 import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { slug } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
@@ -80,9 +81,7 @@ const featureAnswer = answerOf<Feature>()({
   created_at: time,
 }).meta({ id: 'Feature' });
 
-/** All of them are one answer, of some megabytes. */
-const FEATURES_MAX = 5_000;
-const TOO_MANY = `would be more than ${FEATURES_MAX} features of an organization: delete some that no plan uses`;
+const TOO_MANY = `would be more than ${LIMITS.features} features of an organization: delete some that no plan uses`;
 
 const session = [{ session: [] }];
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];
@@ -114,7 +113,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
       const { name, lookup_key, type } = body;
       const id = newId();
       return await write.transaction(async (transaction) => {
-        if ((await countFeatures(transaction, organization_id)) >= FEATURES_MAX)
+        if ((await countFeatures(transaction, organization_id)) >= LIMITS.features)
           throw invalidFields([{ path: '', message: TOO_MANY }]);
         await insertFeature(transaction, { organization_id, id, name, lookup_key, type });
         if (body.type === 'meter') {
@@ -148,8 +147,8 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
           search: searchOf('A part of the name or of the lookup_key.'),
           type: oneOf(FEATURE_TYPES).optional(),
           aggregation_type: oneOf(AGGREGATION_TYPES).optional(),
-          page: countOf(1_000_000).optional().meta({ description: 'Pages count from 1.' }),
-          page_size: countOf(100).optional(),
+          page: countOf(LIMITS.page).optional().meta({ description: 'Pages count from 1.' }),
+          page_size: countOf(LIMITS.pageSize).optional(),
         }),
         response: {
           200: listSchema(featureAnswer),

@@ -9,9 +9,10 @@ import {
   type PlanFeature,
 } from '@weir/db/plan-features';
 import { lockPlan } from '@weir/db/plans';
-import { parseQuantity, QUANTITY_MAX } from '@weir/shared/decimal';
+import { parseQuantity } from '@weir/shared/decimal';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
@@ -27,14 +28,14 @@ const fields = {
   usage_limit: z
     .number()
     .min(0, 'must be 0 or more')
-    .max(QUANTITY_MAX, `must be at most ${QUANTITY_MAX}`)
+    .max(LIMITS.quantity, `must be at most ${LIMITS.quantity}`)
     .nullable()
     .meta({ description: 'Null: unlimited. Stored as the decimal that was sent.' }),
   usage_reset_period: oneOf(resetPeriods)
     .nullable()
     .meta({ description: 'When the usage begins at 0 again; null: never.' }),
   is_soft_limit: z.boolean().meta({ description: 'Whether usage may go on past the limit.' }),
-  static_value: text(1, 1000).nullable().meta({ description: 'The value of a feature of type custom.' }),
+  static_value: text(1, LIMITS.lines).nullable().meta({ description: 'The value of a feature of type custom.' }),
 };
 
 const planFeatureBody = z.strictObject({
@@ -60,9 +61,6 @@ export const planFeatureAnswer = answerOf<PlanFeature>()({
   created_at: time,
 }).meta({ id: 'PlanFeature' });
 
-/** All of them are in the answer of the plan, and in what its customers may use. */
-const PLAN_FEATURES_MAX = 500;
-
 const security = [{ session: [] }];
 
 export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): void {
@@ -74,7 +72,7 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         operationId: 'addPlanFeature',
         tags: ['Catalog'],
         summary: 'Put a feature into a plan',
-        description: `One that is in the plan already is changed with PATCH. A plan has at most ${PLAN_FEATURES_MAX} features.`,
+        description: `One that is in the plan already is changed with PATCH. A plan has at most ${LIMITS.planFeatures} features.`,
         security,
         params: idInPath,
         body: planFeatureBody,
@@ -97,8 +95,8 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
             'Your organization has no feature with this feature_id: see GET /api/v1/features.',
           );
         }
-        if ((await countPlanFeatures(transaction, organization_id, plan_id)) >= PLAN_FEATURES_MAX) {
-          throw invalidFields([{ path: '', message: `would be more than ${PLAN_FEATURES_MAX} features of a plan` }]);
+        if ((await countPlanFeatures(transaction, organization_id, plan_id)) >= LIMITS.planFeatures) {
+          throw invalidFields([{ path: '', message: `would be more than ${LIMITS.planFeatures} features of a plan` }]);
         }
         return made(await insertPlanFeature(transaction, { ...request.body, organization_id, plan_id, usage_limit }));
       });

@@ -2,7 +2,7 @@
 // plan-feature-routes.ts, and what it costs in billing/charge-routes.ts.
 
 import { listPlanFeatures } from '@weir/db/plan-features';
-import { ENDED_CHARGES_MAX, readChargesOfPlan } from '@weir/db/billing/plans/charges';
+import { readChargesOfPlan } from '@weir/db/billing/plans/charges';
 import type { Queries } from '@weir/db/database';
 import {
   deletePlan,
@@ -19,6 +19,7 @@ import { isCurrency } from '@weir/rating/currencies';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { slug, text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { answerCharge, chargeAnswer } from '../billing/charge-answer.ts';
 import type { App } from '../http/typed-app.ts';
@@ -41,9 +42,6 @@ import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { planFeatureAnswer } from './plan-feature-routes.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-/** A hundred years. More is a mistake, and would end the trial after the last date that Postgres knows. */
-const TRIAL_DAYS_MAX = 36_500;
-
 export const currency = z
   .string()
   .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
@@ -58,9 +56,9 @@ const planFields = {
   trial_days: z
     .int('must be a whole number')
     .min(0, 'must be 0 or more')
-    .max(TRIAL_DAYS_MAX, `must be at most ${TRIAL_DAYS_MAX}`)
+    .max(LIMITS.trialDays, `must be at most ${LIMITS.trialDays}`)
     .meta({ description: 'Number of free trial days; 0 means no trial.' }),
-  description: text(1, 2000).nullable(),
+  description: text(1, LIMITS.note).nullable(),
   is_active: z.boolean().meta({ description: 'Whether the plan accepts new subscriptions.' }),
 };
 
@@ -92,7 +90,7 @@ const planWithFeatures = planShape
   .extend({
     features: z.array(planFeatureAnswer),
     charges: z.array(chargeAnswer).meta({
-      description: `Those that have not ended, and the ${ENDED_CHARGES_MAX} that ended last. All: GET /plans/{id}/charges.`,
+      description: `Those that have not ended, and the ${LIMITS.endedCharges} that ended last. All: GET /plans/{id}/charges.`,
     }),
     ended_charges_total: z
       .int()
@@ -183,7 +181,7 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         ...plan,
         features: await listPlanFeatures(db, organizationId, plan.id),
         charges: charges.map(answerCharge),
-        ...(ended > ENDED_CHARGES_MAX && { ended_charges_total: ended }),
+        ...(ended > LIMITS.endedCharges && { ended_charges_total: ended }),
       };
     },
   );

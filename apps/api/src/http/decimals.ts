@@ -2,6 +2,7 @@
 // (`decimals`, see json.ts), which gives their schema the digits of a number too; without that every number is refused.
 
 import { plainDecimal } from '@weir/shared/decimal';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 
 export interface DecimalLimits {
@@ -53,4 +54,4 @@ function problemOfDecimal(value: unknown, limits: DecimalLimits): string | undef
 
 /** A price, a rate or an amount that a charge names. */
 export const price = (description?: string) =>
-  decimal({ whole: 15, fraction: 18, ...(description !== undefined && { description }) });
+  decimal({ whole: LIMITS.priceDigits, fraction: LIMITS.fraction, ...(description !== undefined && { description }) });

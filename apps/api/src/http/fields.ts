@@ -4,10 +4,11 @@ import type { Page, PageOf } from '@weir/db/page';
 import { isCountry } from '@weir/shared/countries';
 import { text } from '@weir/shared/text';
 import { isTimeZone } from '@weir/shared/time-zone';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 
 /** A name for people: whatever they like, as long as there is something to see. */
-export const displayName = text(1, 255)
+export const displayName = text(1, LIMITS.name)
   .refine((name) => name.trim() !== '', 'must not be blank')
   .meta({ pattern: '\\S' });
 
@@ -67,13 +68,13 @@ export const PAGE_SIZE_DEFAULT = 20;
 
 /** The part of the query that says which page of a list is wanted. */
 export const pageQuery = {
-  page: countOf(1_000_000).default(1).meta({ description: 'Pages count from 1.' }),
-  page_size: countOf(100).default(PAGE_SIZE_DEFAULT),
+  page: countOf(LIMITS.page).default(1).meta({ description: 'Pages count from 1.' }),
+  page_size: countOf(LIMITS.pageSize).default(PAGE_SIZE_DEFAULT),
 };
 
 /** The part of the query that looks for a text, in whatever case; empty, it finds everything. */
 export function searchOf(description: string) {
-  return text(0, 255)
+  return text(0, LIMITS.key)
     .default('')
     .meta({ description: `${description} In whatever case.` });
 }

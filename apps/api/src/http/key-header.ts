@@ -2,6 +2,7 @@
 // means the same as the field of an event; elsewhere the quotes of a structured field are no part of the key.
 
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
@@ -10,7 +11,7 @@ import { invalidFields, invalidRequest } from './problem.ts';
 export const KEY_HEADER = 'Idempotency-Key';
 
 /** As in the body of an event, so that a key that may stand in one may stand in the other. */
-export const headerKey = text(1, 255);
+export const headerKey = text(1, LIMITS.key);
 
 /** Its schema in the document. Nothing checks by it: the bytes of the header are UTF-8, and it may stand twice. */
 export function keyHeaderSchema(description: string) {

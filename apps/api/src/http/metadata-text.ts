@@ -2,8 +2,8 @@
 // JSON.parse hid: of two equal keys the first, and numbers that are 0 or rounded for JavaScript and are not for Postgres. The
 // same walk writes the canonical form, which is equal for equal JSON. Next: read-event.ts.
 
-import { METADATA_BYTES_MAX, METADATA_KEYS_MAX, METADATA_LEVELS_MAX } from '@weir/shared/event';
 import { isStorable } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { skipSpace, skipString, twice } from './json-spans.ts';
 
 /** Beyond this Postgres's numeric need not take a number, and a UNIQUE_COUNT meter takes `user_id` for one. */
@@ -39,7 +39,7 @@ export type MetadataText = { problem: string } | { problem?: never; canonical: s
  * is too long is refused before it is looked into, and nothing deeper than the limit is, so the work grows with the bytes alone.
  */
 export function readMetadataText(text: string, wantsCanonical: boolean): MetadataText {
-  if (isTooLong(text)) return { problem: `must take at most ${METADATA_BYTES_MAX} bytes` };
+  if (isTooLong(text)) return { problem: `must take at most ${LIMITS.metadataBytes} bytes` };
   const walk = new Walk(text, wantsCanonical);
   const canonical = walk.value(0);
   return walk.problem === undefined ? { canonical } : { problem: walk.problem };
@@ -51,9 +51,9 @@ export function problemOfMetadataText(text: string): string | undefined {
 }
 
 function isTooLong(text: string): boolean {
-  if (text.length > METADATA_BYTES_MAX) return true;
+  if (text.length > LIMITS.metadataBytes) return true;
   // No character of JavaScript's takes more than three bytes.
-  return text.length * 3 > METADATA_BYTES_MAX && Buffer.byteLength(text) > METADATA_BYTES_MAX;
+  return text.length * 3 > LIMITS.metadataBytes && Buffer.byteLength(text) > LIMITS.metadataBytes;
 }
 
 /** One walk over a text, from its first character to its last. What it writes is only of use where it meets no problem. */
@@ -77,7 +77,8 @@ class Walk {
     const code = this.#text.charCodeAt(this.#at);
     if (code === QUOTE) return this.#string();
     if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      if (level === METADATA_LEVELS_MAX) return this.#fail(`must be nested at most ${METADATA_LEVELS_MAX} levels deep`);
+      if (level === LIMITS.metadataLevels)
+        return this.#fail(`must be nested at most ${LIMITS.metadataLevels} levels deep`);
       return code === OPEN_BRACE ? this.#object(level + 1) : this.#array(level + 1);
     }
     if (code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9)) return this.#number();
@@ -95,8 +96,8 @@ class Walk {
     const members = new Members();
     this.#at = skipSpace(this.#text, this.#at + 1);
     while (this.#text.charCodeAt(this.#at) !== CLOSE_BRACE) {
-      if (level === 1 && members.keys.length === METADATA_KEYS_MAX)
-        return this.#fail(`must have at most ${METADATA_KEYS_MAX} keys`);
+      if (level === 1 && members.keys.length === LIMITS.metadataKeys)
+        return this.#fail(`must have at most ${LIMITS.metadataKeys} keys`);
       const start = this.#at;
       this.#at = skipString(this.#text, start);
       const key = this.#textOf(start, this.#at);

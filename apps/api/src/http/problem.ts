@@ -4,6 +4,7 @@
 import { violatedConstraint, isUnavailable } from '@weir/db/database';
 import { isRedisAway } from '@weir/queue/redis-away';
 import { Refusal, errorCodeOf, type ErrorCode, type FieldError } from '@weir/shared/errors';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isHungUp } from './connections.ts';
@@ -296,9 +297,6 @@ export function invalidRequest(error: z.ZodError, at = ''): Refusal {
   return invalidFields(error.issues.flatMap((issue) => fieldErrors(issue, at)));
 }
 
-/** Nobody reads further, and a body of nothing but unknown fields must not be answered with one many times as large. */
-const ERRORS_MAX = 100;
-
 /** As many as one reads in a sentence. */
 const ERRORS_TOLD_MAX = 3;
 
@@ -311,9 +309,10 @@ export function invalidFields(errors: FieldError[]): Refusal {
     first === undefined
       ? 'The request is not valid.'
       : `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
-  const listed = errors.length > ERRORS_MAX ? `The first ${ERRORS_MAX} of ${errors.length}` : `${errors.length}`;
+  const listed =
+    errors.length > LIMITS.problems ? `The first ${LIMITS.problems} of ${errors.length}` : `${errors.length}`;
   const more = errors.length > 1 ? ` ${listed} problems are listed in errors.` : '';
-  return new Refusal('invalid_request', detail + more, { errors: errors.slice(0, ERRORS_MAX) });
+  return new Refusal('invalid_request', detail + more, { errors: errors.slice(0, LIMITS.problems) });
 }
 
 /** The detail of a refusal that stands alone, where there is no list of errors beside it. */

@@ -2,7 +2,7 @@
 // where each item stands, and that all around them is JSON. The items are parsed one by one, in slices (track.ts).
 
 import { Refusal } from '@weir/shared/errors';
-import { BATCH_ITEMS_MAX } from '@weir/shared/event';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { itemsOf, skipSpace, spansOfMembers, type Items } from '../http/json-spans.ts';
 import { parseJson } from '../http/json.ts';
@@ -31,13 +31,13 @@ export function readBatch(request: FastifyRequest, text: string, charactersMax: 
   BEGINNING.lastIndex = 0;
   const at = BEGINNING.test(text) ? BEGINNING.lastIndex : undefined;
   if (at === undefined) return readUnusual(request, text, charactersMax);
-  const items = itemsOf(text, at, BATCH_ITEMS_MAX);
+  const items = itemsOf(text, at, LIMITS.batchEvents);
   if (items === undefined) {
     const detail = 'The body is not JSON that can be taken: events is no array that comes to its end.';
     throw new Refusal('malformed_json', detail);
   }
   const { starts, ends, end } = items;
-  if (starts.length > BATCH_ITEMS_MAX) throw tooMany();
+  if (starts.length > LIMITS.batchEvents) throw tooMany();
   for (const [index, start] of starts.entries()) {
     if ((ends[index] ?? 0) - start > charactersMax) throw tooLarge(`events[${index}] has`, charactersMax);
   }
@@ -56,13 +56,13 @@ function readUnusual(request: FastifyRequest, text: string, charactersMax: numbe
   const value = parseJson(text);
   const start = skipSpace(text, 0);
   const at = text[start] === '{' ? spansOfMembers(text, start).get('events')?.[0] : undefined;
-  const items = at === undefined || text[at] !== '[' ? undefined : itemsOf(text, at, BATCH_ITEMS_MAX);
+  const items = at === undefined || text[at] !== '[' ? undefined : itemsOf(text, at, LIMITS.batchEvents);
   if (items !== undefined) request.batch = { text, ...items };
   return value;
 }
 
 function tooMany(): Refusal {
-  return invalidFields([{ path: 'events', message: `must hold at most ${BATCH_ITEMS_MAX} events` }]);
+  return invalidFields([{ path: 'events', message: `must hold at most ${LIMITS.batchEvents} events` }]);
 }
 
 function tooLarge(what: string, charactersMax: number): Refusal {

@@ -3,7 +3,8 @@
 
 import type { Sender } from '@weir/queue/admit';
 import { Refusal } from '@weir/shared/errors';
-import { BATCH_ITEMS_MAX, trackBody } from '@weir/shared/event';
+import { trackBody } from '@weir/shared/event';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Guards } from '../access/authenticate.ts';
@@ -37,10 +38,10 @@ const batchEnvelope = z.strictObject({
   events: z
     .array(z.unknown())
     .min(1, 'must hold at least one event')
-    .max(BATCH_ITEMS_MAX, `must hold at most ${BATCH_ITEMS_MAX} events`),
+    .max(LIMITS.batchEvents, `must hold at most ${LIMITS.batchEvents} events`),
 });
 // What the document shows; the envelope is what is checked for the request as a whole, since every item is read by itself.
-const batchBody = z.strictObject({ events: z.array(trackBody).min(1).max(BATCH_ITEMS_MAX) });
+const batchBody = z.strictObject({ events: z.array(trackBody).min(1).max(LIMITS.batchEvents) });
 const batchItem = z
   .object({
     status: z.int(),

@@ -9,6 +9,7 @@ import { Refusal } from '@weir/shared/errors';
 import { metadata, type StagedEvent } from '@weir/shared/event';
 import { endInZone, instantInZone } from '@weir/shared/date-or-instant';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
@@ -29,15 +30,13 @@ export interface EventDeps extends RouteDeps {
 }
 
 const LIMIT_DEFAULT = 20;
-const LIMIT_MAX = 100;
-
 const eventQuery = z.strictObject({
   status: z.enum(['recorded', 'rejected', 'duplicate']).optional(),
   meter_id: idOf('must be the id of a meter').optional(),
-  meter_token: text(1, 255).optional(),
-  customer_external_id: text(1, 255).optional(),
-  idempotency_key: text(1, 255).optional(),
-  reason: text(1, 1_000)
+  meter_token: text(1, LIMITS.key).optional(),
+  customer_external_id: text(1, LIMITS.key).optional(),
+  idempotency_key: text(1, LIMITS.key).optional(),
+  reason: text(1, LIMITS.lines)
     .optional()
     .meta({ description: 'Why events were rejected, as GET /events/rejections has it: no others have a reason.' }),
   start_date: dateOrInstant.optional().meta({
@@ -47,10 +46,8 @@ const eventQuery = z.strictObject({
     description: 'Events of before this time; a date includes that day (UTC).',
   }),
   cursor: idOf('must be the next_cursor of the page before').optional(),
-  limit: countOf(LIMIT_MAX).default(LIMIT_DEFAULT),
+  limit: countOf(LIMITS.pageSize).default(LIMIT_DEFAULT),
 });
-
-const REJECTIONS_MAX = 100;
 
 const rejection = z
   .object({
@@ -64,7 +61,7 @@ const rejection = z
 
 const replayBody = z.strictObject({
   metadata: metadata.optional(),
-  idempotency_key: text(1, 255)
+  idempotency_key: text(1, LIMITS.key)
     .nullable()
     .optional()
     .meta({ description: 'In place of the one that it was sent with. Null: it has none any more.' }),
@@ -130,7 +127,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         tags: ['Usage'],
         summary: 'Why events are rejected that were not replayed yet, most frequent first',
         description:
-          `At most ${REJECTIONS_MAX}. The events of each: GET /events with the same reason and meter_id. Where a reason names ` +
+          `At most ${LIMITS.rejections}. The events of each: GET /events with the same reason and meter_id. Where a reason names ` +
           'another event, its id is left out here.',
         security: read,
         querystring: z.strictObject({}),
@@ -141,7 +138,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
       },
     },
     async (request) => ({
-      data: await listRejections(deps.database, request.caller.organizationId, REJECTIONS_MAX),
+      data: await listRejections(deps.database, request.caller.organizationId, LIMITS.rejections),
     }),
   );
 

@@ -5,16 +5,11 @@ import type { GroupQuestion } from '@weir/db/usage/read-groups';
 import type { FieldError } from '@weir/shared/errors';
 import { isStorable, text } from '@weir/shared/text';
 import type { Window } from '@weir/shared/window';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { countOf } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
-
-/** A meter names no more keys than this. */
-const FILTERS_MAX = 5;
-
-/** Buckets of all groups that one answer may have: some 5 MB. */
-const GROUP_BUCKETS_MAX = 50_000;
 
 const GROUPS_DEFAULT = 20;
 
@@ -23,18 +18,18 @@ type Filters = [key: string, value: unknown][];
 const FILTER_EXAMPLE = 'write filter[model]=gpt-4 for the events whose metadata has that model';
 
 export const groupQuery = {
-  group_by_metadata: text(1, 64).optional().meta({
+  group_by_metadata: text(1, LIMITS.shortText).optional().meta({
     description:
       "One of the meter's metadata_keys. The answer then has groups: the usage of each of its values, largest first.",
   }),
-  groups_limit: countOf(100).default(GROUPS_DEFAULT).meta({
+  groups_limit: countOf(LIMITS.groups).default(GROUPS_DEFAULT).meta({
     description: 'How many values are told apart. The others are one group, the rest.',
   }),
   filter: z
     .custom<Filters>((given) => Array.isArray(given) && given.every(Array.isArray), FILTER_EXAMPLE)
     .refine(
-      (filters) => filters.length <= FILTERS_MAX,
-      `must name at most ${FILTERS_MAX} keys: a meter has no more of them`,
+      (filters) => filters.length <= LIMITS.meterKeys,
+      `must name at most ${LIMITS.meterKeys} keys: a meter has no more of them`,
     )
     .optional()
     .meta({
@@ -96,8 +91,8 @@ export function groupsOf(
   if (errors.length > 0) throw invalidFields(errors);
   if (groupBy === undefined) return { keys, filters };
   const buckets = periods.length * (limit + 1);
-  if (periods.length + buckets > GROUP_BUCKETS_MAX) {
-    const message = `would make more than ${GROUP_BUCKETS_MAX} buckets: ask for fewer groups, a shorter window or longer periods`;
+  if (periods.length + buckets > LIMITS.groupBuckets) {
+    const message = `would make more than ${LIMITS.groupBuckets} buckets: ask for fewer groups, a shorter window or longer periods`;
     throw invalidFields([{ path: 'groups_limit', message }]);
   }
   request.pay(buckets);

@@ -5,6 +5,7 @@ import { requestErasure, requestMove, type Refused, type Requested } from '@weir
 import { findUsageMove, listUsageMoves, type MoveKind, type UsageMove } from '@weir/db/moves/usage-moves';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import {
   adminCodes,
@@ -50,7 +51,7 @@ const usageMove = z
 const whom = z
   .strictObject({
     customer_id: idOf().optional(),
-    customer_external_id: text(1, 255)
+    customer_external_id: text(1, LIMITS.key)
       .optional()
       .meta({ description: 'In place of customer_id; no record is needed.' }),
     invoice_copies_issued_before: isoDateField(),
@@ -65,8 +66,8 @@ const whom = z
   });
 
 const fromTo = z.strictObject({
-  from_external_id: text(1, 255),
-  to_external_id: text(1, 255).meta({ description: 'It may have usage of its own, to which this is added.' }),
+  from_external_id: text(1, LIMITS.key),
+  to_external_id: text(1, LIMITS.key).meta({ description: 'It may have usage of its own, to which this is added.' }),
 });
 
 export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void {

@@ -8,6 +8,7 @@ import { findMoveInTheWay } from '@weir/db/moves/usage-moves';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';
 import { GROUPINGS, planningWindow, type Window, type WindowQuery } from '@weir/shared/window';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { oneOf } from '../http/fields.ts';
@@ -45,7 +46,9 @@ export const usageQuery = z.strictObject({
     .toLowerCase()
     .optional()
     .meta({ description: 'The id of the record.' }),
-  customer_external_id: text(1, 255).optional().meta({ description: 'Your own identifier; no record is needed.' }),
+  customer_external_id: text(1, LIMITS.key)
+    .optional()
+    .meta({ description: 'Your own identifier; no record is needed.' }),
 });
 
 /**

@@ -9,7 +9,8 @@ import { Refusal } from '@weir/shared/errors';
 import { isoOf } from '@weir/shared/instant';
 import { AGGREGATION_TYPES, METER_STATUSES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
-import { BUCKETS_MAX, type Grouping, type Window } from '@weir/shared/window';
+import type { Grouping, Window } from '@weir/shared/window';
+import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { sendJson } from '../http/send-json.ts';
@@ -78,7 +79,7 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         operationId: 'getMeterUsage',
         tags: ['Usage'],
         summary: 'The usage of a meter over a window, in all and by calendar period',
-        description: `Periods without events are filled in; at most ${BUCKETS_MAX} periods. ${EXACT}`,
+        description: `Periods without events are filled in; at most ${LIMITS.buckets} periods. ${EXACT}`,
         security,
         params: idInPath,
         querystring: usageQuery,
@@ -106,9 +107,9 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         operationId: 'getUsage',
         tags: ['Usage'],
         summary: 'The same as the usage of a meter, by its meter_token',
-        description: `Periods without events are filled in; at most ${BUCKETS_MAX} periods. ${EXACT}`,
+        description: `Periods without events are filled in; at most ${LIMITS.buckets} periods. ${EXACT}`,
         security,
-        querystring: usageQuery.extend({ meter_token: text(1, 255) }),
+        querystring: usageQuery.extend({ meter_token: text(1, LIMITS.key) }),
         response: {
           200: meterUsage,
           ...problemResponses(...readCodes, 'meter_not_found', 'not_found', 'groups_not_ready', 'invalid_request'),

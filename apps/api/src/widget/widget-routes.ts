@@ -8,6 +8,7 @@ import { isoOf } from '@weir/shared/instant';
 import { insertWidgetToken } from '@weir/db/widget-tokens';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { text } from '@weir/shared/text';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { Caller } from '../http/caller.ts';
 import { readEntitlements, type Entitlement, type EntitlementDeps } from '../billing/entitlement-answer.ts';
@@ -97,7 +98,7 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is ' +
           'deleted or gets another external_id.',
         security: [{ apiKey: [] }],
-        body: z.strictObject({ customer_external_id: text(1, 255) }),
+        body: z.strictObject({ customer_external_id: text(1, LIMITS.key) }),
         response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes, 'usage_moving') },
       },
     },

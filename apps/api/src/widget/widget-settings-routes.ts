@@ -2,6 +2,7 @@
 
 import { getWidgetSettings, updateWidgetSettings } from '@weir/db/widget-settings';
 import { Refusal } from '@weir/shared/errors';
+import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, changesOf, idOf } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
@@ -9,12 +10,9 @@ import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-/** More than anybody looks at. */
-const METERS_MAX = 100;
-
 const meterIds = z
   .array(idOf('must be the id of a meter'))
-  .max(METERS_MAX, `must be at most ${METERS_MAX} meters`)
+  .max(LIMITS.widgetMeters, `must be at most ${LIMITS.widgetMeters} meters`)
   .refine((ids) => new Set(ids).size === ids.length, 'must not name a meter twice')
   .nullable()
   .meta({

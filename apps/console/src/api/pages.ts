@@ -2,9 +2,6 @@
 
 import { ApiError } from './problem.ts';
 
-/** As many as the API gives at once. */
-export const PAGE_SIZE_MAX = 100;
-
 interface PageOf<Item> {
   data: Item[];
   meta: { total_pages: number };

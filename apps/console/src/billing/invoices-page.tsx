@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { read, type Schema } from '../api/client.ts';
-import { PAGE_SIZE_MAX } from '../api/pages.ts';
+import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { DateField } from '../parts/date-field.tsx';
 import { addDays, isDay, startOfDay } from '../parts/instants.ts';
 import { Loaded } from '../parts/loaded.tsx';

@@ -1,7 +1,8 @@
 import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
-import { PAGE_SIZE_MAX as page_size, readPages } from '../api/pages.ts';
+import { PAGE_SIZE_MAX as page_size } from '../api/limits.ts';
+import { readPages } from '../api/pages.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
 import { DateField } from '../parts/date-field.tsx';

@@ -4,13 +4,12 @@ import { Button, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
+import { METER_KEYS_MAX } from '../api/limits.ts';
 import { invalidate } from '../api/queries.ts';
 import { AdminOnly } from '../parts/admin-only.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useForm } from '../parts/form.tsx';
 import { Section } from '../parts/page.tsx';
-
-const KEYS_MAX = 5;
 
 export function MeterKeys({ meter }: { meter: Schema<'Meter'> }) {
   const [isEdited, setIsEdited] = useState(false);
@@ -55,7 +54,7 @@ function KeysForm({ meter, keys, onClose }: { meter: Schema<'Meter'>; keys: stri
       <TagsInput
         label="Keys of the metadata"
         description="Such as model or region; up to five. What was counted before is grouped by them in a few moments"
-        maxTags={KEYS_MAX}
+        maxTags={METER_KEYS_MAX}
         acceptValueOnBlur
         {...form.field('metadata_keys')}
       />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { client, send, type Answer } from '../api/client.ts';
-import { PAGE_SIZE_MAX as page_size, readPages } from '../api/pages.ts';
+import { PAGE_SIZE_MAX as page_size } from '../api/limits.ts';
+import { readPages } from '../api/pages.ts';
 import { AGGREGATIONS } from './aggregations.ts';
 
 export type Meter = Answer<'/api/v1/meters'>['data'][number];

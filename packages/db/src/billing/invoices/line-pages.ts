@@ -1,27 +1,22 @@
 // Lines of one invoice, page by page. A line carries a copy of its charge, which may have a hundred tiers, and its detail as many
 // again; and years of late usage are tens of thousands of lines. So a page is bounded by both.
 
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { ComputedLine } from './compute-lines.ts';
 import { joinedDues, LINE_COLUMNS, type LineRow } from './invoice-lines.ts';
 
-/** Lines of a page, and of what is answered beside an invoice. */
-export const LINES_MAX = 500;
-
-/** Tiers in all charges and details of a page, which ends with the line that comes to it. A plan has 2,000 at most. */
-export const LINE_TIERS_MAX = 4_000;
-
 /** Which part of the lines: from a position on, which counts from 0. */
 export interface LineSpan {
   from: number;
   limit: number;
-  /** Instead of {@link LINE_TIERS_MAX}. */
+  /** Instead of {@link LIMITS.invoiceLineTiers}. */
   tiersMax?: number;
 }
 
 /** What there is at most beside an invoice. */
-export const FIRST_LINES: LineSpan = { from: 0, limit: LINES_MAX };
+export const FIRST_LINES: LineSpan = { from: 0, limit: LIMITS.invoiceLines };
 
 /** Part of the lines of an invoice, and the position where the next part begins; undefined: these were the last. */
 export interface LinePage<Line> {
@@ -34,7 +29,7 @@ export async function readLinePage(
   db: Queries,
   organizationId: string,
   invoiceId: string,
-  { from, limit, tiersMax = LINE_TIERS_MAX }: LineSpan,
+  { from, limit, tiersMax = LIMITS.invoiceLineTiers }: LineSpan,
 ): Promise<LinePage<LineRow>> {
   const { rows } = await sql<LineRow & { tiers: number }>`
     SELECT * FROM (
@@ -64,7 +59,7 @@ export async function countLines(db: Queries, organizationId: string, invoiceId:
 /** A page of lines that were just computed: all of them, in the order of their positions. */
 export function pageOfComputed(lines: readonly ComputedLine[], { from, limit }: LineSpan): LinePage<ComputedLine> {
   const some = lines.slice(from, from + limit + 1);
-  return cut(some, { limit, tiersMax: LINE_TIERS_MAX }, ({ due, detail }) => {
+  return cut(some, { limit, tiersMax: LIMITS.invoiceLineTiers }, ({ due, detail }) => {
     const ofCharge = due !== null && 'tiers' in due.terms ? due.terms.tiers.length : 0;
     return ofCharge + (Array.isArray(detail) ? detail.length : 0);
   });

@@ -6,6 +6,7 @@ import { formatExact, parseExact } from '@weir/rating/exact';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { rate, type Days } from '@weir/rating/rate';
 import { settleAgain } from '@weir/rating/settle';
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queries } from '../../database.ts';
@@ -13,7 +14,7 @@ import type { Drive } from '../drive.ts';
 import { readDueUsage, usageToRate, type DueUsage, type UsageSource } from '../usage/due-usage.ts';
 import { lineOf, listLineRows, questionOfLine, type InvoiceLine, type LineRow } from './invoice-lines.ts';
 import { amountOf, findInvoiceRow, type InvoiceRow } from './invoices.ts';
-import { LINE_TIERS_MAX, LINES_MAX, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
+import { readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
 import { inSnapshot } from '../snapshot.ts';
 
 /** The lines of an invoice, and their sum. */
@@ -52,7 +53,7 @@ export async function recomputeInvoice(
     if (invoice === undefined || invoice.status === 'DRAFT') return undefined;
     const compared = new ComparedLines();
     for (let position: number | undefined = 0; position !== undefined;) {
-      const span: LineSpan = { from: position, limit: LINES_MAX, tiersMax: COMPARED_TIERS_MAX };
+      const span: LineSpan = { from: position, limit: LIMITS.invoiceLines, tiersMax: COMPARED_TIERS_MAX };
       const page: LinePage<LineRow> = await readLinePage(snapshot, organizationId, invoiceId, span);
       const usage = await readUsageOfLines(snapshot, organizationId, page.lines, from);
       const before = await readBilledBefore(snapshot, organizationId, page.lines);
@@ -78,7 +79,7 @@ class ComparedLines {
   #total = 0;
   #differing = 0;
   /** For tiers of lines that are shown. */
-  #room = LINE_TIERS_MAX;
+  #room = LIMITS.invoiceLineTiers;
   #sum: Amount = 0n;
 
   *comparing(

@@ -1,4 +1,5 @@
 import type { ChargeTerms } from '@weir/rating/charge-terms';
+import { LIMITS } from '@weir/shared/limits';
 import { sql, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { selectPage, type Page, type PageOf } from '../../page.ts';
@@ -90,9 +91,6 @@ export async function listChargesOfPlan(
   return await query.orderBy('id').execute();
 }
 
-/** Ended charges that stand beside those that have not, on the plan itself. */
-export const ENDED_CHARGES_MAX = 20;
-
 const isEnded = sql<SqlBool>`coalesce(ended_at <= greatest(billing_now(), effective_from), false)`;
 
 /** What a plan costs: its charges that have not ended and the last that have, oldest first, and how many have ended in all. */
@@ -104,7 +102,7 @@ export async function readChargesOfPlan(
   const ofPlan = selectCharges(db, organizationId, planId);
   const active = await ofPlan.where((eb) => eb.not(isEnded)).execute();
   const last = ofPlan.where(() => isEnded).orderBy('ended_at', 'desc');
-  const { rows, total } = await selectPage(last.orderBy('id', 'desc'), { page: 1, page_size: ENDED_CHARGES_MAX });
+  const { rows, total } = await selectPage(last.orderBy('id', 'desc'), { page: 1, page_size: LIMITS.endedCharges });
   return { charges: [...active, ...rows].sort((a, b) => (a.id < b.id ? -1 : 1)), ended: total };
 }
 

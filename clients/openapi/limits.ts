@@ -1,0 +1,60 @@
+// Writes down limits of the interface where they cannot be imported: in both clients, which are published alone, in the console, which
+// knows the API by its document, and for people in docs/limits.md. test/catalog/limits-written-down.test.ts keeps these files true.
+
+interface Limit {
+  max: number;
+  of: string;
+  why: string;
+  under: string;
+}
+
+type Limits<Name extends string> = Readonly<Record<Name, Limit>>;
+
+const MADE = 'Made of packages/shared/src/limits.ts: change that, and `npx vitest run limits-written-down -u`.';
+
+/** Returns some of the limits as constants of TypeScript. */
+export function typescriptLimits<Name extends string>(limits: Limits<Name>, names: readonly Name[]): string {
+  const constants = names.map(
+    (name) =>
+      `\n/** The most ${limits[name].of}. */\nexport const ${constant(name)} = ${grouped(limits[name].max, '_')};\n`,
+  );
+  return `// ${MADE}\n${constants.join('')}`;
+}
+
+/** Returns some of the limits as constants of Python. */
+export function pythonLimits<Name extends string>(limits: Limits<Name>, names: readonly Name[]): string {
+  const constants = names.map(
+    (name) => `\n#: The most ${limits[name].of}.\n${constant(name)} = ${grouped(limits[name].max, '_')}\n`,
+  );
+  return `# ${MADE}\n${constants.join('')}`;
+}
+
+/** Returns all limits as a page of the documents. */
+export function limitsPage(limits: Limits<string>): string {
+  const all = Object.values(limits);
+  const parts = [...new Set(all.map(({ under }) => under))].map((part) => {
+    const rows = all
+      .filter(({ under }) => under === part)
+      .map(({ max, of, why }) => `| ${grouped(max, ',')} | ${of} | ${why} |`);
+    return [`## ${part}`, '', '| at most | of | since |', '|---:|---|---|', ...rows, ''].join('\n');
+  });
+  return [PAGE_HEAD, ...parts].join('\n');
+}
+
+const PAGE_HEAD = `# Limits
+
+What a request may hold, and how much an answer gives at once. A request beyond one is refused with 422, and the refusal
+says the number. Nothing here can be set; how large a body may be, and how many requests come through, an operator sets:
+[configuration.md](configuration.md).
+
+<!-- ${MADE} -->
+`;
+
+function constant(name: string): string {
+  return `${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_MAX`;
+}
+
+/** A number with its digits in threes. */
+function grouped(value: number, by: string): string {
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, by);
+}

@@ -1,0 +1,223 @@
+// The limits of the interface: what a request may hold, and how much an answer gives at once. Each has its number here and nowhere else:
+// schemas, messages, the clients, the console and docs/limits.md are made of them. What an operator sets is in docs/configuration.md.
+
+interface Limit {
+  max: number;
+  /** What is counted. */
+  of: string;
+  /** Why not more. */
+  why: string;
+  under: 'Events' | 'Texts' | 'Things' | 'Pages' | 'Reading usage' | 'Billing' | 'Access';
+}
+
+export const LIMIT_TABLE = {
+  batchEvents: {
+    under: 'Events',
+    max: 1_000,
+    of: 'events in one `POST /sdk/track/batch`',
+    why: 'each has an outcome of its own, in one answer; it is what leaves for Redis in one step',
+  },
+  metadataKeys: { under: 'Events', max: 50, of: 'keys of `metadata` itself', why: 'what lies within counts as bytes' },
+  metadataLevels: {
+    under: 'Events',
+    max: 5,
+    of: 'levels of `metadata`, of which it is the first',
+    why: 'whoever walks it needs no deep stack',
+  },
+  metadataBytes: {
+    under: 'Events',
+    max: 8 * 1024,
+    of: 'bytes of UTF-8 of `metadata`, as it is sent',
+    why: 'an event stays small in Redis and in Postgres',
+  },
+  quantity: {
+    under: 'Events',
+    max: 9_007_199_254_740_991,
+    of: 'the `quantity` of an event, and a `usage_limit`',
+    why: '2^53 - 1: what every JSON client can still send exactly',
+  },
+
+  key: {
+    under: 'Texts',
+    max: 255,
+    of: 'characters of what things are called by: external ids, tokens, idempotency keys, references, a search',
+    why: 'longer than any id; it is in an index',
+  },
+  name: {
+    under: 'Texts',
+    max: 255,
+    of: 'characters of a name, or of a line of an address',
+    why: 'it is shown in one line',
+  },
+  email: { under: 'Texts', max: 254, of: 'characters of an email address', why: 'no mail server takes a longer one' },
+  shortText: {
+    under: 'Texts',
+    max: 64,
+    of: 'characters of a unit, a phone number, a tax id, or a metadata key that usage is grouped by',
+    why: 'it is shown beside a number',
+  },
+  slug: {
+    under: 'Texts',
+    max: 64,
+    of: 'characters of a `lookup_key` of a feature, or a `lookup_id`',
+    why: 'people type it',
+  },
+  postalCode: { under: 'Texts', max: 32, of: 'characters of a postal code', why: 'no country has a longer one' },
+  note: {
+    under: 'Texts',
+    max: 2_000,
+    of: 'characters of a note, a description or a reason',
+    why: 'a page of a text; it is in every list',
+  },
+  lines: {
+    under: 'Texts',
+    max: 1_000,
+    of: 'characters of the issuer of invoices, a value of a plan, or why an event was rejected',
+    why: 'a letterhead',
+  },
+  invoicePrefix: {
+    under: 'Texts',
+    max: 20,
+    of: 'characters of the prefix of invoice numbers',
+    why: 'the number is read aloud',
+  },
+
+  features: {
+    under: 'Things',
+    max: 5_000,
+    of: 'features of an organization',
+    why: 'all are one answer, of some megabytes',
+  },
+  planFeatures: {
+    under: 'Things',
+    max: 500,
+    of: 'features of a plan',
+    why: 'all are in the answer of the plan, and in what its customers may use',
+  },
+  planCharges: {
+    under: 'Things',
+    max: 100,
+    of: 'charges of a plan without an end, and as many that end',
+    why: 'all are in one answer, one invoice and one period',
+  },
+  planTiers: { under: 'Things', max: 2_000, of: 'tiers in all charges of a plan', why: 'as for charges' },
+  tiers: { under: 'Things', max: 100, of: 'tiers of one charge', why: 'all are on the line of an invoice' },
+  meterKeys: {
+    under: 'Things',
+    max: 5,
+    of: 'metadata keys that the usage of a meter is grouped by, and filters of a read',
+    why: 'every combination of their values is kept by itself',
+  },
+  widgetMeters: { under: 'Things', max: 100, of: 'meters that a widget shows', why: 'more than anybody looks at' },
+  finalizedAtOnce: { under: 'Things', max: 100, of: 'drafts that one request finalizes', why: 'as many as a page has' },
+
+  page: { under: 'Pages', max: 1_000_000, of: 'the number of a page', why: 'what is behind it is found by a filter' },
+  pageSize: {
+    under: 'Pages',
+    max: 100,
+    of: 'things of one page; 20 where nothing is said',
+    why: 'an answer within milliseconds',
+  },
+  longPageSize: {
+    under: 'Pages',
+    max: 1_000,
+    of: 'entries of the feed of billing, and lines of all invoices, in one page; 100 where nothing is said',
+    why: 'programs read them to their end',
+  },
+  invoiceLines: {
+    under: 'Pages',
+    max: 500,
+    of: 'lines of one invoice in one answer',
+    why: 'each may hold a hundred tiers; the others follow by a cursor',
+  },
+  invoiceLineTiers: { under: 'Pages', max: 4_000, of: 'tiers of those lines', why: 'some megabytes' },
+  rejections: { under: 'Pages', max: 100, of: 'reasons in `GET /events/rejections`', why: 'the most frequent ones' },
+  grantsBesideBalance: {
+    under: 'Pages',
+    max: 500,
+    of: 'grants beside the balance of a customer',
+    why: 'all are one answer',
+  },
+  endedCharges: { under: 'Pages', max: 20, of: 'ended charges in the answer of a plan', why: 'the others have a list' },
+  problems: {
+    under: 'Pages',
+    max: 100,
+    of: 'mistakes that one refusal lists',
+    why: 'a body of nothing but unknown fields must not be answered with one many times as large',
+  },
+
+  buckets: { under: 'Reading usage', max: 10_000, of: 'periods of one chart', why: 'by the hour, more than a year' },
+  groups: {
+    under: 'Reading usage',
+    max: 100,
+    of: 'groups of a read; 20 where nothing is said',
+    why: 'the others are the rest',
+  },
+  groupBuckets: { under: 'Reading usage', max: 50_000, of: 'periods of all groups together', why: 'some 5 MB' },
+
+  trialDays: {
+    under: 'Billing',
+    max: 36_500,
+    of: 'days of a trial',
+    why: 'a hundred years; more is a mistake, and would end after the last date that Postgres knows',
+  },
+  graceHours: {
+    under: 'Billing',
+    max: 72,
+    of: 'hours that an invoice stays a draft',
+    why: 'as long as late events of a period are usual',
+  },
+  termsDays: { under: 'Billing', max: 365, of: 'days from the issue of an invoice until it is due', why: 'a year' },
+  monthsAhead: {
+    under: 'Billing',
+    max: 24,
+    of: 'months ahead that a new price is announced, and periods of a preview',
+    why: 'as a subscription is',
+  },
+  periodsAgo: {
+    under: 'Billing',
+    max: 1_000,
+    of: 'periods that a subscription may have begun before now',
+    why: 'enough to bring years in, and few enough to open at once',
+  },
+  trialMonths: { under: 'Billing', max: 1_200, of: 'months of the trial of a subscription', why: 'a hundred years' },
+  daysOfPeriod: { under: 'Billing', max: 366, of: 'days of a period that a charge is tried with', why: 'a leap year' },
+  priceDigits: {
+    under: 'Billing',
+    max: 15,
+    of: 'digits before the point of a price or an amount',
+    why: 'more than is paid',
+  },
+  unitDigits: {
+    under: 'Billing',
+    max: 32,
+    of: 'digits before the point of a number of units: a tier, a package, what is about to be used',
+    why: 'more than is counted',
+  },
+  fraction: {
+    under: 'Billing',
+    max: 18,
+    of: 'digits after the point of a price or a number of units',
+    why: 'the smallest unit of a token is 18 digits below one',
+  },
+  triedDigits: {
+    under: 'Billing',
+    max: 64,
+    of: 'digits of the quantity that a charge is tried with',
+    why: 'as of a sum',
+  },
+  amountFraction: { under: 'Billing', max: 4, of: 'digits after the point of an amount', why: 'no currency has more' },
+  priority: { under: 'Billing', max: 100, of: 'the priority of a grant', why: 'an order, no amount' },
+
+  password: {
+    under: 'Access',
+    max: 256,
+    of: 'characters of a password, of at least 12',
+    why: 'hashing it takes a bounded time',
+  },
+} as const satisfies Record<string, Limit>;
+
+/** The number of each limit, by its name. */
+export const LIMITS = Object.fromEntries(Object.entries(LIMIT_TABLE).map(([name, { max }]) => [name, max])) as Readonly<
+  Record<keyof typeof LIMIT_TABLE, number>
+>;

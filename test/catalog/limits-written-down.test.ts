@@ -1,0 +1,72 @@
+// The limits of the interface have one home, packages/shared/src/limits.ts. What is made of it is kept true here; `-u` writes it anew.
+
+import { LIMIT_TABLE, LIMITS } from '@weir/shared/limits';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { limitsPage, pythonLimits, typescriptLimits } from '../../clients/openapi/limits.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+test.each([
+  ['docs/limits.md', limitsPage(LIMIT_TABLE)],
+  ['packages/sdk/src/limits.ts', typescriptLimits(LIMIT_TABLE, ['batchEvents'])],
+  ['clients/python/weir/_limits.py', pythonLimits(LIMIT_TABLE, ['batchEvents'])],
+  ['apps/console/src/api/limits.ts', typescriptLimits(LIMIT_TABLE, ['pageSize', 'meterKeys'])],
+])('%s says the limits as they are', async (file, text) => {
+  await expect(text).toMatchFileSnapshot(`../../${file}`);
+});
+
+/** A number of two digits or more in a place where a schema has its limit. */
+const OWN_NUMBER = /\btext\(\d+, \d|\bcountOf\(\d|\.max\(\d{2,}|\b(?:whole|fraction): \d|\\d\{1,\d{2,}\}\(|at most \d/;
+
+/** Where numbers are: the limits, and what an operator sets. */
+const HOMES = ['packages/shared/src/limits.ts', 'apps/api/src/settings.ts'];
+
+async function sources(...folders: string[]): Promise<string[]> {
+  const found = folders.map(async (folder) =>
+    (await readdir(`${root}/${folder}`, { recursive: true })).map((file) => `${folder}/${file}`),
+  );
+  return (await Promise.all(found)).flat().filter((file) => file.endsWith('.ts'));
+}
+
+test('no schema of the API has a limit with a number of its own', async () => {
+  const found: string[] = [];
+  for (const file of await sources('apps/api/src', 'packages/shared/src')) {
+    if (file.endsWith('.test.ts') || HOMES.includes(file)) continue;
+    const lines = (await readFile(`${root}/${file}`, 'utf8')).split('\n');
+    for (const [at, line] of lines.entries()) {
+      if (OWN_NUMBER.test(line) && !/^\s*(?:\/\/|\*|\/\*)/.test(line)) found.push(`${file}:${at + 1} ${line.trim()}`);
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+/** Numbers of the interface that people read in other places than the page of limits. */
+const SAID = {
+  'README.md': [[/Up to ([\d,]+) events go in one/, LIMITS.batchEvents]],
+  'CHANGELOG.md': [
+    [/batches of up to ([\d,]+)/, LIMITS.batchEvents],
+    [/An organization has at most ([\d,]+) features/, LIMITS.features],
+    [/at most [\d,]+ features, and a plan (\d+)/, LIMITS.planFeatures],
+    [/A plan has at most (\d+)\s+charges/, LIMITS.planCharges],
+    [/have not ended, and ([\d,]+) tiers/, LIMITS.planTiers],
+  ],
+  'docs/billing.md': [
+    [/A plan has at most (\d+) charges/, LIMITS.planCharges],
+    [/have not ended, and ([\d,]+) tiers/, LIMITS.planTiers],
+    [/A key has 1 to (\d+) characters/, LIMITS.key],
+  ],
+  'docs/guides/events-of-others.md': [[/A batch has up to ([\d,]+) events/, LIMITS.batchEvents]],
+  'packages/sdk/README.md': [[/each of up to ([\d,]+)/, LIMITS.batchEvents]],
+  'clients/python/README.md': [[/each of up to ([\d,]+)/, LIMITS.batchEvents]],
+} as const;
+
+test('other documents say the same numbers', async () => {
+  for (const [file, sentences] of Object.entries(SAID)) {
+    const text = await readFile(`${root}/${file}`, 'utf8');
+    for (const [sentence, limit] of sentences) {
+      expect([file, sentence.exec(text)?.[1]?.replaceAll(',', '')]).toEqual([file, String(limit)]);
+    }
+  }
+});
