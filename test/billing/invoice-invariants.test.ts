@@ -237,7 +237,7 @@ test(
             expect(await billing.post(`/invoices/${id}/recompute`, { from })).toMatchObject({ identical: true });
         await billing.close();
       }),
-      { numRuns: Number(process.env['BILLING_RUNS'] ?? 12), seed: 20_260_401, endOnFailure: true },
+      { numRuns: Number(process.env['BILLING_RUNS'] ?? 8), seed: 20_260_401, endOnFailure: true },
     );
   },
 );

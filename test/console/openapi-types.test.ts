@@ -1,13 +1,10 @@
 import { openapiTypes } from '@weir/console/openapi-types';
 import { expect, test } from 'vitest';
-import { startWeir } from '../support/harness.ts';
+import { sharedWeir } from '../support/use-weir.ts';
+
+const weir = sharedWeir();
 
 test('the console is typed by the document that the API serves; `-u` writes its types anew', async () => {
-  const weir = await startWeir({ withWorker: false });
-  try {
-    const types = await openapiTypes((await weir.request('GET', '/openapi.json')).body as object);
-    await expect(types).toMatchFileSnapshot('../../apps/console/src/api/openapi.d.ts');
-  } finally {
-    await weir.close();
-  }
+  const types = await openapiTypes((await weir.request('GET', '/openapi.json')).body as object);
+  await expect(types).toMatchFileSnapshot('../../apps/console/src/api/openapi.d.ts');
 });

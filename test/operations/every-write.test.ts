@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { calls, openersOf, type Call } from '../support/fuzz/calls.ts';
 import { makeWorld, type World } from '../support/fuzz/world.ts';
-import { type Answer } from '../support/harness.ts';
+import type { Answer } from '../support/harness.ts';
 import { readOpenapi, type OpenapiDocument, type Operation } from '../support/openapi-document.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
