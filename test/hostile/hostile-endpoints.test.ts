@@ -5,7 +5,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
 import { hostileBodies, hostileTypes } from '../support/hostile/bodies.ts';
-import { goodBodies, makeThings, pathOf, type Things } from '../support/hostile/examples.ts';
+import { goodBodyOf as goodBody, makeThings, pathOf, type Things } from '../support/hostile/things.ts';
 import {
   hostileCredentials,
   hostileFields,
@@ -84,14 +84,12 @@ async function each(operations: Operation[], attack: (operation: Operation) => P
 }
 
 const withBody = () => openapi.operations.filter(({ body }) => body !== undefined);
-const goodBodyOf = ({ name }: Operation) => JSON.stringify(goodBodies[name]?.(things) ?? null);
+const goodBodyOf = (operation: Operation) => goodBody(operation, things);
 const schemaOf = ({ body = {} }: Operation): Schema => body;
 const parametersOf = ({ parameters }: Operation, place: string) => parameters.filter((each) => each.in === place);
 
-test('every operation that takes a body has a good one here, which is valid by the document', () => {
-  const operations = withBody();
-  expect(Object.keys(goodBodies).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
-  for (const operation of operations)
+test('every operation that takes a body has a good one in the document, which is valid by it', () => {
+  for (const operation of withBody())
     expect(openapi.isValid(schemaOf(operation), JSON.parse(goodBodyOf(operation))), operation.name).toBe(true);
 });
 

@@ -44,14 +44,19 @@ export interface Operation {
   security: Record<string, string[]>[];
   parameters: Parameter[];
   body: Schema | undefined;
+  /** The example of the body. */
+  example: unknown;
   responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
 }
 
 interface Document {
-  paths: Record<string, Record<string, Omit<Operation, 'name' | 'body'> & { requestBody?: { content: Content } }>>;
+  paths: Record<
+    string,
+    Record<string, Omit<Operation, 'name' | 'body' | 'example'> & { requestBody?: { content: Content } }>
+  >;
   components: { schemas: Record<string, Schema> };
 }
-type Content = Record<string, { schema: Schema }>;
+type Content = Record<string, { schema: Schema; example?: unknown }>;
 
 export interface OpenapiDocument {
   operations: Operation[];
@@ -83,7 +88,7 @@ export async function readOpenapi(weir: Weir): Promise<OpenapiDocument> {
   const resolve = (schema: Schema): Schema => resolved(schema, document.components.schemas);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody, ...operation }]): Operation => {
-      const body = requestBody?.content['application/json']?.schema;
+      const { schema: body, example } = requestBody?.content['application/json'] ?? {};
       return {
         ...operation,
         name: `${method} ${path}`,
@@ -92,6 +97,7 @@ export async function readOpenapi(weir: Weir): Promise<OpenapiDocument> {
         security: operation.security ?? [],
         parameters: operation.parameters ?? [],
         body: body === undefined ? undefined : resolve(body),
+        example,
       };
     }),
   );
