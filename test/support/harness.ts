@@ -65,7 +65,7 @@ export interface Weir {
   startWorker(settings?: Env): Promise<RunningWorker>;
   /** A real process of its own. */
   spawnApi(settings?: Env, options?: SpawnOptions): Promise<Spawned>;
-  spawnWorker(settings?: Env): Promise<Spawned>;
+  spawnWorker(settings?: Env, options?: SpawnOptions): Promise<Spawned>;
   /** The name in Redis of the claim on an idempotency key. */
   claim(organizationId: string, idempotencyKey: string): Promise<string>;
   /** How many events wait in Redis. */
@@ -78,6 +78,8 @@ export interface Weir {
 interface SpawnOptions {
   /** How many files and connections the process may have open. */
   descriptorsMax?: number;
+  /** The Node that it runs on, where that is another than this one. */
+  node?: string;
 }
 
 interface Spawned {
@@ -157,7 +159,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     startApi,
     startWorker,
     spawnApi: (settings, spawnOptions) => spawnMain('api', settings, spawnOptions),
-    spawnWorker: (settings) => spawnMain('worker', settings),
+    spawnWorker: (settings, spawnOptions) => spawnMain('worker', settings, spawnOptions),
     claim: async (organizationId, idempotencyKey) =>
       keys.claim((await redis.get(keys.epoch)) ?? '', organizationId, idempotencyKey),
     stagedEvents: () => countStagedEvents(redis, keys),
@@ -187,9 +189,13 @@ function onlyOnce(close: () => Promise<void>): () => Promise<void> {
   return () => (closed ??= close());
 }
 
-async function spawnProgram(app: 'api' | 'worker', env: Env, { descriptorsMax }: SpawnOptions): Promise<Spawned> {
+async function spawnProgram(
+  app: 'api' | 'worker',
+  env: Env,
+  { descriptorsMax, node = process.execPath }: SpawnOptions,
+): Promise<Spawned> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const built = [process.execPath, `apps/${app}/dist/main.js`];
+  const built = [node, `apps/${app}/dist/main.js`];
   const limited = ['bash', '-c', `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, ...built];
   const [command = '', ...args] = descriptorsMax === undefined ? built : limited;
   const child = spawn(command, args, {
