@@ -18,6 +18,7 @@ WORKDIR /weir
 COPY package.json package-lock.json .npmrc ./
 COPY packages/shared/package.json packages/shared/
 COPY packages/rating/package.json packages/rating/
+COPY packages/billing/package.json packages/billing/
 COPY packages/db/package.json packages/db/
 COPY packages/queue/package.json packages/queue/
 COPY packages/sdk/package.json packages/sdk/
@@ -28,7 +29,7 @@ COPY apps/reconcile/package.json apps/reconcile/
 COPY apps/admin/package.json apps/admin/
 COPY services/package.json services/
 RUN npm ci --omit=dev --no-audit --no-fund \
-  --workspace @weir/shared --workspace @weir/rating --workspace @weir/db --workspace @weir/queue --workspace @weir/sdk \
+  --workspace @weir/shared --workspace @weir/rating --workspace @weir/billing --workspace @weir/db --workspace @weir/queue --workspace @weir/sdk \
   --workspace @weir/api --workspace @weir/worker --workspace @weir/import --workspace @weir/reconcile \
   --workspace @weir/admin
 
@@ -38,6 +39,7 @@ WORKDIR /weir
 COPY --from=dependencies /weir ./
 COPY --from=build /weir/packages/shared/dist packages/shared/dist
 COPY --from=build /weir/packages/rating/dist packages/rating/dist
+COPY --from=build /weir/packages/billing/dist packages/billing/dist
 COPY --from=build /weir/packages/db/dist packages/db/dist
 COPY --from=build /weir/packages/db/migrations packages/db/migrations
 COPY --from=build /weir/packages/queue/dist packages/queue/dist

@@ -1,8 +1,9 @@
 // What a closing sees stays what it is, whoever records at that moment.
 
+import type { DueUsage } from '@weir/billing/due';
 import { closeUntil } from '@weir/db/billing/usage/closing';
 import type { DueUsageQuestion } from '@weir/db/billing/usage/due-question';
-import { readDueUsage, type DueUsage } from '@weir/db/billing/usage/due-usage';
+import { readDueUsage } from '@weir/db/billing/usage/due-usage';
 import { isUnavailable, openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { newId } from '@weir/shared/ids';

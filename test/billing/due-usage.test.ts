@@ -1,11 +1,12 @@
 // What a due is billed for, held against a count of the events one by one: recorded in any order, some of them late for closings.
 
+import type { DueUsage } from '@weir/billing/due';
 import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import { closeUntil } from '@weir/db/billing/usage/closing';
 import { readDueBuckets } from '@weir/db/billing/usage/due-buckets';
 import { listDueEvents } from '@weir/db/billing/usage/due-events';
 import type { DueUsageQuestion } from '@weir/db/billing/usage/due-question';
-import { readDueUsage, type DueUsage } from '@weir/db/billing/usage/due-usage';
+import { readDueUsage } from '@weir/db/billing/usage/due-usage';
 import { add, divide, formatExact, parseExact, whole, ZERO } from '@weir/rating/exact';
 import { openDatabase, type Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';

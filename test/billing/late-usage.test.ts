@@ -1,7 +1,7 @@
 // Usage that comes in after its period was closed is billed for its own period, as the difference to what was billed before. Whatever
 // comes in which order, and is split over any number of invoices: it adds up to what one invoice would say that saw it all.
 
-import { findUnsettled } from '@weir/db/billing/run/adjustments';
+import { findUnsettled } from '@weir/db/billing/run/settlements';
 import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, round } from '@weir/rating/money';

@@ -1,7 +1,7 @@
 // What the run costs where an organization has grown since Postgres looked at it: what is due is found, settled,
 // marked as past due and put off in chunks, none of which reads all of the organization for each of its rows.
 
-import { findUnsettled } from '@weir/db/billing/run/adjustments';
+import { findUnsettled } from '@weir/db/billing/run/settlements';
 import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { updateDues } from '@weir/db/billing/subscriptions/dues';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';

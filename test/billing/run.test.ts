@@ -1,6 +1,6 @@
 // The run of billing, with its jobs done twice, at once, late, in pieces and not at all. Postgres decides, and every invoice is made once.
 
-import { settleSubscription } from '@weir/db/billing/run/adjustments';
+import { settleSubscription } from '@weir/db/billing/run/settlements';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { createLog } from '@weir/shared/log';

@@ -1,6 +1,6 @@
 // Who finalizes a draft, and when: the run once its grace is over, which begins when the draft is made; or only people.
 
-import { settleSubscription } from '@weir/db/billing/run/adjustments';
+import { settleSubscription } from '@weir/db/billing/run/settlements';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { readRunState } from '@weir/db/billing/run/run-work';
 import { newId } from '@weir/shared/ids';

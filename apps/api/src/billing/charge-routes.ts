@@ -1,6 +1,7 @@
 // Charges: what a plan costs. A charge does not change, so that an invoice can be computed again: to change a price, another one
 // takes its place (replace-charge.ts).
 
+import type { ChargeType } from '@weir/billing/kinds';
 import { billMeterOfPlan } from '@weir/db/billing/subscriptions/billed-meters';
 import {
   insertCharge,
@@ -12,7 +13,6 @@ import {
 } from '@weir/db/billing/plans/charges';
 import { findMeter } from '@weir/db/meters';
 import { findPlan, lockPlanAlone, type Plan } from '@weir/db/plans';
-import type { ChargeType } from '@weir/db/billing/tables';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
 import { LIMITS } from '@weir/shared/limits';

@@ -1,12 +1,13 @@
 // Money that a customer has in advance, which invoices draw when they are finalized (@weir/db/billing/draws).
 
+import type { FeedType } from '@weir/billing/feed-events';
 import {
   insertCreditGrant,
   lockCreditedCustomer,
   voidCreditGrant,
   type CreditGrant,
 } from '@weir/db/billing/credits/credits';
-import { appendFeed, type FeedType } from '@weir/db/billing/feed';
+import { appendFeed } from '@weir/db/billing/feed';
 import type { Queries } from '@weir/db/database';
 import { isCurrency, minorDigits } from '@weir/rating/currencies';
 import { formatAmount, parseAmount } from '@weir/rating/money';

@@ -1,7 +1,7 @@
 // Reading invoices: lists, one with its lines, and one computed again. A draft is computed when it is read.
 
+import type { Drive } from '@weir/billing/drive';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
-import type { Drive } from '@weir/db/billing/drive';
 import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
 import { recomputeInvoice } from '@weir/db/billing/invoices/recompute';
 import { findMoveOfInvoice } from '@weir/db/moves/usage-moves';

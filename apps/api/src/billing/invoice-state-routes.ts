@@ -1,5 +1,6 @@
 // What becomes of an invoice: it is closed, paid, waived or given up.
 
+import type { InvoiceStatus } from '@weir/billing/kinds';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
 import {
   markUncollectible,
@@ -10,7 +11,6 @@ import {
 } from '@weir/db/billing/run/invoice-states';
 import { findInvoiceRow } from '@weir/db/billing/invoices/invoices';
 import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
-import type { InvoiceStatus } from '@weir/db/billing/tables';
 import type { Database, Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
 import { text } from '@weir/shared/text';

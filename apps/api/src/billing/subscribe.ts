@@ -1,11 +1,11 @@
 // Making a subscription, in one transaction: who and what, since when, the meters that it bills, and what has begun of its periods:
 // of a long past the first ones, and the run opens the others.
 
+import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
+import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
 import { billMeters } from '@weir/db/billing/subscriptions/billed-meters';
-import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/db/billing/subscriptions/chunk-weight';
-import { appendFeed, type NewFeedEvent } from '@weir/db/billing/feed';
+import { appendFeed } from '@weir/db/billing/feed';
 import { bringUpToDate } from '@weir/db/billing/subscriptions/open-periods';
-import { subscriptionData } from '@weir/db/billing/subscriptions/pass-boundaries';
 import {
   findSubscription,
   findSubscriptionId,

@@ -1,18 +1,19 @@
 // What changes a subscription: its end, and another plan. Each is a step on a row that is locked and was brought up to date, so
 // that nothing is cut or changed at a boundary that nobody has passed yet.
 
+import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
+import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { cancelAtPeriodEnd, cancelNow, keepAfterPeriodEnd } from '@weir/db/billing/subscriptions/cancel';
 import { changeAtPeriodEnd } from '@weir/db/billing/subscriptions/change-plan';
-import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/db/billing/subscriptions/chunk-weight';
-import { appendFeed, type NewFeedEvent } from '@weir/db/billing/feed';
+import { appendFeed } from '@weir/db/billing/feed';
 import { bringUpToDate } from '@weir/db/billing/subscriptions/open-periods';
-import type { SubscriptionRow } from '@weir/db/billing/subscriptions/schedules';
 import {
   findSubscription,
   isBehind,
   lockPlanToBill,
   lockSubscription,
   type Subscription,
+  type SubscriptionRow,
 } from '@weir/db/billing/subscriptions/subscriptions';
 import type { Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';

@@ -1,7 +1,7 @@
 // What a subscription comes to before an invoice says so: its usage of the open period, the next invoice as of now, and after
 // its end what came late.
 
-import { closeForSettling, settleClosed } from '@weir/db/billing/run/adjustments';
+import { closeForSettling, settleClosed } from '@weir/db/billing/run/settlements';
 import { readInvoiceWithin, type InvoiceWithLines } from '@weir/db/billing/invoices/read-invoices';
 import { previewInvoice, readSubscriptionUsage } from '@weir/db/billing/invoices/upcoming';
 import { Refusal } from '@weir/shared/errors';

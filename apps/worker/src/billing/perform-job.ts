@@ -1,7 +1,7 @@
 // One job of billing: a turn of one organization. What there is to do is decided in the transaction that does it (packages/db,
 // billing/run/run-work.ts and billing/run/finalize.ts). So any job may come any number of times, at any time, and beside another like it.
 
-import { findUnsettled, settleSubscription } from '@weir/db/billing/run/adjustments';
+import { findUnsettled, settleSubscription } from '@weir/db/billing/run/settlements';
 import { cutByWeight } from '@weir/db/billing/run/cut-by-weight';
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { markPastDue } from '@weir/db/billing/run/past-due';

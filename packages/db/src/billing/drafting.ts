@@ -1,17 +1,9 @@
 // How an organization makes drafts, and whether the run finalizes them.
 
 import { sql, type RawBuilder } from 'kysely';
-import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
+import type { Drafting } from '@weir/billing/grace';
+import { microsOfText } from '@weir/shared/instant';
 import type { Queries } from '../database.ts';
-
-/** What holds for a draft that is made now. */
-export interface Drafting {
-  now: Micros;
-  graceHours: number;
-  isManual: boolean;
-}
-
-const HOUR: Micros = 3_600_000_000;
 
 export async function readDrafting(db: Queries, organizationId: string): Promise<Drafting> {
   const { now, invoice_grace_hours, finalize } = await db
@@ -21,11 +13,6 @@ export async function readDrafting(db: Queries, organizationId: string): Promise
     .where('id', '=', organizationId)
     .executeTakeFirstOrThrow();
   return { now: microsOfText(now), graceHours: invoice_grace_hours, isManual: finalize === 'manual' };
-}
-
-/** When the grace of a draft is over: it begins at the boundary, or when the draft is made where that is later. */
-export function graceEnd(boundary: string, { now, graceHours }: Pick<Drafting, 'now' | 'graceHours'>): string {
-  return isoOf(Math.max(microsOfText(boundary), now) + graceHours * HOUR);
 }
 
 /**

@@ -3,40 +3,9 @@
 // Whoever appends holds the organization's row of billing_feeds until its commit. So the next number is given only when the
 // one before can be read, and a transaction that is rolled back takes its numbers back with it.
 
+import type { FeedEvent, FeedType, NewFeedEvent } from '@weir/billing/feed-events';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
-
-/** What can happen. */
-export type FeedType =
-  | 'invoice.created'
-  | 'invoice.finalized'
-  | 'invoice.paid'
-  | 'invoice.voided'
-  | 'invoice.uncollectible'
-  | 'invoice.past_due'
-  | 'subscription.created'
-  | 'subscription.activated'
-  | 'subscription.changed'
-  | 'subscription.past_due'
-  | 'subscription.canceled'
-  | 'credit.granted'
-  | 'credit.voided'
-  | 'usage.unpriced';
-
-/** One thing that happened, before it has its number. */
-export interface NewFeedEvent {
-  type: FeedType;
-  /** `user:` and an id, or `weir`. */
-  actor: string;
-  data: Record<string, unknown>;
-}
-
-/** One thing that happened. */
-export interface FeedEvent extends NewFeedEvent {
-  /** Counts from 1 in each organization. */
-  sequence: number;
-  created_at: string;
-}
 
 /**
  * Appends to the organization's feed, in the order given. Needs a transaction, and comes last in it: other transactions of

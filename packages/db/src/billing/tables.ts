@@ -2,6 +2,14 @@
 
 import type { Interval } from '@weir/rating/periods';
 import type { ColumnType, Generated } from 'kysely';
+import type {
+  ChargeType,
+  SubscriptionStatus,
+  BillingAlignment,
+  InvoiceKind,
+  InvoiceStatus,
+  LineKind,
+} from '@weir/billing/kinds';
 import type { Party } from './parties.ts';
 
 /** A timestamp, read as ISO 8601 UTC text to the microsecond. */
@@ -11,12 +19,6 @@ type TimeOrNull = ColumnType<string | null, string | null | undefined, string | 
 type Json<Value> = ColumnType<Value, string, string>;
 type BigInt = ColumnType<string, string | number | undefined, string | number>;
 
-export type ChargeType = 'FIXED' | 'USAGE';
-export type SubscriptionStatus = 'TRIAL' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED';
-export type BillingAlignment = 'anniversary' | 'calendar';
-export type InvoiceKind = 'SUBSCRIPTION' | 'ADJUSTMENT';
-export type InvoiceStatus = 'DRAFT' | 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE';
-export type LineKind = 'FIXED' | 'USAGE' | 'LATE_USAGE' | 'ADJUSTMENT';
 type CreditEntryKind = 'DRAW' | 'RETURN' | 'VOID';
 
 interface Charges {

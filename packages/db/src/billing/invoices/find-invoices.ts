@@ -1,11 +1,11 @@
 // Which invoices are asked for, and by which index they are found. The form of each statement fits one index alone, whatever
 // Postgres believes of the tables (docs/decisions/0054-one-index-for-each-question.md).
 
+import type { InvoiceStatus } from '@weir/billing/kinds';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { beginningWith, selectPage, type Page, type PageOf } from '../../page.ts';
 import type { InvoiceRow } from './invoices.ts';
-import type { InvoiceStatus } from '../tables.ts';
 
 /** Which invoices. All of it is optional, and all that is given has to hold. */
 export interface InvoiceFilter {

@@ -1,11 +1,11 @@
 // One line of an invoice and what is behind it: whose usage, of when, and as of which closing.
 
+import type { Drive } from '@weir/billing/drive';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { computeInvoices } from './compute-lines.ts';
 import type { ClosingSpan } from '../usage/due-events.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
-import type { Drive } from '../drive.ts';
 import { fieldsOfComputed, findLineRow, questionOfLine, type LineFields, type UsageOfLine } from './invoice-lines.ts';
 import { findInvoiceRow, type InvoiceRow } from './invoices.ts';
 import { inSnapshot } from '../snapshot.ts';

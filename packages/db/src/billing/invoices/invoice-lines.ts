@@ -1,5 +1,8 @@
 // Lines as they are kept: those of finalized invoices, and what an admin added to a draft.
 
+import type { ComputedLine } from '@weir/billing/lines';
+import { amountOf } from '@weir/billing/amounts';
+import type { LineKind } from '@weir/billing/kinds';
 import { microsOfText } from '@weir/shared/instant';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { minorDigits } from '@weir/rating/currencies';
@@ -11,10 +14,8 @@ import type { AggregationType } from '@weir/shared/meter';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
-import type { ComputedLine } from './compute-lines.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
-import { amountOf, lockInvoiceRow } from './invoices.ts';
-import type { LineKind } from '../tables.ts';
+import { lockInvoiceRow } from './invoices.ts';
 
 /** A row of invoice_lines, with what its due says of the charge. */
 export interface LineRow extends Selectable<Tables['invoice_lines']> {

@@ -1,12 +1,13 @@
 // Invoices as they are kept, and in the form in which they are answered. What a draft comes to is in read-invoices.ts.
 
-import { formatAmount, parseAmount, type Amount } from '@weir/rating/money';
+import type { InvoiceKind, InvoiceStatus } from '@weir/billing/kinds';
+import { formatAmount, type Amount } from '@weir/rating/money';
+import { amountOf } from '@weir/billing/amounts';
 import { minorDigits } from '@weir/rating/currencies';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 import type { Party } from '../parties.ts';
-import type { InvoiceKind, InvoiceStatus } from '../tables.ts';
 
 /** A row of invoices. */
 export type InvoiceRow = Selectable<Tables['invoices']>;
@@ -64,13 +65,6 @@ export function amountDueOf(
   const digits = minorDigits(row.currency);
   if (row.status === 'VOID' || total < 0n) return 0n;
   return total - amountOf(row.credits_applied, digits) - amountOf(row.amount_paid, digits);
-}
-
-/** An amount of a row; what is null there is nothing. */
-export function amountOf(text: string | null, digits: number): Amount {
-  const amount = parseAmount(text ?? '0', digits);
-  if (amount === undefined) throw new Error(`an amount has more than ${digits} digits after the point: ${text}`);
-  return amount;
 }
 
 /** What a draft was computed to come to, when, and whether only a person finalizes it. */

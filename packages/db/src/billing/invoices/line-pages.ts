@@ -1,10 +1,10 @@
 // Lines of one invoice, page by page. A line carries a copy of its charge, which may have a hundred tiers, and its detail as many
 // again; and years of late usage are tens of thousands of lines. So a page is bounded by both.
 
+import type { ComputedLine } from '@weir/billing/lines';
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import type { ComputedLine } from './compute-lines.ts';
 import { joinedDues, LINE_COLUMNS, type LineRow } from './invoice-lines.ts';
 
 /** Which part of the lines: from a position on, which counts from 0. */

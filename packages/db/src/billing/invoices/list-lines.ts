@@ -1,14 +1,14 @@
 // The lines of many invoices as one list, for those who check them: page by page in the order of issue dates, of any number of
 // invoices. What an invoice has more (the copy of the charge, tiers) is on the invoice itself.
 
+import { amountOf } from '@weir/billing/amounts';
+import type { InvoiceStatus, LineKind } from '@weir/billing/kinds';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { walkIssued, type InvoiceFilter, type InvoicePlace } from './find-invoices.ts';
-import { amountOf } from './invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
-import type { InvoiceStatus, LineKind } from '../tables.ts';
 
 /** A line, with what it has to be known by among those of other invoices. Amounts have exactly the currency's minor digits. */
 export interface ListedLine {

@@ -1,11 +1,12 @@
 // Reading invoices. A draft is computed when it is read: there is nothing of it that could be out of date.
 
+import type { ComputedInvoice } from '@weir/billing/lines';
+import type { Drive } from '@weir/billing/drive';
 import type { Database, Queries } from '../../database.ts';
 import type { Page, PageOf } from '../../page.ts';
 import { isoOf } from '@weir/shared/instant';
-import { computeInvoices, type ComputedInvoice } from './compute-lines.ts';
+import { computeInvoices } from './compute-lines.ts';
 import { readDrafting } from '../drafting.ts';
-import type { Drive } from '../drive.ts';
 import { fieldsOfComputed, lineOf, type InvoiceLine } from './invoice-lines.ts';
 import { countLines, FIRST_LINES, pageOfComputed, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
 import { inSnapshot } from '../snapshot.ts';

@@ -1,6 +1,9 @@
 // Computes finalized invoices again, from the events behind them: each line with its own copy of the charge, its closing, its
 // rating version and its days. Changes nothing.
 
+import type { Drive } from '@weir/billing/drive';
+import { usageToRate, type DueUsage } from '@weir/billing/due';
+import { amountOf } from '@weir/billing/amounts';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatExact, parseExact } from '@weir/rating/exact';
 import { formatAmount, type Amount } from '@weir/rating/money';
@@ -10,10 +13,9 @@ import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queries } from '../../database.ts';
-import type { Drive } from '../drive.ts';
-import { readDueUsage, usageToRate, type DueUsage, type UsageSource } from '../usage/due-usage.ts';
+import { readDueUsage, type UsageSource } from '../usage/due-usage.ts';
 import { lineOf, listLineRows, questionOfLine, type InvoiceLine, type LineRow } from './invoice-lines.ts';
-import { amountOf, findInvoiceRow, type InvoiceRow } from './invoices.ts';
+import { findInvoiceRow, type InvoiceRow } from './invoices.ts';
 import { readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
 import { inSnapshot } from '../snapshot.ts';
 

@@ -1,11 +1,11 @@
 // What may come back of a due: what was asked for. Lines of void invoices were waived, so nobody paid them.
 
+import { dueKey, type Due } from '@weir/billing/due';
+import { amountOf } from '@weir/billing/amounts';
 import { minorDigits } from '@weir/rating/currencies';
 import type { Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { dueKey, type DueRow } from '../subscriptions/dues.ts';
-import { amountOf } from './invoices.ts';
 
 /**
  * What the lines of these dues on finalized invoices that are not void add up to, by {@link dueKey}. Whoever settles holds their
@@ -14,7 +14,7 @@ import { amountOf } from './invoices.ts';
 export async function readReturnable(
   db: Queries,
   organizationId: string,
-  dues: readonly DueRow[],
+  dues: readonly Due[],
 ): Promise<Map<string, Amount>> {
   if (dues.length === 0) return new Map();
   const { rows } = await sql<{

@@ -1,6 +1,13 @@
 // What a subscription comes to before there is an invoice: its open period as of now, and the invoice that its next boundary
 // makes. The boundary is passed by the code that opens periods, and nothing is written.
 
+import { Room } from '@weir/billing/chunk-weight';
+import type { Drive } from '@weir/billing/drive';
+import { usageToRate } from '@weir/billing/due';
+import { newInvoice, type NewInvoice } from '@weir/billing/new-invoice';
+import { passBoundaries, type OpenedPeriod } from '@weir/billing/pass-boundaries';
+import { PeriodCache } from '@weir/billing/schedules';
+import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
@@ -11,18 +18,14 @@ import { isoOf, microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
-import { Room } from '../subscriptions/chunk-weight.ts';
 import { computeInvoices } from './compute-lines.ts';
-import type { Drive } from '../drive.ts';
 import { readDrafting } from '../drafting.ts';
-import { readDueUsage, usageToRate } from '../usage/due-usage.ts';
+import { readDueUsage } from '../usage/due-usage.ts';
 import type { DueRow } from '../subscriptions/dues.ts';
 import { fieldsOfComputed, lineOf, questionOfLine, type InvoiceLine } from './invoice-lines.ts';
 import { invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
 import { FIRST_LINES, pageOfComputed } from './line-pages.ts';
 import { findArrears, readPlans } from '../subscriptions/open-periods.ts';
-import { newInvoice, passBoundaries, type NewInvoice, type OpenedPeriod } from '../subscriptions/pass-boundaries.ts';
-import { PeriodCache, type SubscriptionRow } from '../subscriptions/schedules.ts';
 import { inSnapshot } from '../snapshot.ts';
 
 /** An invoice that is not made yet. */

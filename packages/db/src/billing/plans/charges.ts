@@ -1,9 +1,9 @@
+import type { ChargeType } from '@weir/billing/kinds';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { LIMITS } from '@weir/shared/limits';
 import { sql, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { selectPage, type Page, type PageOf } from '../../page.ts';
-import type { ChargeType } from '../tables.ts';
 
 /** What a plan costs, in one of its parts. Nothing of it changes but its name, and that it ends. */
 export interface Charge {

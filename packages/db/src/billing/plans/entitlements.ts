@@ -1,6 +1,7 @@
 // What customers may use: what the plans of their subscriptions say about a feature, and how much of it they have used in the
 // window of its limit. Both are read as they are now; nothing is kept.
 
+import type { BillingAlignment } from '@weir/billing/kinds';
 import { entitlementWindow, type EntitlementWindow } from '@weir/rating/windows';
 import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
@@ -11,7 +12,6 @@ import type { Usage } from '../../usage/read-usage.ts';
 import { sumsFromRollups } from '../usage/due-rows.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
 import { usageOfSums } from '../usage/due-usage.ts';
-import type { BillingAlignment } from '../tables.ts';
 
 /** Whose entitlements: those of a customer, by one of its ids, or what one subscription gives. */
 export type Entitled = { customerExternalId: string } | { customerId: string } | { subscriptionId: string };

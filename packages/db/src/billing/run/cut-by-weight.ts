@@ -1,7 +1,7 @@
+import { Room, ROW_BYTES } from '@weir/billing/chunk-weight';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { invoicesById } from '../invoices/invoices.ts';
-import { Room, ROW_BYTES } from '../subscriptions/chunk-weight.ts';
 
 /**
  * What is computed in one transaction, in bytes of terms as text and of rows: some tenths of a second, for which the next organization

@@ -3,6 +3,9 @@
 //
 // Locks are taken in the order of all billing: the subscription, the invoice, grants, the feed.
 
+import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
+import { amountOf } from '@weir/billing/amounts';
+import type { InvoiceStatus } from '@weir/billing/kinds';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount } from '@weir/rating/money';
 import { instantInZone } from '@weir/shared/date-or-instant';
@@ -10,14 +13,12 @@ import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { returnDraws } from '../credits/draws.ts';
 import { rebillDues } from '../subscriptions/dues.ts';
-import { appendFeed, type NewFeedEvent } from '../feed.ts';
+import { appendFeed } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
-import { amountDueOf, amountOf, findInvoiceRow, lockInvoiceRow, type InvoiceRow } from '../invoices/invoices.ts';
-import { subscriptionData } from '../subscriptions/pass-boundaries.ts';
+import { amountDueOf, findInvoiceRow, lockInvoiceRow, type InvoiceRow } from '../invoices/invoices.ts';
 import { leavePastDue } from './past-due.ts';
 import { readUnfounded } from '../invoices/returnable.ts';
 import { lockSubscription } from '../subscriptions/subscriptions.ts';
-import type { InvoiceStatus } from '../tables.ts';
 
 /** What became of a change. `not_open`: it has a status from which there is no way to the one that was asked for. */
 export type ChangeOutcome =

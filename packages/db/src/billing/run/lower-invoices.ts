@@ -1,15 +1,15 @@
 // What an invoice below zero does to others of its customer: it pays what is open, the oldest first, before it becomes money in advance.
 
+import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
+import { amountOf } from '@weir/billing/amounts';
+import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { DrawingInvoice } from '../credits/draws.ts';
-import type { NewFeedEvent } from '../feed.ts';
-import { amountDueOf, amountOf, type InvoiceRow } from '../invoices/invoices.ts';
-import { subscriptionData } from '../subscriptions/pass-boundaries.ts';
+import { amountDueOf, type InvoiceRow } from '../invoices/invoices.ts';
 import { leavePastDue } from './past-due.ts';
-import type { SubscriptionRow } from '../subscriptions/schedules.ts';
 
 /**
  * Locks what is open or given up of some customers, in the order of ids, and returns it oldest first. Of the locks of billing those

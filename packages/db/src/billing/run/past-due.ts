@@ -1,12 +1,12 @@
 // Invoices that are open past their due date, and the subscriptions that they are of.
 
+import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
+import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
-import { appendFeed, type NewFeedEvent } from '../feed.ts';
+import { appendFeed } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
 import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';
-import { subscriptionData } from '../subscriptions/pass-boundaries.ts';
-import type { SubscriptionRow } from '../subscriptions/schedules.ts';
 
 /**
  * Marks open invoices that are past due by now, those of these that nobody has in hand, and their subscriptions. Returns how many

@@ -1,8 +1,8 @@
 // What the run has to do, and what of it could not be done. The indexes on run_at and past_due_at hold only what is to come.
 
+import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
-import { OPENED_BYTES_MAX, Room } from '../subscriptions/chunk-weight.ts';
 import { isAutomatic } from '../drafting.ts';
 import { invoicesById } from '../invoices/invoices.ts';
 import { openPeriods } from '../subscriptions/open-periods.ts';

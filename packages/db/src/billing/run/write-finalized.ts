@@ -1,19 +1,21 @@
 // Writes down invoices that are finalized, any number in a few statements: their lines, what these settle, grants and draws, then the
 // numbers, and the feed last. The order is that of the locks in all of billing.
 
+import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
+import type { NewFeedEvent } from '@weir/billing/feed-events';
+import { amountOf } from '@weir/billing/amounts';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import { buyerOfCustomer, copyOfCustomer } from '../../customer-fields.ts';
 import type { Queries } from '../../database.ts';
-import type { ComputedInvoice, ComputedLine } from '../invoices/compute-lines.ts';
 import { isAutomatic } from '../drafting.ts';
 import { drawCredits, type DrawingInvoice } from '../credits/draws.ts';
 import { updateDues, type SettledDue } from '../subscriptions/dues.ts';
-import { appendFeed, type NewFeedEvent } from '../feed.ts';
+import { appendFeed } from '../feed.ts';
 import { takeNumbers, type Issue } from '../invoices/invoice-numbers.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
-import { amountOf, type InvoiceRow } from '../invoices/invoices.ts';
+import type { InvoiceRow } from '../invoices/invoices.ts';
 import { activateSubscriptions, lockOpenInvoices, lowerInvoices } from './lower-invoices.ts';
 
 /** A draft whose row is locked, and what it comes to. Its lines are not empty. */

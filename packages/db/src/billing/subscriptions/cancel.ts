@@ -1,22 +1,21 @@
 // The end of a subscription: at the end of its period, where the run passes the boundary as any other; or now, which cuts what is
 // open and makes the final invoice. Expects a subscription that is locked, up to date, and not ended.
 
+import { type NewFeedEvent, draftData, subscriptionData } from '@weir/billing/feed-events';
+import { newInvoice } from '@weir/billing/new-invoice';
+import { scheduleOf } from '@weir/billing/schedules';
 import { microsOfText } from '@weir/shared/instant';
+import { settleDue } from '@weir/billing/due';
 import { minorDigits } from '@weir/rating/currencies';
-import { parseAmount } from '@weir/rating/money';
 import { daysOf } from '@weir/rating/proration';
-import { rate, type Days } from '@weir/rating/rate';
-import { settle } from '@weir/rating/settle';
+import type { Days } from '@weir/rating/rate';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { releaseMeters } from './billed-meters.ts';
 import { readDrafting } from '../drafting.ts';
-import type { NewFeedEvent } from '../feed.ts';
 import { findArrears, findLateWithoutDraft, insertInvoices } from './open-periods.ts';
-import { draftData, newInvoice, subscriptionData } from './pass-boundaries.ts';
-import { scheduleOf, type SubscriptionRow } from './schedules.ts';
-import { updateSubscription } from './subscriptions.ts';
+import { updateSubscription, type SubscriptionRow } from './subscriptions.ts';
 
 export interface Cancellation {
   /** Who asks for it, as the feed says it. */
@@ -130,13 +129,9 @@ async function hasDifference(transaction: Queries, row: SubscriptionRow): Promis
     .where('meter_id', 'is', null)
     .where('closing', 'is not', null)
     .execute();
-  return dues.some(({ terms, billed, days_in_force: inForce, days_in_period: inPeriod }) => {
-    const days = inForce === null || inPeriod === null ? null : { inForce, inPeriod };
-    const { exact } = rate(terms as ChargeTerms, { quantity: '0', eventCount: 0n }, days);
-    const before = parseAmount(billed, digits);
-    if (before === undefined) throw new Error(`a due was billed ${billed} of ${row.currency}`);
-    return settle(exact, before, digits).amount !== 0n;
-  });
+  return dues.some(
+    ({ terms, ...due }) => settleDue({ ...due, terms: terms as ChargeTerms }, undefined, digits).amount !== 0n,
+  );
 }
 
 async function readNow(transaction: Queries): Promise<string> {

@@ -1,11 +1,9 @@
 // Going over to another plan at the end of the period. Expects a subscription that is locked, up to date, and not ended.
 
+import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
 import type { Queries } from '../../database.ts';
 import { billMeters, releaseMeters } from './billed-meters.ts';
-import type { NewFeedEvent } from '../feed.ts';
-import { subscriptionData } from './pass-boundaries.ts';
-import type { SubscriptionRow } from './schedules.ts';
-import { listMetersOfPlan, updateSubscription } from './subscriptions.ts';
+import { listMetersOfPlan, updateSubscription, type SubscriptionRow } from './subscriptions.ts';
 
 /**
  * Sets what the subscription goes over to, in the place of what was set before; null lets it stay. The meters of that plan are

@@ -1,5 +1,6 @@
 // What charges come to in a period, before and after invoices settled it.
 
+import type { AskedPeriod } from '@weir/billing/due';
 import type { ChargeTerms } from '@weir/rating/charge-terms';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type Selectable } from 'kysely';
@@ -11,18 +12,6 @@ export type DueRow = Omit<Selectable<Tables['dues']>, 'terms'> & {
   terms: ChargeTerms;
   aggregation: AggregationType | null;
 };
-
-/** A period of a subscription. */
-export interface SubscriptionCycle {
-  subscription_id: string;
-  cycle: number;
-}
-
-/** A period of which dues are asked for. */
-export interface AskedPeriod extends SubscriptionCycle {
-  /** Only those of fixed charges that are billed in advance. */
-  inAdvanceOnly: boolean;
-}
 
 /** The dues of some periods, in the order of periods and charges. */
 export async function findDues(
@@ -104,13 +93,4 @@ export async function rebillDues(transaction: Queries, organizationId: string, i
     WHERE l.organization_id = ${organizationId}::uuid AND l.invoice_id = ${invoiceId}::uuid
       AND l.subscription_id = waiting.subscription_id AND l.cycle = waiting.cycle
       AND l.charge_id = waiting.charge_id`.execute(transaction);
-}
-
-/** Names a due within its organization. */
-export function dueKey({
-  subscription_id,
-  cycle,
-  charge_id,
-}: Pick<DueRow, 'subscription_id' | 'cycle' | 'charge_id'>): string {
-  return `${subscription_id} ${cycle} ${charge_id}`;
 }

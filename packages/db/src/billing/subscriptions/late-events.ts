@@ -1,6 +1,7 @@
+import { dueKey } from '@weir/billing/due';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { dueKey, type DueRow } from './dues.ts';
+import { type DueRow } from './dues.ts';
 
 /**
  * The closed dues of subscriptions that have late events which no line has settled, by subscription, then by period: those that

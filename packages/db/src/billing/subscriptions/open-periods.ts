@@ -1,26 +1,30 @@
 // Brings subscriptions up to date with the time. What happens at a boundary is decided in pass-boundaries.ts; here it is read and
 // written for a whole chunk at once, in a few statements however many subscriptions and boundaries there are.
 
+import { Room } from '@weir/billing/chunk-weight';
+import { type NewFeedEvent, draftData } from '@weir/billing/feed-events';
+import {
+  passBoundaries,
+  type ChargeOfPlan,
+  type OpenedPeriod,
+  type Passage,
+  type PlanCharges,
+} from '@weir/billing/pass-boundaries';
+import type { NewInvoice } from '@weir/billing/new-invoice';
+import { PeriodCache } from '@weir/billing/schedules';
+import type { SubscriptionRow } from './subscriptions.ts';
 import { microsOfText } from '@weir/shared/instant';
 import type { Interval } from '@weir/rating/periods';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { billMeters, releaseMeters, type MeterClaim } from './billed-meters.ts';
-import { Room } from './chunk-weight.ts';
 import { readDrafting } from '../drafting.ts';
-import { appendFeed, type NewFeedEvent } from '../feed.ts';
+import { appendFeed } from '../feed.ts';
 import { findLateDues } from './late-events.ts';
-import {
-  draftData,
-  passBoundaries,
-  type ChargeOfPlan,
-  type NewInvoice,
-  type OpenedPeriod,
-  type Passage,
-  type PlanCharges,
-} from './pass-boundaries.ts';
-import { PeriodCache, type SubscriptionRow } from './schedules.ts';
+
+/** What became of a row, with all of its columns. */
+type Passed = Passage<SubscriptionRow>;
 
 /**
  * Opens every period of these subscriptions that has begun, while there is `room`, and does in order all that happens at the
@@ -150,9 +154,9 @@ export async function findArrears(
 async function addInvoicesOfLateDues(
   transaction: Queries,
   organizationId: string,
-  passages: readonly Passage[],
+  passages: readonly Passed[],
 ): Promise<void> {
-  const candidates = new Map<string, Passage>();
+  const candidates = new Map<string, Passed>();
   for (const passage of passages)
     if (passage.invoices.length === 0 && passage.withoutLines.length > 0)
       candidates.set(passage.subscription.id, passage);
@@ -183,11 +187,7 @@ export async function findLateWithoutDraft(
   return found;
 }
 
-async function insertPeriods(
-  transaction: Queries,
-  organizationId: string,
-  passages: readonly Passage[],
-): Promise<void> {
+async function insertPeriods(transaction: Queries, organizationId: string, passages: readonly Passed[]): Promise<void> {
   const periods = ofPassages(passages);
   if (periods.length === 0) return;
   await sql`
@@ -204,7 +204,7 @@ async function insertPeriods(
 }
 
 /** Each due takes its copy of the charge from Postgres itself. */
-async function insertDues(transaction: Queries, organizationId: string, passages: readonly Passage[]): Promise<void> {
+async function insertDues(transaction: Queries, organizationId: string, passages: readonly Passed[]): Promise<void> {
   const dues = ofPassages(passages).flatMap(({ subscription, period }) =>
     period.charges.map(({ id }) => ({ subscription_id: subscription.id, cycle: period.cycle, charge_id: id })),
   );
@@ -225,7 +225,7 @@ async function insertDues(transaction: Queries, organizationId: string, passages
       AND period.subscription_id = due.subscription_id AND period.cycle = due.cycle`.execute(transaction);
 }
 
-function ofPassages(passages: readonly Passage[]): { subscription: SubscriptionRow; period: OpenedPeriod }[] {
+function ofPassages(passages: readonly Passed[]): { subscription: SubscriptionRow; period: OpenedPeriod }[] {
   return passages.flatMap(({ subscription, periods }) => periods.map((period) => ({ subscription, period })));
 }
 
@@ -257,7 +257,7 @@ export async function insertInvoices(
 async function updateSubscriptions(
   transaction: Queries,
   organizationId: string,
-  passages: readonly Passage[],
+  passages: readonly Passed[],
 ): Promise<void> {
   const rows = passages.map(({ subscription }) => subscription);
   const column = <Column extends keyof SubscriptionRow>(name: Column): SubscriptionRow[Column][] =>
@@ -278,7 +278,7 @@ async function updateSubscriptions(
 }
 
 /** Meters of charges that are new go on being billed, and those of charges that ended are let go. */
-async function billOpened(transaction: Queries, organizationId: string, passages: readonly Passage[]): Promise<void> {
+async function billOpened(transaction: Queries, organizationId: string, passages: readonly Passed[]): Promise<void> {
   const claims = new Map<string, MeterClaim>();
   for (const { subscription, period } of ofPassages(passages)) {
     for (const { meter_id } of period.charges) {

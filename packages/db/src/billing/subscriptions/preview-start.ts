@@ -1,15 +1,16 @@
 // What a subscription would begin with: how many periods have begun by now, and how many invoices are made of them. The boundaries are
 // passed by the code that opens periods, and nothing is written.
 
+import { Room } from '@weir/billing/chunk-weight';
+import { graceEnd } from '@weir/billing/grace';
+import { passBoundaries } from '@weir/billing/pass-boundaries';
+import { PeriodCache } from '@weir/billing/schedules';
+import type { SubscriptionStatus } from '@weir/billing/kinds';
 import type { Queries } from '../../database.ts';
 import { isoOf } from '@weir/shared/instant';
-import { Room } from './chunk-weight.ts';
-import { graceEnd, readDrafting } from '../drafting.ts';
+import { readDrafting } from '../drafting.ts';
 import { readPlans } from './open-periods.ts';
-import { passBoundaries } from './pass-boundaries.ts';
-import { PeriodCache, type SubscriptionRow } from './schedules.ts';
-import type { NewSubscription } from './subscriptions.ts';
-import type { SubscriptionStatus } from '../tables.ts';
+import type { NewSubscription, SubscriptionRow } from './subscriptions.ts';
 
 export interface StartPreview {
   status: SubscriptionStatus;

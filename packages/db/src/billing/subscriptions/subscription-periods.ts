@@ -1,9 +1,10 @@
+import { goOver, nextCycleOf } from '@weir/billing/pass-boundaries';
+import { PeriodCache } from '@weir/billing/schedules';
+import type { SubscriptionRow } from './subscriptions.ts';
 import { formatDays } from '@weir/rating/proration';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { goOver, nextCycleOf } from './pass-boundaries.ts';
-import { PeriodCache, type SubscriptionRow } from './schedules.ts';
 
 /** A period as it is answered. */
 export interface SubscriptionPeriod {

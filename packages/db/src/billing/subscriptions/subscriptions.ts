@@ -1,10 +1,13 @@
+import { countPeriodsToOpen, type Opening } from '@weir/billing/periods-to-open';
+import type { BillingAlignment, SubscriptionStatus } from '@weir/billing/kinds';
 import type { Interval } from '@weir/rating/periods';
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { selectPage, type Page, type PageOf } from '../../page.ts';
-import { countPeriodsToOpen, type Opening } from './periods-to-open.ts';
-import type { SubscriptionRow } from './schedules.ts';
-import type { BillingAlignment, SubscriptionStatus } from '../tables.ts';
+import type { Tables } from '../../schema.ts';
+
+/** A row of subscriptions. */
+export type SubscriptionRow = Selectable<Tables['subscriptions']>;
 
 /** A subscription as it is answered. Times are ISO 8601 UTC. */
 export interface Subscription {

@@ -1,8 +1,8 @@
 // What dues are billed for: the usage of each in its own window, as it was at its own closing. One statement reads it for any
 // number of them, so all of it is of one snapshot. due-rows.ts makes its SQL.
 
+import type { DueUsage } from '@weir/billing/due';
 import { divide, formatExact, parseExact, whole } from '@weir/rating/exact';
-import type { UsageOfDue } from '@weir/rating/rate';
 import { AGGREGATIONS, type AggregationType } from '@weir/shared/meter';
 import { CompiledQuery } from 'kysely';
 import type { Queries } from '../../database.ts';
@@ -10,20 +10,6 @@ import { usageOf, type Usage } from '../../usage/read-usage.ts';
 import type { WrittenSum } from '../../usage/written-sums.ts';
 import type { DueUsageQuestion } from './due-question.ts';
 import { sumsFromEvents, sumsFromRollups } from './due-rows.ts';
-
-/** What a due is billed for. */
-export interface DueUsage {
-  /** What the meter reads, as a plain decimal; `0` where it reads nothing. An average is rounded, to be shown. */
-  quantity: string;
-  /** An average as it is priced: a decimal, or `n/d`. */
-  exact?: string;
-  eventCount: number;
-}
-
-/** As packages/rating takes it; of a due without a meter, that of nothing. */
-export function usageToRate(usage: DueUsage | undefined): UsageOfDue {
-  return { quantity: usage?.quantity ?? '0', exact: usage?.exact, eventCount: BigInt(usage?.eventCount ?? 0) };
-}
 
 /** What usage is read from. Both give the same; events take a time that grows with their number. */
 export type UsageSource = 'rollups' | 'events';

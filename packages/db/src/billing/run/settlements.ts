@@ -1,17 +1,19 @@
-// Late changes of subscriptions that have ended: no invoice of theirs is to come, so these are put on one of kind ADJUSTMENT.
+// Settlements: the invoices of what changed late of subscriptions that have ended, of which no other invoice is to come. Their kind
+// is ADJUSTMENT; a line that an admin adds to a draft is an adjustment, and nothing of this.
 
+import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
+import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { isMovedAway } from '../../moves/usage-moves.ts';
 import { closeUntil } from '../usage/closing.ts';
-import { computeInvoices, type ComputedInvoice, type ComputedLine } from '../invoices/compute-lines.ts';
+import { computeInvoices } from '../invoices/compute-lines.ts';
 import { readClosing } from './finalize.ts';
 import { holdAutomatic } from '../drafting.ts';
 import { appendFeed } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
 import type { InvoiceRow } from '../invoices/invoices.ts';
-import type { SubscriptionRow } from '../subscriptions/schedules.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { writeFinalized } from './write-finalized.ts';
 
@@ -63,7 +65,7 @@ export async function closeForSettling(
   const problem = await findProblem(database.kysely, organizationId, subscriptionId);
   if (problem !== undefined) return problem;
   const draft = await inSnapshot(database, (snapshot) =>
-    computeAdjustment(snapshot, organizationId, subscriptionId, null),
+    computeSettlement(snapshot, organizationId, subscriptionId, null),
   );
   if (draft === undefined) return { outcome: 'nothing' };
   await closeUntil(database, organizationId, await findReach(database.kysely, organizationId, subscriptionId));
@@ -82,9 +84,9 @@ export async function settleClosed(
   const changed = await findProblem(transaction, organizationId, subscriptionId);
   if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
   const closing = await readClosing(transaction, organizationId);
-  const computed = await computeAdjustment(transaction, organizationId, subscriptionId, closing.number);
+  const computed = await computeSettlement(transaction, organizationId, subscriptionId, closing.number);
   if (computed === undefined) return { outcome: 'nothing' };
-  const row = await insertAdjustment(transaction, subscription, computed.id, computed.lines);
+  const row = await insertSettlement(transaction, subscription, computed.id, computed.lines);
   const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
   if (!isFinalized) {
     await appendFeed(transaction, organizationId, [created]);
@@ -95,7 +97,7 @@ export async function settleClosed(
 }
 
 /** What the late changes come to, at a closing or with null by now; nothing where that is no amount. */
-async function computeAdjustment(
+async function computeSettlement(
   db: Queries,
   organizationId: string,
   subscriptionId: string,
@@ -160,7 +162,7 @@ async function lockSubscription(
 }
 
 /** Its period spans those of its lines. */
-async function insertAdjustment(
+async function insertSettlement(
   transaction: Queries,
   { organization_id, id: subscription_id, customer_id, currency }: SubscriptionRow,
   id: string,

@@ -1,7 +1,7 @@
 import { microsOfText } from '@weir/shared/instant';
 import { cycleAt } from '@weir/rating/periods';
 import { scheduleOf, type Anchored } from './schedules.ts';
-import type { SubscriptionStatus } from '../tables.ts';
+import type { SubscriptionStatus } from './kinds.ts';
 
 /** What of a subscription says how far it is behind. */
 export interface Opening extends Anchored {

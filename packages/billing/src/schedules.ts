@@ -1,18 +1,14 @@
-// When the periods of a subscription begin and end, by what its row says.
+// When the periods of a subscription begin and end, by what it is.
 
 import { boundary, type Schedule } from '@weir/rating/periods';
 import { daysOf } from '@weir/rating/proration';
 import type { Days } from '@weir/rating/rate';
 import { microsOfText, type Micros } from '@weir/shared/instant';
-import type { Selectable } from 'kysely';
-import type { Tables } from '../../schema.ts';
+import type { SubscriptionState } from './subscription.ts';
 
-/** A row of subscriptions. */
-export type SubscriptionRow = Selectable<Tables['subscriptions']>;
-
-/** What of a row its boundaries are counted by. */
+/** What of a subscription its boundaries are counted by. */
 export type Anchored = Pick<
-  SubscriptionRow,
+  SubscriptionState,
   'time_zone' | 'billing_interval' | 'billing_alignment' | 'anchor' | 'anchor_at' | 'anchor_cycle'
 >;
 

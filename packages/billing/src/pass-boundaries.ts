@@ -1,13 +1,16 @@
-// What happens to one subscription at each of its boundaries that has passed. Nothing is read or written here: open-periods.ts
-// reads what this asks for, and writes what it returns.
+// What happens to one subscription at each of its boundaries that has passed. Pure: open-periods.ts of packages/db reads what this
+// asks for, and writes what it returns.
 
 import type { Interval } from '@weir/rating/periods';
 import { dateOf } from '@weir/rating/local-date';
 import type { Days } from '@weir/rating/rate';
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { ROW_BYTES, type Room } from './chunk-weight.ts';
-import { graceEnd, type Drafting } from '../drafting.ts';
-import type { PeriodCache, SubscriptionRow } from './schedules.ts';
+import { subscriptionData } from './feed-events.ts';
+import type { Drafting } from './grace.ts';
+import { newInvoice, type NewInvoice } from './new-invoice.ts';
+import type { PeriodCache } from './schedules.ts';
+import type { SubscriptionState } from './subscription.ts';
 
 /** What an opening has to know of a charge. */
 export interface ChargeOfPlan {
@@ -47,17 +50,6 @@ export interface OpenedPeriod {
   charges: readonly ChargeOfPlan[];
 }
 
-/** A draft that is to be made. Where nobody but a person finalizes it, `finalizes_at` says when it could have been. */
-export interface NewInvoice {
-  subscription_id: string;
-  customer_id: string;
-  currency: string;
-  cycle: number;
-  period_start: string;
-  period_end: string;
-  finalizes_at: string;
-}
-
 /** One thing to tell in the feed, and the boundary that it belongs to. */
 interface BoundaryEvent {
   cycle: number;
@@ -65,9 +57,10 @@ interface BoundaryEvent {
   data: Record<string, unknown>;
 }
 
-export interface Passage {
+/** What became of a subscription, and what there is to write. */
+export interface Passage<State extends SubscriptionState = SubscriptionState> {
   /** As it is afterwards. */
-  subscription: SubscriptionRow;
+  subscription: State;
   periods: OpenedPeriod[];
   invoices: NewInvoice[];
   /** Boundaries with nothing to bill, but for late changes. */
@@ -78,9 +71,10 @@ export interface Passage {
 /**
  * Takes a subscription over every boundary up to now, while there is room. Without one, it is returned as it was, with nothing else.
  */
-export function passBoundaries(before: SubscriptionRow, facts: BoundaryFacts): Passage {
-  const subscription = { ...before };
-  const passage: Passage = { subscription, periods: [], invoices: [], withoutLines: [], events: [] };
+export function passBoundaries<State extends SubscriptionState>(before: State, facts: BoundaryFacts): Passage<State> {
+  const after = { ...before };
+  const subscription: SubscriptionState = after;
+  const passage: Passage<State> = { subscription: after, periods: [], invoices: [], withoutLines: [], events: [] };
   let { hasArrears } = facts;
   while (
     facts.room.isLeft &&
@@ -125,14 +119,14 @@ function passBoundary(passage: Passage, facts: BoundaryFacts): OpenedPeriod | un
 }
 
 /** From here on nothing of it is billed but what is due already. */
-function end(row: SubscriptionRow, at: string): void {
+function end(row: SubscriptionState, at: string): void {
   row.status = 'CANCELED';
   row.ended_at = at;
   row.pending_plan_id = null;
 }
 
 /** Puts its pending plan in force from the end of its period on. Another interval begins with another anchor. */
-export function goOver(row: SubscriptionRow, interval: Interval): void {
+export function goOver(row: SubscriptionState, interval: Interval): void {
   row.plan_id = row.pending_plan_id ?? row.plan_id;
   row.pending_plan_id = null;
   if (interval === row.billing_interval) return;
@@ -143,11 +137,11 @@ export function goOver(row: SubscriptionRow, interval: Interval): void {
 }
 
 /** The boundary at the end of the open period, counted. */
-export function nextCycleOf({ cycle, anchor_cycle }: SubscriptionRow): number {
+export function nextCycleOf({ cycle, anchor_cycle }: SubscriptionState): number {
   return cycle === null ? anchor_cycle : cycle + 1;
 }
 
-function openPeriod(row: SubscriptionRow, cycle: number, { plans, periods }: BoundaryFacts): OpenedPeriod {
+function openPeriod(row: SubscriptionState, cycle: number, { plans, periods }: BoundaryFacts): OpenedPeriod {
   const { start, end, days } = periods.periodOf(row, cycle, microsOfText(row.current_period_end));
   row.current_period_start = isoOf(start);
   row.current_period_end = isoOf(end);
@@ -166,52 +160,4 @@ function planOf(plans: BoundaryFacts['plans'], id: string): PlanCharges {
   const plan = plans.get(id);
   if (plan === undefined) throw new Error(`the plan ${id} of a subscription was not read`);
   return plan;
-}
-
-/** The draft of a boundary. */
-export function newInvoice(
-  { id, customer_id, currency }: SubscriptionRow,
-  {
-    cycle,
-    start,
-    end,
-    ...drafting
-  }: { cycle: number; start: string; end: string } & Pick<Drafting, 'now' | 'graceHours'>,
-): NewInvoice {
-  return {
-    subscription_id: id,
-    customer_id,
-    currency,
-    cycle,
-    period_start: start,
-    period_end: end,
-    finalizes_at: graceEnd(end, drafting),
-  };
-}
-
-/** What the feed says of a subscription. */
-export function subscriptionData(row: SubscriptionRow): Record<string, unknown> {
-  return {
-    id: row.id,
-    external_id: row.external_id,
-    customer_id: row.customer_id,
-    plan_id: row.plan_id,
-    pending_plan_id: row.pending_plan_id,
-    status: row.status,
-    cycle: row.cycle,
-    current_period_start: row.current_period_start,
-    current_period_end: row.current_period_end,
-    cancel_at_period_end: row.cancel_at_period_end,
-    canceled_at: row.canceled_at,
-    ended_at: row.ended_at,
-  };
-}
-
-/** What the feed says of a draft. */
-export function draftData(
-  id: string,
-  invoice: NewInvoice,
-  { isManual }: Pick<Drafting, 'isManual'>,
-): Record<string, unknown> {
-  return { id, kind: 'SUBSCRIPTION', status: 'DRAFT', ...invoice, ...(isManual && { finalizes_at: null }) };
 }

@@ -1,0 +1,127 @@
+// Which dues an invoice has, by which kinds of line they are settled, and which invoice takes what came late.
+
+import { minorDigits } from '@weir/rating/currencies';
+import { dueKey, settleDue, type AskedPeriod, type Due, type DueUsage, type SubscriptionCycle } from './due.ts';
+import { groupBy } from './group-by.ts';
+import type { InvoiceKind, LineKind } from './kinds.ts';
+
+/** What is asked of an invoice. A preview makes it up, with any id. */
+export interface InvoiceToCompute {
+  id: string;
+  kind: InvoiceKind;
+  subscription_id: string;
+  /** The boundary that it is of; null after the end. */
+  cycle: number | null;
+  currency: string;
+}
+
+/** A due, and the kind of line that is to settle it. */
+export interface DueOfInvoice {
+  kind: Exclude<LineKind, 'ADJUSTMENT'>;
+  due: Due;
+}
+
+/** An invoice is of the boundary between two periods: of the one that begins, what is billed in advance. */
+export function periodsOf(invoices: readonly InvoiceToCompute[]): AskedPeriod[] {
+  const periods = new Map<string, AskedPeriod>();
+  for (const { subscription_id, cycle } of invoices) {
+    if (cycle === null) continue;
+    for (const [each, inAdvanceOnly] of [[cycle - 1, false] as const, [cycle, true] as const]) {
+      const period = { subscription_id, cycle: each, inAdvanceOnly };
+      const key = cycleKey(period);
+      // The period that begins with one invoice may end with another one.
+      if (!inAdvanceOnly || !periods.has(key)) periods.set(key, period);
+    }
+  }
+  return [...periods.values()];
+}
+
+/** Names a period within its organization. */
+export function cycleKey({ subscription_id, cycle }: SubscriptionCycle): string {
+  return `${subscription_id} ${cycle}`;
+}
+
+/** In the order of the lines: usage of the period by charge, fixed, late by period. */
+export function duesOf(
+  { subscription_id, cycle, currency }: InvoiceToCompute,
+  byCycle: ReadonlyMap<string, Due[]>,
+  late: readonly Due[],
+): DueOfInvoice[] {
+  if (cycle === null) return late.map(lateLine);
+  const ended = byCycle.get(cycleKey({ subscription_id, cycle: cycle - 1 })) ?? [];
+  const begun = byCycle.get(cycleKey({ subscription_id, cycle })) ?? [];
+  const usage = ended.filter(({ terms }) => terms.type === 'USAGE');
+  const fixed = [
+    ...ended.filter((due) => !isInAdvance(due) && due.terms.type === 'FIXED'),
+    ...ended.filter((due) => isInAdvance(due) && wasCut(due, currency)),
+    ...begun.filter(isInAdvance),
+  ];
+  // What was billed in advance, and is to be billed again, may have been cut as well.
+  const listed = new Set([...usage, ...fixed].map(dueKey));
+  return [
+    ...usage.map((due): DueOfInvoice => ({ kind: 'USAGE', due })),
+    ...fixed.map((due): DueOfInvoice => ({ kind: 'FIXED', due })),
+    ...late.filter((due) => !listed.has(dueKey(due))).map(lateLine),
+  ];
+}
+
+/** Late changes, and what is to be billed again. */
+function lateLine(due: Due): DueOfInvoice {
+  return { kind: due.rebilling ? due.terms.type : 'LATE_USAGE', due };
+}
+
+function isInAdvance({ terms }: Due): boolean {
+  return terms.type === 'FIXED' && terms.timing === 'in_advance';
+}
+
+/** Whether a due was billed in advance and comes to another amount by now: the period ended early. */
+function wasCut(due: Due, currency: string): boolean {
+  if (due.closing === null) return false;
+  return settleDue(due, undefined, minorDigits(currency)).amount !== 0n;
+}
+
+/** Whether more was billed for a due than it comes to by now. */
+function takesAway({ due }: DueOfInvoice, usage: ReadonlyMap<Due, DueUsage>, currency: string): boolean {
+  if (due.closing === null) return false;
+  return settleDue(due, usage.get(due), minorDigits(currency)).amount < 0n;
+}
+
+/** The dues of these invoices of which something is to come back; stops after each. */
+export function* findReturning(
+  invoices: readonly InvoiceToCompute[],
+  parts: readonly DueOfInvoice[][],
+  usage: ReadonlyMap<Due, DueUsage>,
+): Generator<undefined, DueOfInvoice[], undefined> {
+  const returning: DueOfInvoice[] = [];
+  for (const [index, { currency }] of invoices.entries()) {
+    for (const part of parts[index] ?? []) {
+      if (takesAway(part, usage, currency)) returning.push(part);
+      yield;
+    }
+  }
+  return returning;
+}
+
+/**
+ * Late changes by the invoice that takes them: of each subscription its first draft, by `firstDrafts`, or what is asked about where it
+ * has none.
+ */
+export function takersOfLate(
+  invoices: readonly InvoiceToCompute[],
+  late: readonly Due[],
+  firstDrafts: ReadonlyMap<string, number | null>,
+): Map<string, Due[]> {
+  const bySubscription = groupBy(late.toSorted(byPeriod), ({ subscription_id }) => subscription_id);
+  const taken = new Map<string, Due[]>();
+  for (const { id, subscription_id, cycle } of invoices) {
+    const first = firstDrafts.get(subscription_id);
+    if (first !== undefined && first !== cycle) continue;
+    taken.set(id, bySubscription.get(subscription_id) ?? []);
+    bySubscription.delete(subscription_id);
+  }
+  return taken;
+}
+
+function byPeriod(a: Due, b: Due): number {
+  return a.cycle - b.cycle || (a.charge_id < b.charge_id ? -1 : 1);
+}

@@ -1,0 +1,64 @@
+// What happens in billing, as the feed tells it.
+
+import type { Drafting } from './grace.ts';
+import type { NewInvoice } from './new-invoice.ts';
+import type { SubscriptionState } from './subscription.ts';
+
+/** What can happen. */
+export type FeedType =
+  | 'invoice.created'
+  | 'invoice.finalized'
+  | 'invoice.paid'
+  | 'invoice.voided'
+  | 'invoice.uncollectible'
+  | 'invoice.past_due'
+  | 'subscription.created'
+  | 'subscription.activated'
+  | 'subscription.changed'
+  | 'subscription.past_due'
+  | 'subscription.canceled'
+  | 'credit.granted'
+  | 'credit.voided'
+  | 'usage.unpriced';
+
+/** One thing that happened, before it has its number. */
+export interface NewFeedEvent {
+  type: FeedType;
+  /** `user:` and an id, or `weir`. */
+  actor: string;
+  data: Record<string, unknown>;
+}
+
+/** One thing that happened. */
+export interface FeedEvent extends NewFeedEvent {
+  /** Counts from 1 in each organization. */
+  sequence: number;
+  created_at: string;
+}
+
+/** What the feed says of a subscription. */
+export function subscriptionData(row: SubscriptionState): Record<string, unknown> {
+  return {
+    id: row.id,
+    external_id: row.external_id,
+    customer_id: row.customer_id,
+    plan_id: row.plan_id,
+    pending_plan_id: row.pending_plan_id,
+    status: row.status,
+    cycle: row.cycle,
+    current_period_start: row.current_period_start,
+    current_period_end: row.current_period_end,
+    cancel_at_period_end: row.cancel_at_period_end,
+    canceled_at: row.canceled_at,
+    ended_at: row.ended_at,
+  };
+}
+
+/** What the feed says of a draft. */
+export function draftData(
+  id: string,
+  invoice: NewInvoice,
+  { isManual }: Pick<Drafting, 'isManual'>,
+): Record<string, unknown> {
+  return { id, kind: 'SUBSCRIPTION', status: 'DRAFT', ...invoice, ...(isManual && { finalizes_at: null }) };
+}

@@ -1,0 +1,15 @@
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
+
+/** What holds for a draft that is made now. */
+export interface Drafting {
+  now: Micros;
+  graceHours: number;
+  isManual: boolean;
+}
+
+const HOUR: Micros = 3_600_000_000;
+
+/** When the grace of a draft is over: it begins at the boundary, or when the draft is made where that is later. */
+export function graceEnd(boundary: string, { now, graceHours }: Pick<Drafting, 'now' | 'graceHours'>): string {
+  return isoOf(Math.max(microsOfText(boundary), now) + graceHours * HOUR);
+}
