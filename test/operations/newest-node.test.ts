@@ -3,19 +3,18 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { makeCustomer, makePricedPlan, usageCharge } from '../support/billing-fixture.ts';
-import { signUp, startWeir, until, type Weir } from '../support/harness.ts';
+import { signUp, until, type Weir } from '../support/harness.ts';
 import { findNewestNode } from '../support/newest-node.ts';
+import { ownWeir } from '../support/use-weir.ts';
 
-let weir: Weir;
+const weir = ownWeir({ withWorker: false });
 let node: string;
 
 beforeAll(async () => {
   node = await findNewestNode();
-  weir = await startWeir({ withWorker: false });
 }, 300_000);
-afterAll(() => weir.close());
 
 test('the newest LTS of Node takes events one by one and in batches, records and bills them', async () => {
   const { stdout: version } = await promisify(execFile)(node, ['--version']);
