@@ -52,6 +52,14 @@ const SAID = {
     [/A plan has at most (\d+)\s+charges/, LIMITS.planCharges],
     [/have not ended, and ([\d,]+) tiers/, LIMITS.planTiers],
   ],
+  // Another number takes a migration.
+  'packages/db/schema.sql': [
+    [/credit_grants_priority_check .*priority <= (\d+)/, LIMITS.priority],
+    [/meters_metadata_keys_check .* <= (\d+)/, LIMITS.meterKeys],
+    [/organizations_invoice_grace_hours_check .* <= (\d+)/, LIMITS.graceHours],
+    [/organizations_payment_terms_days_check .* <= (\d+)/, LIMITS.termsDays],
+    [/organizations_widget_meter_ids_check .* <= (\d+)/, LIMITS.widgetMeters],
+  ],
   'docs/billing.md': [
     [/A plan has at most (\d+) charges/, LIMITS.planCharges],
     [/have not ended, and ([\d,]+) tiers/, LIMITS.planTiers],
@@ -62,7 +70,7 @@ const SAID = {
   'clients/python/README.md': [[/each of up to ([\d,]+)/, LIMITS.batchEvents]],
 } as const;
 
-test('other documents say the same numbers', async () => {
+test('other documents and the checks of the schema say the same numbers', async () => {
   for (const [file, sentences] of Object.entries(SAID)) {
     const text = await readFile(`${root}/${file}`, 'utf8');
     for (const [sentence, limit] of sentences) {
