@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makePricedPlan, type PricedPlan } from '../support/billing-fixture.ts';
-import { chargeOfKind, kindNames } from '../support/charge-kinds.ts';
+import { chargeOfKind, kindNames, type ChargeKind } from '../support/charge-kinds.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Answer, type Organization } from '../support/harness.ts';
 import { sharedWeir } from '../support/use-weir.ts';
@@ -22,10 +22,10 @@ beforeAll(async () => {
 
 const add = (charge: unknown): Promise<Answer> =>
   weir.request('POST', `/api/v1/plans/${plan.id}/charges`, { session: admin.session, body: charge });
-const sentOf = (kind: string, difference: object = {}) => chargeOfKind(kind, meterId, difference);
+const sentOf = (kind: ChargeKind, difference: object = {}) => chargeOfKind(kind, meterId, difference);
 
 /** Which of the kinds have a field. */
-const fields: Record<string, { of: string[]; good: unknown }> = {
+const fields: Record<string, { of: readonly ChargeKind[]; good: unknown }> = {
   timing: { of: ['FIXED'], good: 'in_advance' },
   meter_id: { of: kindNames.filter((kind) => kind !== 'FIXED'), good: NOBODYS },
   model: { of: kindNames.filter((kind) => kind !== 'FIXED'), good: 'volume' },
@@ -52,29 +52,34 @@ describe('a field of another type or model is refused, and not left unread', () 
   });
 });
 
-test.each([
-  ['FIXED', ['display_name', 'type', 'unit_price']],
-  ['per_unit', ['display_name', 'type', 'meter_id', 'unit_price']],
-  ['graduated', ['display_name', 'type', 'meter_id', 'tiers']],
-  ['volume', ['display_name', 'type', 'meter_id', 'tiers']],
-  ['package', ['display_name', 'type', 'meter_id', 'unit_price', 'package_size']],
-  ['percentage', ['display_name', 'type', 'meter_id', 'rate']],
-])('a charge of the kind %s asks for %j', async (kind, required) => {
-  for (const field of required) {
-    const { [field]: _left, ...charge } = sentOf(kind) as Record<string, unknown>;
-    const answer = await add(charge);
-    expectProblem(answer, 422, 'invalid_request');
-    const message = field === 'type' ? 'must be one of FIXED, USAGE' : 'is required';
-    expect(answer.body.errors).toEqual([{ path: field, message }]);
-  }
-});
+const REQUIRED: Record<ChargeKind, string[]> = {
+  FIXED: ['display_name', 'type', 'unit_price'],
+  per_unit: ['display_name', 'type', 'meter_id', 'unit_price'],
+  graduated: ['display_name', 'type', 'meter_id', 'tiers'],
+  volume: ['display_name', 'type', 'meter_id', 'tiers'],
+  package: ['display_name', 'type', 'meter_id', 'unit_price', 'package_size'],
+  percentage: ['display_name', 'type', 'meter_id', 'rate'],
+};
+
+test.each(kindNames.map((kind) => [kind, REQUIRED[kind]] as const))(
+  'a charge of the kind %s asks for %j',
+  async (kind, required) => {
+    for (const field of required) {
+      const { [field]: _left, ...charge } = sentOf(kind) as Record<string, unknown>;
+      const answer = await add(charge);
+      expectProblem(answer, 422, 'invalid_request');
+      const message = field === 'type' ? 'must be one of FIXED, USAGE' : 'is required';
+      expect(answer.body.errors).toEqual([{ path: field, message }]);
+    }
+  },
+);
 
 const DIGITS_OF_PRICE = 'must have at most 15 digits before the point and 18 after it';
 const DIGITS_OF_QUANTITY = 'must have at most 32 digits before the point and 18 after it';
 const tier = (up_to: unknown, difference: object = {}) => ({ up_to, unit_price: 1, ...difference });
 
 describe('a value is refused that is', () => {
-  test.each<[title: string, kind: string, difference: object, path: string, message: string]>([
+  test.each<[title: string, kind: ChargeKind, difference: object, path: string, message: string]>([
     ['a negative price', 'per_unit', { unit_price: -0.01 }, 'unit_price', 'must be 0 or more'],
     ['a negative price in a text', 'per_unit', { unit_price: '-1' }, 'unit_price', 'must be 0 or more'],
     ['a number that a float holds no more', 'FIXED', { unit_price: 9007199254740992 }, 'unit_price', DIGITS_OF_PRICE],

@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '@weir/db/database';
 import { listChargesOfPlan } from '@weir/db/billing/plans/charges';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixedCharge, makePricedPlan, usageCharge, type PricedPlan } from '../support/billing-fixture.ts';
-import { chargeOfKind, kindNames, kinds } from '../support/charge-kinds.ts';
+import { chargeOfKind, kindNames, kinds, type ChargeKind } from '../support/charge-kinds.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Answer, type Organization } from '../support/harness.ts';
@@ -37,7 +37,7 @@ const add = (charge: unknown, planId = plan.id) => send('POST', `/plans/${planId
 const chargesOf = async (planId: string) => (await send('GET', `/plans/${planId}`)).body.charges;
 const newMeter = async () => (await admin.createMeter('SUM')).id;
 
-const sentOf = (kind: string, difference: object = {}) => chargeOfKind(kind, meterId, difference);
+const sentOf = (kind: ChargeKind, difference: object = {}) => chargeOfKind(kind, meterId, difference);
 
 describe('adding a charge', () => {
   test.each(kindNames)('of the kind %s answers all of it, and the plan carries it', async (kind) => {
@@ -50,7 +50,7 @@ describe('adding a charge', () => {
       display_name: 'Charge',
       meter_id,
       ...(kind !== 'FIXED' && { type: 'USAGE', model: kind, minimum_amount: null, maximum_amount: null }),
-      ...kinds[kind]?.shown,
+      ...kinds[kind].shown,
       status: 'ACTIVE',
       created_at: expect.stringMatching(/Z$/),
       effective_from: body.created_at,
@@ -139,7 +139,7 @@ test('a rate above 100, a minimum that is the maximum, and a price of 0 are take
 describe('a plan of the type', () => {
   const planOf = (type: string) => makePricedPlan(weir, admin, [], { type });
 
-  test.each([
+  test.each<[string, ChargeKind]>([
     ['FIXED', 'FIXED'],
     ['USAGE', 'per_unit'],
     ['HYBRID', 'FIXED'],
@@ -148,7 +148,7 @@ describe('a plan of the type', () => {
     expect((await add(sentOf(kind), (await planOf(type)).id)).status).toBe(201);
   });
 
-  test.each([
+  test.each<[string, ChargeKind]>([
     ['FIXED', 'per_unit'],
     ['USAGE', 'FIXED'],
   ])('%s takes none of the kind %s', async (type, kind) => {

@@ -1,7 +1,11 @@
 // Charges of every type and model, for the tests that take them and those that spoil them.
 
+import { CHARGE_MODELS, type ChargeModel } from '@weir/rating/charge-terms';
+
+export type ChargeKind = 'FIXED' | ChargeModel;
+
 /** One good charge of each kind, with nothing that may be left out, and what comes of it. */
-export const kinds: Record<string, { sent: object; shown: object }> = {
+export const kinds: Record<ChargeKind, { sent: object; shown: object }> = {
   FIXED: {
     sent: { type: 'FIXED', unit_price: '10' },
     shown: { type: 'FIXED', meter_id: null, timing: 'in_advance', unit_price: '10' },
@@ -28,12 +32,12 @@ export const kinds: Record<string, { sent: object; shown: object }> = {
   },
 };
 
-export const kindNames = Object.keys(kinds);
+export const kindNames: readonly ChargeKind[] = ['FIXED', ...CHARGE_MODELS];
 
 /** A good charge of a kind, with what differs; one of usage is for the meter. */
-export const chargeOfKind = (kind: string, meterId: string, difference: object = {}) => ({
+export const chargeOfKind = (kind: ChargeKind, meterId: string, difference: object = {}) => ({
   display_name: 'Charge',
   ...(kind !== 'FIXED' && { meter_id: meterId }),
-  ...kinds[kind]?.sent,
+  ...kinds[kind].sent,
   ...difference,
 });

@@ -12,10 +12,23 @@ export interface FixedTerms {
   unit_price: string;
 }
 
-/** A price for a meter's usage, always in arrears. */
-export type UsageTerms = PerUnitTerms | GraduatedTerms | VolumeTerms | PackageTerms | PercentageTerms;
+/** The ways to price usage, in the order in which everybody lists them. */
+export const CHARGE_MODELS = ['per_unit', 'graduated', 'volume', 'package', 'percentage'] as const;
+export type ChargeModel = (typeof CHARGE_MODELS)[number];
 
-export interface PerUnitTerms extends Bounds {
+/** The terms of each model. A new one does not compile wherever more has to be known of it: see CONTRIBUTING.md. */
+export interface TermsByModel {
+  per_unit: PerUnitTerms;
+  graduated: GraduatedTerms;
+  volume: VolumeTerms;
+  package: PackageTerms;
+  percentage: PercentageTerms;
+}
+
+/** A price for a meter's usage, always in arrears. */
+export type UsageTerms = TermsByModel[ChargeModel];
+
+interface PerUnitTerms extends Bounds {
   type: 'USAGE';
   model: 'per_unit';
   unit_price: string;
@@ -46,7 +59,7 @@ export interface PackageTerms extends Bounds {
   included_units: string | null;
 }
 
-export interface PercentageTerms extends Bounds {
+interface PercentageTerms extends Bounds {
   type: 'USAGE';
   model: 'percentage';
   /** Percent of the quantity. */
@@ -57,7 +70,7 @@ export interface PercentageTerms extends Bounds {
 }
 
 /** Of the exact amount, before it is rounded. */
-interface Bounds {
+export interface Bounds {
   minimum_amount: string | null;
   maximum_amount: string | null;
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ChargeTerms, Tier, UsageTerms } from './charge-terms.ts';
+import type { Bounds, ChargeModel, ChargeTerms, TermsByModel, Tier, UsageTerms } from './charge-terms.ts';
 import { compare, parseExact } from './exact.ts';
 import { type Days, rate, type RatedDetail, type TierDetail } from './rate.ts';
 
@@ -38,27 +38,30 @@ const tiers = fc
 const type = fc.constant('USAGE' as const);
 const model = <Name extends string>(name: Name): fc.Arbitrary<Name> => fc.constant(name);
 const size = quantity.filter((text) => scaled(text) > 0n);
-const usageTerms: fc.Arbitrary<UsageTerms> = fc
-  .oneof(
-    fc.record({ type, model: model('per_unit'), unit_price: price, included_units: maybe(quantity) }),
-    fc.record({ type, model: model('graduated'), tiers }),
-    fc.record({ type, model: model('volume'), tiers }),
-    fc.record({
-      type,
-      model: model('package'),
-      unit_price: price,
-      package_size: size,
-      included_units: maybe(quantity),
-    }),
-    fc.record({
-      type,
-      model: model('percentage'),
-      rate: price,
-      fixed_amount: maybe(price),
-      included_units: maybe(quantity),
-    }),
-  )
-  .chain((terms) => bounds.map((both) => ({ ...terms, ...both })));
+/** Terms of each model, without their bounds. */
+type EachModel = {
+  [Model in ChargeModel]: fc.Arbitrary<Omit<TermsByModel[Model], keyof Bounds>>;
+};
+const anyOf = (each: EachModel) => fc.oneof(...Object.values(each));
+const usageTerms: fc.Arbitrary<UsageTerms> = anyOf({
+  per_unit: fc.record({ type, model: model('per_unit'), unit_price: price, included_units: maybe(quantity) }),
+  graduated: fc.record({ type, model: model('graduated'), tiers }),
+  volume: fc.record({ type, model: model('volume'), tiers }),
+  package: fc.record({
+    type,
+    model: model('package'),
+    unit_price: price,
+    package_size: size,
+    included_units: maybe(quantity),
+  }),
+  percentage: fc.record({
+    type,
+    model: model('percentage'),
+    rate: price,
+    fixed_amount: maybe(price),
+    included_units: maybe(quantity),
+  }),
+}).chain((terms) => bounds.map((both) => ({ ...terms, ...both })));
 const terms: fc.Arbitrary<ChargeTerms> = fc.oneof(
   {
     weight: 1,
@@ -115,6 +118,7 @@ function unbounded(of: UsageTerms, q: bigint, events: bigint): bigint {
   const over = q > included ? q - included : 0n;
   if (of.model === 'per_unit') return 100n * over * scaled(of.unit_price);
   if (of.model === 'percentage') return over * scaled(of.rate) + events * scaled(of.fixed_amount ?? '0') * 100n * P18;
+  of.model satisfies 'package';
   const packageSize = scaled(of.package_size);
   return ((over + packageSize - 1n) / packageSize) * scaled(of.unit_price) * 100n * P18;
 }
@@ -190,29 +194,27 @@ test('invariant 11: small whole numbers come to what pricing unit by unit says',
       })),
     );
   const hundreds = fc.integer({ min: 0, max: 4 }).map((percent) => String(percent * 100));
-  const smallTerms: fc.Arbitrary<UsageTerms> = fc
-    .oneof(
-      fc.record({ type, model: model('per_unit'), unit_price: small, included_units: maybe(small) }),
-      fc.record({ type, model: model('graduated'), tiers: rows }),
-      fc.record({ type, model: model('volume'), tiers: rows }),
-      fc.record({
-        type,
-        model: model('package'),
-        unit_price: small,
-        package_size: fc.integer({ min: 1, max: 9 }).map(String),
-        included_units: maybe(small),
-      }),
-      fc.record({
-        type,
-        model: model('percentage'),
-        rate: hundreds,
-        fixed_amount: maybe(small),
-        included_units: maybe(small),
-      }),
-    )
-    .chain((of) =>
-      fc.constantFrom(null, '150').map((minimum_amount) => ({ ...of, minimum_amount, maximum_amount: '900' })),
-    );
+  const smallTerms: fc.Arbitrary<UsageTerms> = anyOf({
+    per_unit: fc.record({ type, model: model('per_unit'), unit_price: small, included_units: maybe(small) }),
+    graduated: fc.record({ type, model: model('graduated'), tiers: rows }),
+    volume: fc.record({ type, model: model('volume'), tiers: rows }),
+    package: fc.record({
+      type,
+      model: model('package'),
+      unit_price: small,
+      package_size: fc.integer({ min: 1, max: 9 }).map(String),
+      included_units: maybe(small),
+    }),
+    percentage: fc.record({
+      type,
+      model: model('percentage'),
+      rate: hundreds,
+      fixed_amount: maybe(small),
+      included_units: maybe(small),
+    }),
+  }).chain((of) =>
+    fc.constantFrom(null, '150').map((minimum_amount) => ({ ...of, minimum_amount, maximum_amount: '900' })),
+  );
   fc.assert(
     fc.property(smallTerms, fc.integer({ min: 0, max: 80 }), fc.integer({ min: 0, max: 9 }), (of, units, events) => {
       const { exact } = rate(of, { quantity: String(units), eventCount: BigInt(events) }, null);

@@ -1,6 +1,7 @@
 // An organization that lives by chance, told to Weir and to the model in the same order: customers who subscribe, use, pay or do not,
 // and admins who change prices, void, give up, bill again, cancel and settle.
 
+import { CHARGE_MODELS } from '@weir/rating/charge-terms';
 import { AGGREGATION_TYPES, type AggregationType } from '@weir/shared/meter';
 import type { ModelInterval } from './calendar.ts';
 import { amountText } from './fractions.ts';
@@ -152,7 +153,7 @@ export class Life {
       // So much cheaper that a volume that grows may cost less.
       { up_to: null, unit_price: this.#price(digits + 2), flat_fee: '0' },
     ];
-    switch (random.pick(['per_unit', 'graduated', 'volume', 'package', 'percentage'] as const)) {
+    switch (random.pick(CHARGE_MODELS)) {
       case 'per_unit':
         return { ...shared, model: 'per_unit', unit_price: this.#price(digits), ...included, ...bounds };
       case 'graduated':

@@ -1,5 +1,6 @@
 // What charges come to, as the table of models says it, and what meters read. Written down as naively as possible.
 
+import type { ChargeModel } from '@weir/rating/charge-terms';
 import type { AggregationType } from '@weir/shared/meter';
 import {
   ceilingOf,
@@ -27,7 +28,7 @@ export interface ModelCharge {
   display_name: string;
   timing?: 'in_advance' | 'in_arrears';
   meter_id?: string;
-  model?: 'per_unit' | 'graduated' | 'volume' | 'package' | 'percentage';
+  model?: ChargeModel;
   unit_price?: string;
   tiers?: ModelTier[];
   package_size?: string;

@@ -33,7 +33,8 @@ import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
 import { answerCharge, chargeAnswer } from './charge-answer.ts';
-import { CHARGE_DECIMALS, chargeBody, termsOf } from './charge-body.ts';
+import { chargeBody, termsOf } from './charge-body.ts';
+import { CHARGE_DECIMALS } from './charge-models.ts';
 import { mayEndNow, takePlace } from './replace-charge.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

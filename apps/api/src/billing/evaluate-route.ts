@@ -14,7 +14,8 @@ import { sessionCodes, bodyCodes } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
-import { CHARGE_DECIMALS, termsOf, triedCharge } from './charge-body.ts';
+import { termsOf, triedCharge } from './charge-body.ts';
+import { CHARGE_DECIMALS } from './charge-models.ts';
 import { NO_SUCH_METER } from './charge-routes.ts';
 import type { RouteDeps } from '../route-deps.ts';
 

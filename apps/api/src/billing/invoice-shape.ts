@@ -5,6 +5,7 @@ import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { answerOf, time } from '../http/fields.ts';
+import { shownCharge } from './charge-models.ts';
 import { party } from './party.ts';
 import { meterUsage } from '../usage/usage-answer.ts';
 
@@ -61,32 +62,19 @@ const invoiceFields = answerOf<Invoice>()({
   computed_at: time.nullable().meta({ description: 'When a draft was computed; null once it is finalized.' }),
 });
 
-const decimal = z.string().nullable().optional();
+const meter = { meter_id: z.uuid().nullable() };
 
-const copiedCharge = z
-  .object({
-    type: z.enum(['FIXED', 'USAGE']),
-    display_name: z.string(),
-    meter_id: z.uuid().nullable(),
-    timing: z.enum(['in_advance', 'in_arrears']).optional(),
-    model: z.enum(['per_unit', 'graduated', 'volume', 'package', 'percentage']).optional(),
-    unit_price: z.string().optional(),
-    tiers: z.array(z.object({ up_to: z.string().nullable(), unit_price: z.string(), flat_fee: z.string() })).optional(),
-    package_size: z.string().optional(),
-    rate: z.string().optional(),
-    fixed_amount: decimal,
-    included_units: decimal,
-    minimum_amount: decimal,
-    maximum_amount: decimal,
-  })
-  .meta({ description: 'The charge as it was when the period was opened. Null for an ADJUSTMENT.' });
+/** What a line says of its charge. A charge has all of it, too. */
+const copiedCharge = shownCharge({ display_name: z.string() }, meter, meter).meta({ id: 'ChargeTerms' });
 
 const lineFields = z.object({
   id: z.uuid(),
   kind: z.enum(LINE_KINDS),
   description: z.string(),
   charge_id: z.uuid().nullable(),
-  charge: copiedCharge.nullable(),
+  charge: copiedCharge
+    .nullable()
+    .meta({ description: 'As it was when the period was opened. Null for an ADJUSTMENT.' }),
   cycle: z.int().nullable().meta({ description: 'The period that it is for, counted.' }),
   period_start: time.nullable(),
   period_end: time.nullable(),

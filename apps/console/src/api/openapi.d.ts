@@ -2083,6 +2083,71 @@ export interface components {
                 }[];
             }[];
         };
+        ChargeTerms: {
+            display_name: string;
+            /** @constant */
+            type: "FIXED";
+            meter_id: string | null;
+            /** @enum {string} */
+            timing: "in_advance" | "in_arrears";
+            /** @description A decimal. */
+            unit_price: string;
+        } | ({
+            display_name: string;
+            /** @constant */
+            type: "USAGE";
+            meter_id: string | null;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "per_unit";
+            /** @description A decimal. */
+            unit_price: string;
+            included_units: string | null;
+        } | {
+            display_name: string;
+            /** @constant */
+            type: "USAGE";
+            meter_id: string | null;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @enum {string} */
+            model: "graduated" | "volume";
+            tiers: {
+                up_to: string | null;
+                /** @description A decimal. */
+                unit_price: string;
+                /** @description A decimal. */
+                flat_fee: string;
+            }[];
+        } | {
+            display_name: string;
+            /** @constant */
+            type: "USAGE";
+            meter_id: string | null;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "package";
+            /** @description A decimal. */
+            unit_price: string;
+            /** @description A decimal. */
+            package_size: string;
+            included_units: string | null;
+        } | {
+            display_name: string;
+            /** @constant */
+            type: "USAGE";
+            meter_id: string | null;
+            minimum_amount: string | null;
+            maximum_amount: string | null;
+            /** @constant */
+            model: "percentage";
+            /** @description A decimal. */
+            rate: string;
+            fixed_amount: string | null;
+            included_units: string | null;
+        });
         Invoice: {
             /** Format: uuid */
             id: string;
@@ -2167,28 +2232,8 @@ export interface components {
             kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
             description: string;
             charge_id: string | null;
-            charge: {
-                /** @enum {string} */
-                type: "FIXED" | "USAGE";
-                display_name: string;
-                meter_id: string | null;
-                /** @enum {string} */
-                timing?: "in_advance" | "in_arrears";
-                /** @enum {string} */
-                model?: "per_unit" | "graduated" | "volume" | "package" | "percentage";
-                unit_price?: string;
-                tiers?: {
-                    up_to: string | null;
-                    unit_price: string;
-                    flat_fee: string;
-                }[];
-                package_size?: string;
-                rate?: string;
-                fixed_amount?: string | null;
-                included_units?: string | null;
-                minimum_amount?: string | null;
-                maximum_amount?: string | null;
-            } | null;
+            /** @description As it was when the period was opened. Null for an ADJUSTMENT. */
+            charge: components["schemas"]["ChargeTerms"] | null;
             /** @description The period that it is for, counted. */
             cycle: number | null;
             period_start: string | null;
@@ -2382,28 +2427,8 @@ export interface components {
                 kind: "FIXED" | "USAGE" | "LATE_USAGE" | "ADJUSTMENT";
                 description: string;
                 charge_id: string | null;
-                charge: {
-                    /** @enum {string} */
-                    type: "FIXED" | "USAGE";
-                    display_name: string;
-                    meter_id: string | null;
-                    /** @enum {string} */
-                    timing?: "in_advance" | "in_arrears";
-                    /** @enum {string} */
-                    model?: "per_unit" | "graduated" | "volume" | "package" | "percentage";
-                    unit_price?: string;
-                    tiers?: {
-                        up_to: string | null;
-                        unit_price: string;
-                        flat_fee: string;
-                    }[];
-                    package_size?: string;
-                    rate?: string;
-                    fixed_amount?: string | null;
-                    included_units?: string | null;
-                    minimum_amount?: string | null;
-                    maximum_amount?: string | null;
-                } | null;
+                /** @description As it was when the period was opened. Null for an ADJUSTMENT. */
+                charge: components["schemas"]["ChargeTerms"] | null;
                 /** @description The period that it is for, counted. */
                 cycle: number | null;
                 period_start: string | null;
@@ -8841,7 +8866,10 @@ export interface operations {
                      *             "display_name": "API requests",
                      *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *             "model": "per_unit",
-                     *             "unit_price": "0.01"
+                     *             "unit_price": "0.01",
+                     *             "included_units": null,
+                     *             "minimum_amount": null,
+                     *             "maximum_amount": null
                      *           },
                      *           "cycle": 0,
                      *           "period_start": "2026-11-01T00:00:00.000Z",
@@ -8933,7 +8961,10 @@ export interface operations {
                      *             "display_name": "API requests",
                      *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *             "model": "per_unit",
-                     *             "unit_price": "0.01"
+                     *             "unit_price": "0.01",
+                     *             "included_units": null,
+                     *             "minimum_amount": null,
+                     *             "maximum_amount": null
                      *           },
                      *           "cycle": 0,
                      *           "period_start": "2026-11-01T00:00:00.000Z",
@@ -9134,7 +9165,10 @@ export interface operations {
                      *               "display_name": "API requests",
                      *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *               "model": "per_unit",
-                     *               "unit_price": "0.01"
+                     *               "unit_price": "0.01",
+                     *               "included_units": null,
+                     *               "minimum_amount": null,
+                     *               "maximum_amount": null
                      *             },
                      *             "cycle": 0,
                      *             "period_start": "2026-11-01T00:00:00.000Z",
@@ -9192,7 +9226,10 @@ export interface operations {
                      *               "display_name": "API requests",
                      *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *               "model": "per_unit",
-                     *               "unit_price": "0.01"
+                     *               "unit_price": "0.01",
+                     *               "included_units": null,
+                     *               "minimum_amount": null,
+                     *               "maximum_amount": null
                      *             },
                      *             "cycle": 0,
                      *             "period_start": "2026-11-01T00:00:00.000Z",
@@ -9343,7 +9380,10 @@ export interface operations {
                      *             "display_name": "API requests",
                      *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *             "model": "per_unit",
-                     *             "unit_price": "0.01"
+                     *             "unit_price": "0.01",
+                     *             "included_units": null,
+                     *             "minimum_amount": null,
+                     *             "maximum_amount": null
                      *           },
                      *           "cycle": 0,
                      *           "period_start": "2026-11-01T00:00:00.000Z",
@@ -9512,7 +9552,10 @@ export interface operations {
                      *             "display_name": "API requests",
                      *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *             "model": "per_unit",
-                     *             "unit_price": "0.01"
+                     *             "unit_price": "0.01",
+                     *             "included_units": null,
+                     *             "minimum_amount": null,
+                     *             "maximum_amount": null
                      *           },
                      *           "cycle": 0,
                      *           "period_start": "2026-11-01T00:00:00.000Z",
@@ -9678,7 +9721,10 @@ export interface operations {
                      *             "display_name": "API requests",
                      *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *             "model": "per_unit",
-                     *             "unit_price": "0.01"
+                     *             "unit_price": "0.01",
+                     *             "included_units": null,
+                     *             "minimum_amount": null,
+                     *             "maximum_amount": null
                      *           },
                      *           "cycle": 0,
                      *           "period_start": "2026-11-01T00:00:00.000Z",
@@ -9838,7 +9884,10 @@ export interface operations {
                      *             "display_name": "API requests",
                      *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *             "model": "per_unit",
-                     *             "unit_price": "0.01"
+                     *             "unit_price": "0.01",
+                     *             "included_units": null,
+                     *             "minimum_amount": null,
+                     *             "maximum_amount": null
                      *           },
                      *           "cycle": 0,
                      *           "period_start": "2026-11-01T00:00:00.000Z",
@@ -10371,7 +10420,10 @@ export interface operations {
                      *             "display_name": "API requests",
                      *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *             "model": "per_unit",
-                     *             "unit_price": "0.01"
+                     *             "unit_price": "0.01",
+                     *             "included_units": null,
+                     *             "minimum_amount": null,
+                     *             "maximum_amount": null
                      *           },
                      *           "cycle": 0,
                      *           "period_start": "2026-11-01T00:00:00.000Z",
@@ -10540,7 +10592,10 @@ export interface operations {
                      *               "display_name": "API requests",
                      *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
                      *               "model": "per_unit",
-                     *               "unit_price": "0.01"
+                     *               "unit_price": "0.01",
+                     *               "included_units": null,
+                     *               "minimum_amount": null,
+                     *               "maximum_amount": null
                      *             },
                      *             "cycle": 0,
                      *             "period_start": "2026-11-01T00:00:00.000Z",

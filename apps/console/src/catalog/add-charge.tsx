@@ -8,7 +8,8 @@ import { Dialog } from '../parts/dialog.tsx';
 import { FormBox, useForm } from '../parts/form.tsx';
 import { fieldWords } from '../parts/problem-words.ts';
 import { ChargeCosts, useCosts } from './charge-costs.tsx';
-import { chargeBodyOf, newChargeDraft, type ChargeDraft } from './charge-draft.ts';
+import { chargeBodyOf, draftOf, newChargeDraft, type ChargeDraft } from './charge-draft.ts';
+import type { SentToPlan } from './charge-models.ts';
 import { ChargeEditor } from './charge-editor.tsx';
 import './charge-editor.css';
 
@@ -33,7 +34,8 @@ export function AddCharge({ plan, replaced, onClose }: AddChargeProps) {
       const path = { id: plan.id };
       const place = replaced !== undefined && { replaces: replaced.id };
       try {
-        const body = { ...chargeBodyOf(draft), ...place } as never;
+        // What is missing in it is told by the API.
+        const body = { ...chargeBodyOf(draft), ...place } as SentToPlan;
         await send(client.POST('/api/v1/plans/{id}/charges', { params: { path }, body }));
       } finally {
         await invalidate(queries, '/api/v1/plans/{id}', '/api/v1/plans');
@@ -89,26 +91,4 @@ function liveErrorOf(error: unknown, path: string): string | undefined {
   if (error === null) return undefined;
   const found = problemOf(error).errors?.find((each) => each.path === `charge.${path}`);
   return found === undefined || found.message === 'is required' ? undefined : fieldWords(found.message);
-}
-
-function draftOf(charge: Charge): ChargeDraft {
-  const terms = charge as Partial<Record<keyof ChargeDraft, unknown>>;
-  const draft = newChargeDraft(charge.type);
-  const text = (name: keyof ChargeDraft) => (terms[name] as string | null | undefined) ?? '';
-  const tiers = terms.tiers as { up_to: string | null; unit_price: string; flat_fee: string }[] | undefined;
-  return {
-    ...draft,
-    display_name: charge.display_name,
-    meter_id: charge.meter_id,
-    model: (terms.model as ChargeDraft['model'] | undefined) ?? draft.model,
-    timing: (terms.timing as ChargeDraft['timing'] | undefined) ?? draft.timing,
-    unit_price: text('unit_price'),
-    included_units: text('included_units'),
-    package_size: text('package_size'),
-    rate: text('rate'),
-    fixed_amount: text('fixed_amount'),
-    minimum_amount: text('minimum_amount'),
-    maximum_amount: text('maximum_amount'),
-    tiers: tiers?.map((tier) => ({ ...tier, up_to: tier.up_to ?? '' })) ?? draft.tiers,
-  };
 }

@@ -8,6 +8,7 @@ import { client, send } from '../api/client.ts';
 import { formatAmount, formatDecimal } from '../parts/decimals.ts';
 import { plainDecimal } from '../parts/typed-text.ts';
 import { type ChargeDraft, isPriced, termsOf } from './charge-draft.ts';
+import type { SentCharge } from './charge-models.ts';
 
 const QUANTITIES = ['0', '1', '1000', '1000000'];
 
@@ -32,7 +33,7 @@ export function useCosts(draft: ChargeDraft, currency: string, quantities: reado
       staleTime: Infinity,
       placeholderData: keepPreviousData,
       queryFn: () => {
-        const charge = JSON.parse(terms) as never;
+        const charge = JSON.parse(terms) as SentCharge;
         const body = { currency, charge, quantity, event_count: eventsOf(quantity, perEvent) };
         return send(client.POST('/api/v1/charges/evaluate', { body }));
       },

@@ -1,9 +1,10 @@
 // A charge while it is being written: everything is text as it was typed, and fields of other models are kept, so that
 // going from one model to another and back loses nothing.
 
+import type { components } from '../api/openapi.d.ts';
+import { keysOf } from '../parts/keys-of.ts';
 import { plainDecimal } from '../parts/typed-text.ts';
-
-export type ChargeModel = 'per_unit' | 'graduated' | 'volume' | 'package' | 'percentage';
+import { fieldsOf, type AnyTerms, type ChargeModel, type ChargeTerms, type PriceField } from './charge-models.ts';
 
 export interface TierDraft {
   up_to: string;
@@ -11,19 +12,12 @@ export interface TierDraft {
   flat_fee: string;
 }
 
-export interface ChargeDraft {
-  type: 'FIXED' | 'USAGE';
+export interface ChargeDraft extends Record<PriceField, string> {
+  type: ChargeTerms['type'];
   display_name: string;
   meter_id: string | null;
   model: ChargeModel;
-  timing: 'in_advance' | 'in_arrears';
-  unit_price: string;
-  included_units: string;
-  package_size: string;
-  rate: string;
-  fixed_amount: string;
-  minimum_amount: string;
-  maximum_amount: string;
+  timing: NonNullable<AnyTerms['timing']>;
   /** The last one has no end, whatever its up_to says. */
   tiers: TierDraft[];
 }
@@ -49,30 +43,33 @@ export function newChargeDraft(type: ChargeDraft['type']): ChargeDraft {
   };
 }
 
-/** Which price fields a kind of charge has. */
-export function fieldsOf({ type, model }: Pick<ChargeDraft, 'type' | 'model'>): readonly (keyof ChargeDraft)[] {
-  if (type === 'FIXED') return ['timing', 'unit_price'];
-  const bounds = ['minimum_amount', 'maximum_amount'] as const;
-  switch (model) {
-    case 'per_unit':
-      return ['unit_price', 'included_units', ...bounds];
-    case 'graduated':
-    case 'volume':
-      return ['tiers', ...bounds];
-    case 'package':
-      return ['unit_price', 'package_size', 'included_units', ...bounds];
-    case 'percentage':
-      return ['rate', 'fixed_amount', 'included_units', ...bounds];
-  }
+/** What puts a charge in the place of another one begins as its copy. */
+export function draftOf(charge: components['schemas']['Charge']): ChargeDraft {
+  const draft = newChargeDraft(charge.type);
+  const terms: AnyTerms = charge;
+  const { display_name, meter_id } = charge;
+  const { model } = charge.type === 'USAGE' ? charge : draft;
+  const prices: Partial<Record<PriceField, string>> = {};
+  for (const field of keysOf(fieldsOf({ type: charge.type, model })))
+    if (field !== 'tiers' && field !== 'timing') prices[field] = terms[field] ?? '';
+  return {
+    ...draft,
+    ...prices,
+    display_name,
+    meter_id,
+    model,
+    timing: terms.timing ?? draft.timing,
+    tiers: terms.tiers?.map((tier) => ({ ...tier, up_to: tier.up_to ?? '' })) ?? draft.tiers,
+  };
 }
 
 /** The terms as the API takes them: what was left empty is not sent, so that its answer names what is missing. */
 export function termsOf(draft: ChargeDraft): Record<string, unknown> {
   const terms: Record<string, unknown> = { type: draft.type };
   if (draft.type === 'USAGE') terms['model'] = draft.model;
-  for (const field of fieldsOf(draft)) {
+  for (const field of keysOf(fieldsOf(draft))) {
     if (field === 'tiers') terms['tiers'] = draft.tiers.map(tierOf);
-    else if (text(draft, field) !== '') terms[field] = text(draft, field);
+    else if (plainDecimal(draft[field]) !== '') terms[field] = plainDecimal(draft[field]);
   }
   return terms;
 }
@@ -88,18 +85,15 @@ export function chargeBodyOf(draft: ChargeDraft): Record<string, unknown> {
 
 /** Whether there is enough of a price to ask what it comes to. */
 export function isPriced(draft: ChargeDraft): boolean {
-  if (draft.type === 'FIXED' || draft.model === 'per_unit') return plainDecimal(draft.unit_price) !== '';
-  if (draft.model === 'percentage') return plainDecimal(draft.rate) !== '';
-  if (draft.model === 'package')
-    return plainDecimal(draft.unit_price) !== '' && plainDecimal(draft.package_size) !== '';
-  return draft.tiers.every(
-    ({ up_to, unit_price }, index) =>
-      plainDecimal(unit_price) !== '' && (plainDecimal(up_to) !== '' || index === draft.tiers.length - 1),
-  );
+  const fields = fieldsOf(draft);
+  return keysOf(fields).every((field) => {
+    if (fields[field] !== 'needed') return true;
+    return field === 'tiers' ? draft.tiers.every(isTierPriced) : plainDecimal(draft[field]) !== '';
+  });
 }
 
-function text(draft: ChargeDraft, field: Exclude<keyof ChargeDraft, 'tiers'>): string {
-  return plainDecimal(draft[field] ?? '');
+function isTierPriced({ up_to, unit_price }: TierDraft, index: number, tiers: readonly TierDraft[]): boolean {
+  return plainDecimal(unit_price) !== '' && (plainDecimal(up_to) !== '' || index === tiers.length - 1);
 }
 
 function tierOf({ up_to, unit_price, flat_fee }: TierDraft, index: number, tiers: readonly TierDraft[]) {

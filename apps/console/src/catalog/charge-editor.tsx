@@ -2,18 +2,9 @@
 
 import { ActionIcon, Button, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { Icon } from '../parts/icons.tsx';
-import type { ChargeDraft, ChargeModel, TierDraft } from './charge-draft.ts';
-import { fieldsOf } from './charge-draft.ts';
-import { MODEL_NAMES } from './charge-words.ts';
-
-type PriceField =
-  | 'unit_price'
-  | 'package_size'
-  | 'rate'
-  | 'fixed_amount'
-  | 'included_units'
-  | 'minimum_amount'
-  | 'maximum_amount';
+import { keysOf } from '../parts/keys-of.ts';
+import type { ChargeDraft, TierDraft } from './charge-draft.ts';
+import { fieldsOf, MODELS, type PriceField } from './charge-models.ts';
 
 interface MeterChoice {
   value: string;
@@ -32,15 +23,23 @@ interface ChargeEditorProps {
   errorOf: (path: string) => string | undefined;
 }
 
-const MODEL_HINTS: Record<ChargeModel, string> = {
-  per_unit: 'Every unit costs the same.',
-  graduated: 'Each tier’s part of the quantity has its own price.',
-  volume: 'The whole quantity has the price of the tier that it falls into.',
-  package: 'Units are sold in packages; one that was begun is paid.',
-  percentage: 'A percentage of the quantity, and an amount for each event.',
-};
+const modelChoices = keysOf(MODELS).map((value) => ({ value, label: MODELS[value].name }));
 
-const modelChoices = Object.entries(MODEL_NAMES).map(([value, label]) => ({ value, label }));
+/** What a field is called, and what stands in it while it is empty. */
+const FIELDS: Readonly<
+  Record<
+    PriceField,
+    { label: (draft: ChargeDraft, of: { currency: string; interval: string }) => string; empty?: string }
+  >
+> = {
+  unit_price: { label: (draft, { currency, interval }) => `${priceLabel(draft, interval)}, ${currency}` },
+  package_size: { label: () => 'Units in a package' },
+  rate: { label: () => 'Percentage, %' },
+  fixed_amount: { label: (_, { currency }) => `For each event, ${currency}` },
+  included_units: { label: () => 'Included units', empty: 'none' },
+  minimum_amount: { label: (_, { currency }) => `At least, ${currency}`, empty: 'no minimum' },
+  maximum_amount: { label: (_, { currency }) => `At most, ${currency}`, empty: 'no maximum' },
+};
 
 /** The form of a charge. It keeps what is typed in fields that another model does not have. */
 export function ChargeEditor({ draft, onChange, currency, interval, meters, types, errorOf }: ChargeEditorProps) {
@@ -105,33 +104,29 @@ export function ChargeEditor({ draft, onChange, currency, interval, meters, type
           <Select
             label="Model"
             value={draft.model}
-            onChange={(model) => change({ model: (model ?? 'per_unit') as ChargeModel })}
+            onChange={(model) => change({ model: model ?? 'per_unit' })}
             data={modelChoices}
             allowDeselect={false}
           />
         )}
       </div>
-      {draft.type === 'USAGE' && <p className="charge-hint">{MODEL_HINTS[draft.model]}</p>}
-      {fields.includes('tiers') && (
+      {draft.type === 'USAGE' && <p className="charge-hint">{MODELS[draft.model].hint}</p>}
+      {fields.tiers !== undefined && (
         <Tiers tiers={draft.tiers} onChange={(tiers) => change({ tiers })} currency={currency} errorOf={errorOf} />
       )}
       <div className="form-row is-wide">
-        {fields.includes('unit_price') && (
-          <TextInput label={`${priceLabel(draft, interval)}, ${currency}`} required {...text('unit_price')} />
-        )}
-        {fields.includes('package_size') && <TextInput label="Units in a package" required {...text('package_size')} />}
-        {fields.includes('rate') && <TextInput label="Percentage, %" required {...text('rate')} />}
-        {fields.includes('fixed_amount') && (
-          <TextInput label={`For each event, ${currency}`} {...text('fixed_amount')} />
-        )}
-        {fields.includes('included_units') && (
-          <TextInput label="Included units" placeholder="none" {...text('included_units')} />
-        )}
-        {fields.includes('minimum_amount') && (
-          <TextInput label={`At least, ${currency}`} placeholder="no minimum" {...text('minimum_amount')} />
-        )}
-        {fields.includes('maximum_amount') && (
-          <TextInput label={`At most, ${currency}`} placeholder="no maximum" {...text('maximum_amount')} />
+        {keysOf(fields).map(
+          (name) =>
+            name !== 'tiers' &&
+            name !== 'timing' && (
+              <TextInput
+                key={name}
+                label={FIELDS[name].label(draft, { currency, interval })}
+                placeholder={FIELDS[name].empty}
+                required={fields[name] === 'needed'}
+                {...text(name)}
+              />
+            ),
         )}
       </div>
     </div>

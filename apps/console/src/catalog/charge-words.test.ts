@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
+import type { ChargeTerms } from './charge-models.ts';
 import { describeCharge } from './charge-words.ts';
 
-test.each([
-  [{ type: 'FIXED', timing: 'in_advance', unit_price: '49' }, '49.00 USD each month, in advance'],
-  [{ type: 'USAGE', model: 'per_unit', unit_price: '0.002', included_units: '1000' }, '0.002 USD each, 1,000 included'],
+const named = { display_name: 'Calls', meter_id: null };
+const usage = { ...named, type: 'USAGE', minimum_amount: null, maximum_amount: null } as const;
+
+test.each<[ChargeTerms, string]>([
+  [{ ...named, type: 'FIXED', timing: 'in_advance', unit_price: '49' }, '49.00 USD each month, in advance'],
+  [{ ...usage, model: 'per_unit', unit_price: '0.002', included_units: '1000' }, '0.002 USD each, 1,000 included'],
   [
     {
-      type: 'USAGE',
+      ...usage,
       model: 'graduated',
       tiers: [
         { up_to: '1000', unit_price: '0.1', flat_fee: '0' },
@@ -15,11 +19,14 @@ test.each([
     },
     'By tier: to 1,000 0.10 USD each; beyond 0.08 USD each and 5.00 USD',
   ],
-  [{ type: 'USAGE', model: 'package', unit_price: '5', package_size: '500' }, '5.00 USD for each 500 begun'],
   [
-    { type: 'USAGE', model: 'percentage', rate: '2.9', fixed_amount: '0.3', minimum_amount: '10' },
+    { ...usage, model: 'package', unit_price: '5', package_size: '500', included_units: null },
+    '5.00 USD for each 500 begun',
+  ],
+  [
+    { ...usage, model: 'percentage', rate: '2.9', fixed_amount: '0.3', included_units: null, minimum_amount: '10' },
     '2.9 % and 0.30 USD for each event, at least 10.00 USD',
   ],
-] as const)('%j is said as on a price list', (charge, words) => {
+])('%j is said as on a price list', (charge, words) => {
   expect(describeCharge(charge, 'USD', 'month')).toBe(words);
 });

@@ -2,6 +2,7 @@
 // that is missing here does not compile.
 
 import type { Schema } from '../api/client.ts';
+import { keysOf } from '../parts/keys-of.ts';
 
 export type Aggregation = Schema<'Meter'>['aggregation_type'];
 
@@ -41,7 +42,7 @@ export const AGGREGATIONS: Readonly<Record<Aggregation, Words>> = {
   LAST: { plain: 'The last quantity', exact: 'the latest quantity', total: 'Last value' },
 };
 
-const names = Object.keys(AGGREGATIONS) as Aggregation[];
+const names = keysOf(AGGREGATIONS);
 
 /** What to choose from, in plain words. */
 export const PLAIN_CHOICES = names.map((value) => ({ value, label: AGGREGATIONS[value].plain }));

@@ -1,5 +1,6 @@
 // The tables of billing, for kysely. Timestamps, dates, decimals and bigints come as text.
 
+import type { ChargeTerms } from '@weir/rating/charge-terms';
 import type { Interval } from '@weir/rating/periods';
 import type { ColumnType, Generated } from 'kysely';
 import type {
@@ -28,7 +29,7 @@ interface Charges {
   display_name: string;
   type: ChargeType;
   meter_id: string | null;
-  terms: Json<unknown>;
+  terms: Json<ChargeTerms>;
   created_at: Time;
   effective_from: Time;
   ended_at: TimeOrNull;
@@ -92,7 +93,7 @@ interface Dues {
   cycle: number;
   charge_id: string;
   display_name: string;
-  terms: Json<unknown>;
+  terms: Json<ChargeTerms>;
   meter_id: string | null;
   customer_external_id: string;
   period_start: ColumnType<string, string, string>;

@@ -139,7 +139,7 @@ async function duesOf(
     cycle,
     charge_id: charge.id,
     display_name: charge.display_name,
-    terms: charge.terms as ChargeTerms,
+    terms: charge.terms,
     meter_id: null,
     customer_external_id,
     period_start,

@@ -59,9 +59,8 @@ const columns = [
   'effective_from',
   'ended_at',
   'replaces',
+  'terms',
 ] as const;
-/** As they were written: the column is filled here and nowhere else. */
-const terms = sql<ChargeTerms>`terms`.as('terms');
 const status = sql<Charge['status']>`
   CASE WHEN ended_at <= greatest(billing_now(), effective_from) THEN 'INACTIVE' ELSE 'ACTIVE' END`.as('status');
 
@@ -71,7 +70,7 @@ export async function insertCharge(db: Queries, { place, ...charge }: NewCharge)
     .insertInto('charges')
     .values({ ...charge, ...place, type: charge.terms.type, terms: JSON.stringify(charge.terms) })
     .returning(columns)
-    .returning([terms, status])
+    .returning(status)
     .executeTakeFirstOrThrow();
 }
 
@@ -122,7 +121,7 @@ function selectCharges(db: Queries, organizationId: string, planId: string) {
   return db
     .selectFrom('charges')
     .select(columns)
-    .select([terms, status])
+    .select(status)
     .where('organization_id', '=', organizationId)
     .where('plan_id', '=', planId);
 }
@@ -136,7 +135,7 @@ export async function lockCharge(
   return await transaction
     .selectFrom('charges')
     .select(columns)
-    .select([terms, status])
+    .select(status)
     .where('organization_id', '=', organizationId)
     .where('plan_id', '=', planId)
     .where('id', '=', id)
@@ -160,7 +159,7 @@ export async function updateCharge(
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .returning(columns)
-    .returning([terms, status])
+    .returning(status)
     .executeTakeFirstOrThrow();
 }
 

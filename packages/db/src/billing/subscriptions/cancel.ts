@@ -9,7 +9,6 @@ import { settleDue } from '@weir/billing/due';
 import { minorDigits } from '@weir/rating/currencies';
 import { daysOf } from '@weir/rating/proration';
 import type { Days } from '@weir/rating/rate';
-import type { ChargeTerms } from '@weir/rating/charge-terms';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { releaseMeters } from './billed-meters.ts';
@@ -129,9 +128,7 @@ async function hasDifference(transaction: Queries, row: SubscriptionRow): Promis
     .where('meter_id', 'is', null)
     .where('closing', 'is not', null)
     .execute();
-  return dues.some(
-    ({ terms, ...due }) => settleDue({ ...due, terms: terms as ChargeTerms }, undefined, digits).amount !== 0n,
-  );
+  return dues.some((due) => settleDue(due, undefined, digits).amount !== 0n);
 }
 
 async function readNow(transaction: Queries): Promise<string> {

@@ -1,17 +1,13 @@
 // What charges come to in a period, before and after invoices settled it.
 
 import type { AskedPeriod } from '@weir/billing/due';
-import type { ChargeTerms } from '@weir/rating/charge-terms';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 
-/** A row of dues, with its terms as they are written, and how its meter counts; null where it has none. */
-export type DueRow = Omit<Selectable<Tables['dues']>, 'terms'> & {
-  terms: ChargeTerms;
-  aggregation: AggregationType | null;
-};
+/** A row of dues, and how its meter counts; null where it has none. */
+export type DueRow = Selectable<Tables['dues']> & { aggregation: AggregationType | null };
 
 /** The dues of some periods, in the order of periods and charges. */
 export async function findDues(
