@@ -85,10 +85,14 @@ export function caseOfTotal(aggregation: string, sums: Record<OfKind['total']['c
 }
 
 /** The columns of some rows, of which each is the quantity of one event. */
-export const EXTREMES = AGGREGATION_TYPES.flatMap((type) => {
-  const { column, amongOthers } = sqlOf(type);
-  return amongOthers === undefined ? [] : [`${amongOthers} AS ${column}`];
-}).join(', ');
+export const EXTREMES = [
+  ...new Set(
+    AGGREGATION_TYPES.flatMap((type) => {
+      const { column, amongOthers } = sqlOf(type);
+      return amongOthers === undefined ? [] : [`${amongOthers} AS ${column}`];
+    }),
+  ),
+].join(', ');
 
 /** Whether an event in `late` is the one that a row of such an aggregation tells of. */
 export function isLateInRow(aggregation: string): string {
