@@ -115,6 +115,8 @@ const MEANINGS_OF: Record<string, Meanings> = {
   // Whom other calls ask for stays.
   'post /api/v1/erasures': { customer_id: fc.uuid(), customer_external_id: fc.uuid() },
   'post /api/v1/usage-moves': { from_external_id: fc.uuid(), to_external_id: fc.uuid() },
+  // Most events are counted, and only a rejected one can be replayed.
+  'post /api/v1/events/{id}/replay': { id: fc.constantFrom(idOf('rejected-event', 0), idOf('events', 0)) },
   'get /api/v1/events': { reason: fc.constantFrom('the meter does not exist any more', 'x') },
   // A feature can only be taken out of a plan that has it.
   'delete /api/v1/plans/{id}/features/{feature_id}': {

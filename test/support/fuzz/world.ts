@@ -101,6 +101,7 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
   else if (path.endsWith('/auth/password-reset')) poolOf('reset-token').length = 0;
   else if (path.endsWith('/auth/invitation/accept')) poolOf('invitation-token').length = 0;
   else if (path.includes('/auth/sessions')) poolOf('sessions').length = 0;
+  else if (path.endsWith('/replay')) poolOf('rejected-event').length = 0;
   else if (path.includes('/features/{feature_id}')) {
     // Whether it was there or its plan was gone, it is not there any more.
     if (method === 'DELETE' || status === 404)
@@ -162,7 +163,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'usage-moves')
       poolOf(kind).push(await post(kind, { from_external_id: `wrong-${made}`, to_external_id: 'right' }));
     else if (kind === 'api-keys') poolOf(kind).push(await post('api-keys', { name: 'x', scopes: ['usage.read'] }));
-    else if (kind === 'events') poolOf(kind).push(await rejectedEvent());
+    else if (kind === 'events' || kind === 'rejected-event') poolOf(kind).push(await rejectedEvent());
     else if (kind === 'subscriptions') await createSubscription();
     else if (kind === 'ended-subscription') await createEnded();
     else if (kind === 'invoices' || INVOICED.flat().includes(kind)) await createInvoiced(kind);
