@@ -55,7 +55,7 @@ async function expectStatement(name: string, work: () => Promise<unknown>): Prom
 const ANYBODY = '01900000-0000-7000-8000-000000000000';
 const CUSTOMER = { customerExternalId: 'acme' };
 
-/** A month and a half by day, in a zone whose days are cut by rows of rollups, and whose clocks change meanwhile. */
+/** A month and a half by day, in a zone that is half an hour off, so that its days and the end of the window cut rows of rollups. */
 function usageOf(aggregation: AggregationType): Omit<GroupQuestion, 'keys' | 'filters'> {
   const query = {
     start_date: '2026-03-01',

@@ -5,6 +5,7 @@ const LONGEST = [
   'operations/chaos',
   'hostile/hostile-endpoints',
   'console/pages',
+  'console/interrupted',
   'operations/operations',
   'operations/fences',
   'catalog/openapi-fuzz',
@@ -17,7 +18,7 @@ const LONGEST = [
   'catalog/openapi-lint',
 ];
 
-/** Files of a folder of the whole first, the longest of them at the beginning; what is beside pure code takes moments, and fills the end. */
+/** The longest first, then the other tests of the whole; those beside pure code take moments, and fill the end. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
