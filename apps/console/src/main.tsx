@@ -1,7 +1,7 @@
 import './styles/mantine.ts';
 import './styles/theme.css';
 import './styles/shell.css';
-import './styles/parts.css';
+import './styles/components.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRouter, RouterProvider } from '@tanstack/react-router';
@@ -9,7 +9,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { buildQueries } from './api/queries.ts';
 import { billingRoutes } from './billing-routes.ts';
-import { Loading } from './parts/loading.tsx';
+import { Loading } from './components/outcomes/loading.tsx';
 import { publicRoutes, usageRoutes } from './routes.ts';
 import { Broken, NotFound, rootRoute, shellRoute } from './shell/root-route.tsx';
 import { mantineTheme } from './styles/mantine-theme.ts';

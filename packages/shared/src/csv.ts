@@ -1,4 +1,4 @@
-// CSV by RFC 4180 that no spreadsheet takes for formulas. The console writes the same (apps/console/src/parts/csv.ts), and a test
+// CSV by RFC 4180 that no spreadsheet takes for formulas. The console writes the same (apps/console/src/text/csv.ts), and a test
 // holds the two against each other: it is a client, and imports nothing of Weir.
 
 /** What a field may hold. */

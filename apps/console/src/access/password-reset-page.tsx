@@ -3,8 +3,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, read, send } from '../api/client.ts';
-import { FormBox, useForm } from '../parts/form.tsx';
-import { Loaded } from '../parts/loaded.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
+import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Door } from './door.tsx';
 import { linkToken } from './link-token.ts';
 

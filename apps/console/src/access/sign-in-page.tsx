@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { client, read, send } from '../api/client.ts';
 import { setSessionOver } from '../api/session-end.ts';
-import { FormBox, useForm } from '../parts/form.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
 import { Door } from './door.tsx';
 
 export function SignInPage() {

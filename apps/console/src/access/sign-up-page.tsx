@@ -2,8 +2,8 @@ import { PasswordInput, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { client, read, send } from '../api/client.ts';
-import { FormBox, useForm } from '../parts/form.tsx';
-import { Loaded } from '../parts/loaded.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
+import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Door } from './door.tsx';
 
 /** Makes an organization, where that is open: a setting of the API (SIGNUP) says so. */

@@ -2,7 +2,7 @@ import { Checkbox, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import { FormBox, useForm } from '../parts/form.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
 
 type Scope = Schema<'ApiKey'>['scopes'][number];
 

@@ -5,7 +5,7 @@ import { queryOptions } from '@tanstack/react-query';
 import createClient, { type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
 import type { components, paths } from './openapi.d.ts';
-import { notify } from '../parts/notices.tsx';
+import { notify } from '../components/outcomes/notices.tsx';
 import { noteAnswer } from './pace.ts';
 import { ApiError, type Problem } from './problem.ts';
 import { buildSentWrites } from './sent-writes.ts';

@@ -1,6 +1,6 @@
 import { CustomerSelect } from '../customers/customer-select.tsx';
-import { Page } from '../parts/page.tsx';
-import { useSearchState } from '../parts/search-state.ts';
+import { Page } from '../components/page/page.tsx';
+import { useSearchState } from '../components/lists/search-state.ts';
 import { CustomerCredits } from './customer-credits.tsx';
 
 export function CreditsPage() {

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import { Confirm } from '../parts/confirm.tsx';
-import { notify } from '../parts/notices.tsx';
+import { Confirm } from '../components/dialogs/confirm.tsx';
+import { notify } from '../components/outcomes/notices.tsx';
 
 /** Finalizes the drafts that are on a page, in the order of their periods. */
 export function FinalizeAll({ drafts }: { drafts: readonly Schema<'Invoice'>[] }) {

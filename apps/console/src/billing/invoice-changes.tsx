@@ -5,12 +5,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import { Confirm } from '../parts/confirm.tsx';
-import { DateField } from '../parts/date-field.tsx';
-import { formatAmount } from '../parts/decimals.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { useForm } from '../parts/form.tsx';
-import { plainDecimal } from '../parts/typed-text.ts';
+import { Confirm } from '../components/dialogs/confirm.tsx';
+import { DateField } from '../components/forms/date-field.tsx';
+import { formatAmount } from '../text/decimals.ts';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { plainDecimal } from '../text/typed-text.ts';
 
 type Invoice = Schema<'InvoiceWithLines'>;
 

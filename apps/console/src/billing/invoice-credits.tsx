@@ -3,11 +3,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { read, type Schema } from '../api/client.ts';
-import { DataTable, type Column } from '../parts/data-table.tsx';
-import { formatAmount } from '../parts/decimals.ts';
-import { Loaded } from '../parts/loaded.tsx';
-import { Section } from '../parts/page.tsx';
-import { Time } from '../parts/time.tsx';
+import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import { formatAmount } from '../text/decimals.ts';
+import { Loaded } from '../components/outcomes/loaded.tsx';
+import { Section } from '../components/page/page.tsx';
+import { Time } from '../components/page/time.tsx';
 
 type Entry = Schema<'CreditEntry'>;
 

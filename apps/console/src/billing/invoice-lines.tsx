@@ -3,9 +3,9 @@
 import { Button } from '@mantine/core';
 import type { Schema } from '../api/client.ts';
 import { describeCharge } from '../catalog/charge-words.ts';
-import { DataTable, type Column } from '../parts/data-table.tsx';
-import { formatAmount, formatDecimal } from '../parts/decimals.ts';
-import { formatDays } from '../parts/instants.ts';
+import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import { formatAmount, formatDecimal } from '../text/decimals.ts';
+import { formatDays } from '../text/instants.ts';
 import './invoice.css';
 
 type Line = Omit<Schema<'InvoiceLine'>, 'id'> & { id?: string };

@@ -2,12 +2,12 @@ import { keepPreviousData, useQuery, useQueryClient, type QueryClient } from '@t
 import { Link } from '@tanstack/react-router';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
-import type { Column } from '../parts/data-table.tsx';
-import { formatAmount } from '../parts/decimals.ts';
-import { formatDay } from '../parts/instants.ts';
-import { PagedList } from '../parts/paged-list.tsx';
-import { Status } from '../parts/status.tsx';
-import { AdminOnly } from '../parts/admin-only.tsx';
+import type { Column } from '../components/lists/data-table.tsx';
+import { formatAmount } from '../text/decimals.ts';
+import { formatDay } from '../text/instants.ts';
+import { PagedList } from '../components/lists/paged-list.tsx';
+import { Status } from '../components/lists/status.tsx';
+import { AdminOnly } from '../components/page/admin-only.tsx';
 import { FinalizeAll } from './finalize-all.tsx';
 import { periodOf } from './invoice-lines.tsx';
 

@@ -2,12 +2,12 @@ import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { read, type Schema } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
-import { DateField } from '../parts/date-field.tsx';
-import { addDays, isDay, startOfDay } from '../parts/instants.ts';
-import { Loaded } from '../parts/loaded.tsx';
-import { Page } from '../parts/page.tsx';
-import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
-import { useSearchState } from '../parts/search-state.ts';
+import { DateField } from '../components/forms/date-field.tsx';
+import { addDays, isDay, startOfDay } from '../text/instants.ts';
+import { Loaded } from '../components/outcomes/loaded.tsx';
+import { Page } from '../components/page/page.tsx';
+import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
+import { useSearchState } from '../components/lists/search-state.ts';
 import { LinesExport } from './lines-export.tsx';
 import { InvoiceList } from './invoice-list.tsx';
 

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { client, send } from '../api/client.ts';
-import { toCsv } from '../parts/csv.ts';
-import { formatDecimal } from '../parts/decimals.ts';
-import { download } from '../parts/download.ts';
-import { Icon } from '../parts/icons.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
+import { toCsv } from '../text/csv.ts';
+import { formatDecimal } from '../text/decimals.ts';
+import { download } from '../text/download.ts';
+import { Icon } from '../components/page/icons.tsx';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 
 interface LinesExportProps {
   filter: { status?: 'OPEN' | 'PAID' | 'VOID' | 'UNCOLLECTIBLE'; from?: string; to?: string };

@@ -3,9 +3,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { client, read, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import { AdminOnly } from '../parts/admin-only.tsx';
-import { formatDate, formatLastDay } from '../parts/instants.ts';
-import { ProblemBox } from '../parts/problem-box.tsx';
+import { AdminOnly } from '../components/page/admin-only.tsx';
+import { formatDate, formatLastDay } from '../text/instants.ts';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { OF_SUBSCRIPTIONS } from './subscription-forms.tsx';
 
 interface PendingChangesProps {

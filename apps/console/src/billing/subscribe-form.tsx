@@ -5,10 +5,10 @@ import { PAGE_SIZE_MAX as page_size } from '../api/limits.ts';
 import { readPages } from '../api/pages.ts';
 import { invalidate } from '../api/queries.ts';
 import { CustomerSelect } from '../customers/customer-select.tsx';
-import { DateField } from '../parts/date-field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { useForm } from '../parts/form.tsx';
-import { Time } from '../parts/time.tsx';
+import { DateField } from '../components/forms/date-field.tsx';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { Time } from '../components/page/time.tsx';
 
 type Subscription = Schema<'Subscription'>;
 

@@ -2,9 +2,9 @@ import { Radio, Select, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { useForm } from '../parts/form.tsx';
-import { formatDate, formatLastDay } from '../parts/instants.ts';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { formatDate, formatLastDay } from '../text/instants.ts';
 import { usePlanChoices } from './subscribe-form.tsx';
 
 interface FormProps {

@@ -1,11 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { read, type Schema } from '../api/client.ts';
-import type { Column } from '../parts/data-table.tsx';
-import { formatDays } from '../parts/instants.ts';
-import { PagedList } from '../parts/paged-list.tsx';
-import { Status } from '../parts/status.tsx';
-import { Time } from '../parts/time.tsx';
+import type { Column } from '../components/lists/data-table.tsx';
+import { formatDays } from '../text/instants.ts';
+import { PagedList } from '../components/lists/paged-list.tsx';
+import { Status } from '../components/lists/status.tsx';
+import { Time } from '../components/page/time.tsx';
 
 type Subscription = Schema<'Subscription'>;
 

@@ -2,9 +2,9 @@ import { Button, Select } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schema } from '../api/client.ts';
-import { AdminOnly } from '../parts/admin-only.tsx';
-import { Page } from '../parts/page.tsx';
-import { useSearchState } from '../parts/search-state.ts';
+import { AdminOnly } from '../components/page/admin-only.tsx';
+import { Page } from '../components/page/page.tsx';
+import { useSearchState } from '../components/lists/search-state.ts';
 import { SubscribeForm } from './subscribe-form.tsx';
 import { SubscriptionList } from './subscription-list.tsx';
 

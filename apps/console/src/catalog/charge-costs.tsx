@@ -5,8 +5,8 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send } from '../api/client.ts';
-import { formatAmount, formatDecimal } from '../parts/decimals.ts';
-import { plainDecimal } from '../parts/typed-text.ts';
+import { formatAmount, formatDecimal } from '../text/decimals.ts';
+import { plainDecimal } from '../text/typed-text.ts';
 import { type ChargeDraft, isPriced, termsOf } from './charge-draft.ts';
 import type { SentCharge } from './charge-models.ts';
 

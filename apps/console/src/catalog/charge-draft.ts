@@ -2,8 +2,8 @@
 // going from one model to another and back loses nothing.
 
 import type { components } from '../api/openapi.d.ts';
-import { keysOf } from '../parts/keys-of.ts';
-import { plainDecimal } from '../parts/typed-text.ts';
+import { keysOf } from '../components/forms/keys-of.ts';
+import { plainDecimal } from '../text/typed-text.ts';
 import { fieldsOf, type AnyTerms, type ChargeModel, type ChargeTerms, type PriceField } from './charge-models.ts';
 
 export interface TierDraft {

@@ -1,8 +1,8 @@
 // The price of a plan, written while one sees what it comes to. The figures are the API's: the same function bills.
 
 import { ActionIcon, Button, SegmentedControl, Select, TextInput } from '@mantine/core';
-import { Icon } from '../parts/icons.tsx';
-import { keysOf } from '../parts/keys-of.ts';
+import { Icon } from '../components/page/icons.tsx';
+import { keysOf } from '../components/forms/keys-of.ts';
 import type { ChargeDraft, TierDraft } from './charge-draft.ts';
 import { fieldsOf, MODELS, type PriceField } from './charge-models.ts';
 

@@ -1,6 +1,6 @@
 // A charge in words, as one would say it on a price list.
 
-import { formatAmount, formatDecimal } from '../parts/decimals.ts';
+import { formatAmount, formatDecimal } from '../text/decimals.ts';
 import type { ChargeTerms } from './charge-models.ts';
 
 /** The price of a charge in one line: `0.002 USD each, 1,000 included, at least 10 USD`. */

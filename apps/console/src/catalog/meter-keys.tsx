@@ -6,10 +6,10 @@ import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { METER_KEYS_MAX } from '../api/limits.ts';
 import { invalidate } from '../api/queries.ts';
-import { AdminOnly } from '../parts/admin-only.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { useForm } from '../parts/form.tsx';
-import { Section } from '../parts/page.tsx';
+import { AdminOnly } from '../components/page/admin-only.tsx';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { Section } from '../components/page/page.tsx';
 
 export function MeterKeys({ meter }: { meter: Schema<'Meter'> }) {
   const [isEdited, setIsEdited] = useState(false);

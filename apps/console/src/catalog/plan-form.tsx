@@ -3,9 +3,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { useForm } from '../parts/form.tsx';
-import { slugOf, wholeNumber } from '../parts/typed-text.ts';
+import { FormDialog } from '../components/dialogs/form-dialog.tsx';
+import { useForm } from '../components/forms/form.tsx';
+import { slugOf, wholeNumber } from '../text/typed-text.ts';
 
 type Plan = Schema<'Plan'>;
 

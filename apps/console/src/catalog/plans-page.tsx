@@ -3,10 +3,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read, type Schema } from '../api/client.ts';
-import { AdminOnly } from '../parts/admin-only.tsx';
-import type { Column } from '../parts/data-table.tsx';
-import { PagedList } from '../parts/paged-list.tsx';
-import { Page } from '../parts/page.tsx';
+import { AdminOnly } from '../components/page/admin-only.tsx';
+import type { Column } from '../components/lists/data-table.tsx';
+import { PagedList } from '../components/lists/paged-list.tsx';
+import { Page } from '../components/page/page.tsx';
 import { PlanForm } from './plan-form.tsx';
 
 type Plan = Schema<'Plan'>;

@@ -4,12 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read, type Schema } from '../api/client.ts';
-import { AdminOnly } from '../parts/admin-only.tsx';
-import type { Column } from '../parts/data-table.tsx';
-import { PagedList } from '../parts/paged-list.tsx';
-import { Page } from '../parts/page.tsx';
-import { useSearchState } from '../parts/search-state.ts';
-import { Time } from '../parts/time.tsx';
+import { AdminOnly } from '../components/page/admin-only.tsx';
+import type { Column } from '../components/lists/data-table.tsx';
+import { PagedList } from '../components/lists/paged-list.tsx';
+import { Page } from '../components/page/page.tsx';
+import { useSearchState } from '../components/lists/search-state.ts';
+import { Time } from '../components/page/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
 
 /** Long enough to type a word without asking for each letter of it. */

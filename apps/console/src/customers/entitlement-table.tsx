@@ -1,8 +1,8 @@
 import type { Schema } from '../api/client.ts';
-import type { Column } from '../parts/data-table.tsx';
-import { formatDecimal } from '../parts/decimals.ts';
-import { RowsByPage } from '../parts/rows-by-page.tsx';
-import { Time } from '../parts/time.tsx';
+import type { Column } from '../components/lists/data-table.tsx';
+import { formatDecimal } from '../text/decimals.ts';
+import { RowsByPage } from '../components/lists/rows-by-page.tsx';
+import { Time } from '../components/page/time.tsx';
 
 type Entitlement = Schema<'Entitlement'>;
 

@@ -1,9 +1,9 @@
 import { SegmentedControl, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { DateField } from '../parts/date-field.tsx';
-import { isDay } from '../parts/instants.ts';
-import type { SearchTexts } from '../parts/search-texts.ts';
+import { DateField } from '../components/forms/date-field.tsx';
+import { isDay } from '../text/instants.ts';
+import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { CustomerField } from '../usage/customer-field.tsx';
 import { MeterSelect } from '../usage/meter-select.tsx';
 import { useMeters } from '../usage/meters.ts';

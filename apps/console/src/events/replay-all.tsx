@@ -3,10 +3,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { problemOf } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { FormBox, useForm } from '../parts/form.tsx';
-import { formatDecimal } from '../parts/decimals.ts';
-import { wordsOf } from '../parts/problem-words.ts';
+import { Dialog } from '../components/dialogs/dialog.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
+import { formatDecimal } from '../text/decimals.ts';
+import { wordsOf } from '../components/outcomes/problem-words.ts';
 import { correct, type Correction } from './correction.ts';
 import { listEvents, replay, type EventReceipt, type Rejection } from './event-log.ts';
 

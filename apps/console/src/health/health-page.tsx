@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { read, type Schema } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
-import { formatDecimal } from '../parts/decimals.ts';
-import { Facts } from '../parts/facts.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { Page, Section } from '../parts/page.tsx';
-import { Status } from '../parts/status.tsx';
-import { Time } from '../parts/time.tsx';
+import { formatDecimal } from '../text/decimals.ts';
+import { Facts } from '../components/lists/facts.tsx';
+import { Loaded } from '../components/outcomes/loaded.tsx';
+import { Page, Section } from '../components/page/page.tsx';
+import { Status } from '../components/lists/status.tsx';
+import { Time } from '../components/page/time.tsx';
 
 type System = Schema<'System'>;
 

@@ -5,12 +5,12 @@ import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
 import { pace } from '../api/pace.ts';
-import { DataTable, type Column } from '../parts/data-table.tsx';
-import { formatAmount, formatDecimal, percentChange } from '../parts/decimals.ts';
-import { formatDate } from '../parts/instants.ts';
-import { Loaded } from '../parts/loaded.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { Page, Section } from '../parts/page.tsx';
+import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import { formatAmount, formatDecimal, percentChange } from '../text/decimals.ts';
+import { formatDate } from '../text/instants.ts';
+import { Loaded } from '../components/outcomes/loaded.tsx';
+import { Loading } from '../components/outcomes/loading.tsx';
+import { Page, Section } from '../components/page/page.tsx';
 import { UnbilledUsage } from './unbilled-usage.tsx';
 
 /** Its forms are more than the whole rest of the page, which most see without them. */

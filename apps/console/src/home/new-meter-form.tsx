@@ -2,7 +2,7 @@ import { Select, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { client, send } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import { FormBox, useForm } from '../parts/form.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
 import { PLAIN_CHOICES, type Aggregation } from '../usage/aggregations.ts';
 
 const FIRST: Aggregation = 'SUM';

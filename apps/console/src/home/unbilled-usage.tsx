@@ -2,9 +2,9 @@
 
 import { Link } from '@tanstack/react-router';
 import type { Answer } from '../api/client.ts';
-import { formatDecimal } from '../parts/decimals.ts';
-import { formatDay } from '../parts/instants.ts';
-import { Section } from '../parts/page.tsx';
+import { formatDecimal } from '../text/decimals.ts';
+import { formatDay } from '../text/instants.ts';
+import { Section } from '../components/page/page.tsx';
 
 type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>['data'][number];
 

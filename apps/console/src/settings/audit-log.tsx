@@ -2,15 +2,15 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client, read, send } from '../api/client.ts';
-import { DataTable, type Column } from '../parts/data-table.tsx';
-import { DateField } from '../parts/date-field.tsx';
-import { isDay } from '../parts/instants.ts';
-import { Loading } from '../parts/loading.tsx';
-import { Section } from '../parts/page.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
-import { areReversed, ReversedDates } from '../parts/reversed-dates.tsx';
-import { useSearchState } from '../parts/search-state.ts';
-import { Time } from '../parts/time.tsx';
+import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import { DateField } from '../components/forms/date-field.tsx';
+import { isDay } from '../text/instants.ts';
+import { Loading } from '../components/outcomes/loading.tsx';
+import { Section } from '../components/page/page.tsx';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
+import { areReversed, ReversedDates } from '../components/forms/reversed-dates.tsx';
+import { useSearchState } from '../components/lists/search-state.ts';
+import { Time } from '../components/page/time.tsx';
 import { actionWords, placeOf, sentFields, type AuditEntry } from './audit-words.ts';
 
 const columns: Column<AuditEntry>[] = [

@@ -1,8 +1,8 @@
 // An entry of the audit log in words: what was done, to what, and what was sent. What is not known here is told by its own name.
 
 import type { components } from '../api/openapi.d.ts';
-import { formatDecimal } from '../parts/decimals.ts';
-import { formatDay, formatInstant } from '../parts/instants.ts';
+import { formatDecimal } from '../text/decimals.ts';
+import { formatDay, formatInstant } from '../text/instants.ts';
 
 export type AuditEntry = components['schemas']['AuditEntry'];
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
-import { Section } from '../parts/page.tsx';
-import { SecretOnce } from '../parts/secret-once.tsx';
-import { Time } from '../parts/time.tsx';
+import { Section } from '../components/page/page.tsx';
+import { SecretOnce } from '../components/page/secret-once.tsx';
+import { Time } from '../components/page/time.tsx';
 
 export interface ShownLink {
   title: string;

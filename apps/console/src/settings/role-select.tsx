@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { client, send, type Schema } from '../api/client.ts';
 import { problemOf, type Problem } from '../api/problem.ts';
 import { invalidate } from '../api/queries.ts';
-import { wordsOf } from '../parts/problem-words.ts';
+import { wordsOf } from '../components/outcomes/problem-words.ts';
 
 type User = Schema<'User'>;
 

@@ -4,9 +4,9 @@ import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { client, send, type Schema } from '../api/client.ts';
 import { invalidate } from '../api/queries.ts';
-import type { Fact } from '../parts/facts.tsx';
-import { FormBox, useForm } from '../parts/form.tsx';
-import { notify } from '../parts/notices.tsx';
+import type { Fact } from '../components/lists/facts.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
+import { notify } from '../components/outcomes/notices.tsx';
 
 type Party = Schema<'Party'>;
 

@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core';
-import { Page } from '../parts/page.tsx';
-import { tabOf, useSearchState } from '../parts/search-state.ts';
+import { Page } from '../components/page/page.tsx';
+import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { AuditLog } from './audit-log.tsx';
 import { OrganizationSettings } from './organization-settings.tsx';
 import { OwnAccount } from './own-account.tsx';

@@ -1,4 +1,4 @@
-import type { IconName } from '../parts/icons.tsx';
+import type { IconName } from '../components/page/icons.tsx';
 
 /** A page of the navigation. `key` leads there after `g`. */
 export interface Destination {

@@ -2,9 +2,9 @@ import { createRootRouteWithContext, createRoute, Link, Outlet, redirect } from 
 import type { QueryClient } from '@tanstack/react-query';
 import { isSignedOut } from '../api/problem.ts';
 import { sessionQuery } from '../api/session.ts';
-import { Notices } from '../parts/notices.tsx';
-import { Page } from '../parts/page.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
+import { Notices } from '../components/outcomes/notices.tsx';
+import { Page } from '../components/page/page.tsx';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { Shell } from './shell.tsx';
 
 export const rootRoute = createRootRouteWithContext<{ queries: QueryClient }>()({

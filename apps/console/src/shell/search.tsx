@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type KeyboardEvent } from 'react';
 import { read } from '../api/client.ts';
-import { useFocusBack } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icons.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
+import { useFocusBack } from '../components/dialogs/dialog.tsx';
+import { Icon } from '../components/page/icons.tsx';
+import { ProblemBox } from '../components/outcomes/problem-box.tsx';
 import { DESTINATIONS } from './navigation.ts';
 
 interface Found {

@@ -5,7 +5,7 @@ import { lazyRouteComponent, Link, Outlet } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { useSessionOver } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
-import { Icon } from '../parts/icons.tsx';
+import { Icon } from '../components/page/icons.tsx';
 import { DESTINATIONS } from './navigation.ts';
 import { Search } from './search.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';

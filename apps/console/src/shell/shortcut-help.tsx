@@ -1,5 +1,5 @@
 import { Kbd } from '@mantine/core';
-import { Dialog } from '../parts/dialog.tsx';
+import { Dialog } from '../components/dialogs/dialog.tsx';
 import { DESTINATIONS } from './navigation.ts';
 
 export function ShortcutHelp({ onClose }: { onClose: () => void }) {

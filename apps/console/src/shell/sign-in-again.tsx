@@ -6,8 +6,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { client, send } from '../api/client.ts';
 import { setSessionOver } from '../api/session-end.ts';
 import { useSession } from '../api/session.ts';
-import { useFocusBack } from '../parts/dialog.tsx';
-import { FormBox, useForm } from '../parts/form.tsx';
+import { useFocusBack } from '../components/dialogs/dialog.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
 
 /** Escape would close the dialog below, and lose what was typed in it. */
 const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': 'true' };

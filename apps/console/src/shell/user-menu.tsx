@@ -4,9 +4,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { problemOf } from '../api/problem.ts';
 import { setSessionOver } from '../api/session-end.ts';
 import { signOut, useSession } from '../api/session.ts';
-import { Icon } from '../parts/icons.tsx';
-import { notify } from '../parts/notices.tsx';
-import { wordsOf } from '../parts/problem-words.ts';
+import { Icon } from '../components/page/icons.tsx';
+import { notify } from '../components/outcomes/notices.tsx';
+import { wordsOf } from '../components/outcomes/problem-words.ts';
 
 const SCHEMES = [
   { value: 'light', label: 'Light' },

@@ -2,7 +2,7 @@
 // that is missing here does not compile.
 
 import type { Schema } from '../api/client.ts';
-import { keysOf } from '../parts/keys-of.ts';
+import { keysOf } from '../components/forms/keys-of.ts';
 
 export type Aggregation = Schema<'Meter'>['aggregation_type'];
 

@@ -4,13 +4,13 @@ import { useState } from 'react';
 import { read } from '../api/client.ts';
 import { PAGE_SIZE_MAX } from '../api/limits.ts';
 import { readPages } from '../api/pages.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { FormBox, useForm } from '../parts/form.tsx';
-import { toCsv } from '../parts/csv.ts';
-import { formatDecimal } from '../parts/decimals.ts';
-import { download } from '../parts/download.ts';
-import { Icon } from '../parts/icons.tsx';
-import { addDays, dateIn, LOCAL_ZONE, timeZones } from '../parts/instants.ts';
+import { Dialog } from '../components/dialogs/dialog.tsx';
+import { FormBox, useForm } from '../components/forms/form.tsx';
+import { toCsv } from '../text/csv.ts';
+import { formatDecimal } from '../text/decimals.ts';
+import { download } from '../text/download.ts';
+import { Icon } from '../components/page/icons.tsx';
+import { addDays, dateIn, LOCAL_ZONE, timeZones } from '../text/instants.ts';
 import { firstOfMonth, lastOfMonth } from './window.ts';
 
 /** Usage of all meters and customers of a month, as one file: a row for each meter and customer that used it. */

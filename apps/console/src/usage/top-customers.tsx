@@ -2,11 +2,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { read, type Answer } from '../api/client.ts';
-import { DataTable, Paging, type Column } from '../parts/data-table.tsx';
-import { formatDecimal } from '../parts/decimals.ts';
-import { Loaded } from '../parts/loaded.tsx';
-import { Section } from '../parts/page.tsx';
-import type { SearchTexts } from '../parts/search-texts.ts';
+import { DataTable, Paging, type Column } from '../components/lists/data-table.tsx';
+import { formatDecimal } from '../text/decimals.ts';
+import { Loaded } from '../components/outcomes/loaded.tsx';
+import { Section } from '../components/page/page.tsx';
+import type { SearchTexts } from '../components/lists/search-texts.ts';
 import type { Meter } from './meters.ts';
 import type { UsageWindow } from './window.ts';
 

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import type { Answer } from '../api/client.ts';
-import { Chart, type Series } from '../parts/chart.tsx';
-import { DataTable, type Column } from '../parts/data-table.tsx';
-import { forDrawing, formatDecimal } from '../parts/decimals.ts';
-import { formatDays, formatMinute, formatMonth } from '../parts/instants.ts';
+import { Chart, type Series } from '../components/charts/chart.tsx';
+import { DataTable, type Column } from '../components/lists/data-table.tsx';
+import { forDrawing, formatDecimal } from '../text/decimals.ts';
+import { formatDays, formatMinute, formatMonth } from '../text/instants.ts';
 import { AGGREGATIONS } from './aggregations.ts';
 import { unitOf, type Meter } from './meters.ts';
 import { BUCKET_WORDS, type Bucket, type UsageWindow } from './window.ts';

@@ -1,8 +1,8 @@
 import { Select } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { DateField } from '../parts/date-field.tsx';
-import { dateIn, isDay, timeZones } from '../parts/instants.ts';
-import type { SearchTexts } from '../parts/search-texts.ts';
+import { DateField } from '../components/forms/date-field.tsx';
+import { dateIn, isDay, timeZones } from '../text/instants.ts';
+import type { SearchTexts } from '../components/lists/search-texts.ts';
 import { CustomerField } from './customer-field.tsx';
 import { MeterSelect } from './meter-select.tsx';
 import type { Meter } from './meters.ts';

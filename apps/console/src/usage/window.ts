@@ -1,6 +1,6 @@
 // Which days a look at usage covers, by the address of the page. Pure.
 
-import { addDays, dateIn, daysBetween, LOCAL_ZONE } from '../parts/instants.ts';
+import { addDays, dateIn, daysBetween, LOCAL_ZONE } from '../text/instants.ts';
 
 export const BUCKETS = ['hour', 'day', 'week', 'month'] as const;
 export type Bucket = (typeof BUCKETS)[number];

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
-import { type Form, FormBox } from './form.tsx';
+import { type Form, FormBox } from '../forms/form.tsx';
 
 interface FormDialogProps<Values> {
   title: string;

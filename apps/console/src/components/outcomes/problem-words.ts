@@ -1,7 +1,7 @@
 // What the API says of a refusal is written for who calls it: it names fields and paths. Here it is said to somebody who looks at
 // a page, at the field that it is about. What is not known here is said as the API says it, without the form of its names.
 
-import type { Problem } from '../api/problem.ts';
+import type { Problem } from '../../api/problem.ts';
 
 interface FieldWords {
   path: string;

@@ -1,4 +1,4 @@
-/** Grey lines where something will stand. They show after 100 ms (parts.css), so that what is fast does not flicker. */
+/** Grey lines where something will stand. They show after 100 ms (components.css), so that what is fast does not flicker. */
 export function Loading({ rows = 4, label = 'Loading' }: { rows?: number; label?: string }) {
   return (
     <div className="loading" role="status" aria-label={label}>

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { Icon } from './icons.tsx';
-import { notify } from './notices.tsx';
+import { notify } from '../outcomes/notices.tsx';
 
 /** How long the button says that it did it. */
 const TOLD_MS = 1_500;

@@ -1,7 +1,7 @@
 import { ActionIcon, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';
-import { Icon } from './icons.tsx';
-import { formatDay, isDay, readDay } from './instants.ts';
+import { Icon } from '../page/icons.tsx';
+import { formatDay, isDay, readDay } from '../../text/instants.ts';
 
 interface DateFieldProps {
   label: string;

@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState, type Keyb
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { bucketAt, extent, indexByKey, middleOf } from './chart-points.ts';
-import { formatCompact } from './decimals.ts';
-import { formatMark } from './instants.ts';
+import { formatCompact } from '../../text/decimals.ts';
+import { formatMark } from '../../text/instants.ts';
 
 export interface Series {
   label: string;

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { formatDecimal } from './decimals.ts';
-import { Icon } from './icons.tsx';
+import { formatDecimal } from '../../text/decimals.ts';
+import { Icon } from '../page/icons.tsx';
 
 export interface Column<Row> {
   /** What stands above it; unique in its table. */

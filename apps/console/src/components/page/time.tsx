@@ -1,6 +1,6 @@
 import { Tooltip } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { formatAgo, formatDate, formatInstant, LOCAL_ZONE } from './instants.ts';
+import { formatAgo, formatDate, formatInstant, LOCAL_ZONE } from '../../text/instants.ts';
 
 interface TimeProps {
   at: string;

@@ -5,9 +5,9 @@
 import { Button } from '@mantine/core';
 import { useForm as useMantineForm, type GetInputPropsReturnType } from '@mantine/form';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
-import { problemOf } from '../api/problem.ts';
-import { ProblemBox } from './problem-box.tsx';
-import { fieldName, wordsOf } from './problem-words.ts';
+import { problemOf } from '../../api/problem.ts';
+import { ProblemBox } from '../outcomes/problem-box.tsx';
+import { fieldName, wordsOf } from '../outcomes/problem-words.ts';
 
 interface FormOptions<Values> {
   /** Under this name a draft is kept in the browser's tab; without one it is forgotten with the page. */

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
-import { ProblemBox } from './problem-box.tsx';
+import { ProblemBox } from '../outcomes/problem-box.tsx';
 
 interface ConfirmProps {
   /** The words on the button that asks, and on the one that does it. */

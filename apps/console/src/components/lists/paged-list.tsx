@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Column, DataTable, Paging } from './data-table.tsx';
-import { Loaded } from './loaded.tsx';
+import { Loaded } from '../outcomes/loaded.tsx';
 
 interface Answer<Row> {
   data: readonly Row[];

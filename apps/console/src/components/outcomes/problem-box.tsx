@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { problemOf } from '../api/problem.ts';
-import { CopyButton } from './copy-button.tsx';
+import { problemOf } from '../../api/problem.ts';
+import { CopyButton } from '../page/copy-button.tsx';
 import { wordsOf } from './problem-words.ts';
 
 interface ProblemBoxProps {
