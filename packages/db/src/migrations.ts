@@ -13,19 +13,19 @@ const FOREIGN =
   'The database has a table "migrations" of another program: give Weir a database of its own (see DATABASE_URL)';
 
 /** Whatever runs one statement: a connection, or a pool of them. */
-type Queryable = Pick<pg.ClientBase, 'query'>;
+export type Queryable = Pick<pg.ClientBase, 'query'>;
 
-/** The files of all migrations of this version, in their order. */
-async function listMigrations(): Promise<string[]> {
-  return (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
+/** The files of all migrations in a folder, in their order. */
+async function listMigrations(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 }
 
 /**
  * The migrations of this version that the database does not have. Throws a SettingsError for one that was migrated by a newer
  * version, and for one in which another program keeps its own migrations.
  */
-export async function findMissing(client: Queryable): Promise<string[]> {
-  const files = await listMigrations();
+export async function findMissing(client: Queryable, folder = MIGRATIONS): Promise<string[]> {
+  const files = await listMigrations(folder);
   const done = await readDone(client);
   const unknown = [...done].filter((name) => !files.includes(name));
   if (unknown.length > 0) {

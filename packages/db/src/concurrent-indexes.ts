@@ -1,0 +1,62 @@
+// Migrations that build indexes while everybody goes on writing. Postgres does that outside of a transaction only, and leaves an
+// index behind that is not valid when it is kept from finishing.
+
+import type { Queryable } from './migrations.ts';
+
+/** The first line of such a migration. */
+const MARK = '--! no-transaction\n';
+
+/** Both may be run again: the index is there then, or gone. */
+const STATEMENT =
+  /^(?:CREATE (?:UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS|DROP INDEX CONCURRENTLY IF EXISTS) (?<index>[a-z0-9_]+)(?:\s+ON\s.+)?$/s;
+
+interface Step {
+  sql: string;
+  index: string;
+}
+
+/**
+ * The statements of a migration that runs outside of a transaction; undefined for any other one. Throws for a statement that could
+ * not be run again after it was cut off.
+ */
+export function readConcurrent(text: string): Step[] | undefined {
+  if (!text.startsWith(MARK)) return undefined;
+  const statements = text
+    .replace(/^--.*$/gm, '')
+    .split(/;\s*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+  return statements.map((sql) => {
+    const index = STATEMENT.exec(sql)?.groups?.['index'];
+    if (index === undefined)
+      throw new Error(
+        `A migration without a transaction has only CREATE INDEX CONCURRENTLY IF NOT EXISTS <name> ON … and DROP INDEX CONCURRENTLY IF EXISTS <name>, not: ${sql}`,
+      );
+    return { sql, index };
+  });
+}
+
+/**
+ * Runs these statements, also after they were cut off: what is whole stays, and what is not is removed and built anew. When one
+ * fails it leaves no index that is not valid, since a unique one refuses rows all the same.
+ */
+export async function runConcurrent(client: Queryable, steps: readonly Step[]): Promise<void> {
+  for (const { sql, index } of steps) {
+    await dropInvalid(client, index);
+    try {
+      await client.query(sql);
+    } catch (error) {
+      // The connection may be gone too; then the next run removes it.
+      await dropInvalid(client, index).catch(() => {});
+      throw error;
+    }
+  }
+}
+
+async function dropInvalid(client: Queryable, index: string): Promise<void> {
+  const { rowCount } = await client.query(
+    'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid',
+    [index],
+  );
+  if (rowCount !== 0) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+}
