@@ -157,23 +157,38 @@ export function recomputeInvoice(context: ClientContext, signal: AbortSignal): P
 /** Reads on in the feed of an organization, where this client has read to. */
 export function followFeed(context: ClientContext, signal: AbortSignal): Promise<void> {
   return context.administer(async (organization) => {
-    const after = context.readTo.get(organization) ?? 0;
-    const answer = await context.sender.send(
-      {
-        organization: organization.index,
-        operation: 'feed',
-        subject: String(after),
-        expect: [200],
-        message: adminMessage(organization, 'GET', `/billing-events?after=${after}&limit=200`),
-        excerpt: ({ data }) =>
-          (data as { sequence: number; type: string }[]).map(({ sequence, type }) => ({ sequence, type })),
-      },
-      signal,
-    );
-    if (answer?.status !== 200) return;
-    const { meta } = JSON.parse(answer.text) as { meta: { next_after: number } };
-    context.readTo.set(organization, Math.max(after, meta.next_after));
+    await readOn(context, organization, signal);
   });
+}
+
+/** Reads the feed of every organization that bills until a page is empty. */
+export async function readFeedsToTheEnd(context: ClientContext, signal: AbortSignal): Promise<void> {
+  await Promise.all(
+    context.billed.map(async (organization) => {
+      while (await readOn(context, organization, signal));
+    }),
+  );
+}
+
+/** Reads the next page of a feed; true when there were events on it. */
+async function readOn(context: ClientContext, organization: Organization, signal: AbortSignal): Promise<boolean> {
+  const after = context.readTo.get(organization) ?? 0;
+  const answer = await context.sender.send(
+    {
+      organization: organization.index,
+      operation: 'feed',
+      subject: String(after),
+      expect: [200],
+      message: adminMessage(organization, 'GET', `/billing-events?after=${after}&limit=200`),
+      excerpt: ({ data }) =>
+        (data as { sequence: number; type: string }[]).map(({ sequence, type }) => ({ sequence, type })),
+    },
+    signal,
+  );
+  if (answer?.status !== 200) return false;
+  const { meta } = JSON.parse(answer.text) as { meta: { next_after: number } };
+  context.readTo.set(organization, Math.max(after, meta.next_after));
+  return meta.next_after > after;
 }
 
 async function list(

@@ -24,7 +24,8 @@ export class ClientContext {
   readonly organizations: readonly Organization[];
   /** To which number of the feed of an organization was read. */
   readonly readTo = new Map<Organization, number>();
-  readonly #billed: readonly Organization[];
+  /** Those that bill. */
+  readonly billed: readonly Organization[];
   /** Those whose admin is at work. */
   readonly #busy = new Set<Organization>();
   readonly #accepted: Accepted[] = [];
@@ -35,7 +36,7 @@ export class ClientContext {
     this.sender = sender;
     this.random = random;
     this.organizations = organizations;
-    this.#billed = organizations.filter(({ billingTime }) => billingTime !== undefined);
+    this.billed = organizations.filter(({ billingTime }) => billingTime !== undefined);
   }
 
   /** A word that no other request of the run has. */
@@ -53,7 +54,7 @@ export class ClientContext {
    * meanwhile is left out, since a caller may have few reads at once.
    */
   async administer(work: (organization: Organization) => Promise<void>): Promise<void> {
-    const organization = this.random.pick(this.#billed);
+    const organization = this.random.pick(this.billed);
     if (this.#busy.has(organization)) return;
     this.#busy.add(organization);
     try {

@@ -6,6 +6,7 @@ import {
   finalizeDraft,
   followFeed,
   grantCredit,
+  readFeedsToTheEnd,
   recomputeInvoice,
   settleEnded,
   subscribe,
@@ -67,5 +68,10 @@ export class Mix {
   /** Begins the next scenario; resolves when each of its requests is settled. */
   next(signal: AbortSignal): Promise<void> {
     return this.#context.random.pick(SCENARIOS_BY_SHARE)(this.#context, signal);
+  }
+
+  /** Reads what is there to be read to the end, as a client does that has nothing else to do. */
+  readToTheEnd(signal: AbortSignal): Promise<void> {
+    return readFeedsToTheEnd(this.#context, signal);
   }
 }

@@ -44,8 +44,8 @@ export interface Traffic {
   pause(): Promise<void>;
   resume(): void;
   /**
-   * Begins nothing new, and waits until every request has its definite answer. Those that get none in two minutes are given
-   * up; the judge finds them. Rejects when the clients themselves broke.
+   * Reads the feeds to their end, begins nothing else, and waits until every request has its definite answer. Those that get
+   * none in two minutes are given up; the judge finds them. Rejects when the clients themselves broke.
    */
   stop(): Promise<void>;
 }
@@ -107,6 +107,7 @@ export async function openTraffic(system: SystemUnderTest, options: TrafficOptio
     probe: (signal) => probe(sender, organizations, options.random.fork(), signal),
     async stop() {
       clearInterval(timer);
+      follow(mix.readToTheEnd(abort.signal));
       await settled(unsettled, abort);
       sender.close();
       if (failure !== undefined) throw failure;

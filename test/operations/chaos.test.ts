@@ -29,7 +29,8 @@ async function runChaos(name: string, ...options: string[]): Promise<Ended & { r
 }
 
 test('whatever fails under load, every event that was accepted is counted exactly once', async () => {
-  const { code, out, report } = await runChaos('whole', '--minutes', '0.4', '--seed', '43');
+  // This seed's first fault of a process is the rolling restart, so that a slow machine comes to it as well.
+  const { code, out, report } = await runChaos('whole', '--minutes', '0.4', '--seed', '1');
   expect(
     report.checks.filter(({ violations }) => violations > 0),
     out,
