@@ -59,6 +59,7 @@ import { useCrossOrigin } from './http/cross-origin.ts';
 import { useDrain } from './http/drain.ts';
 import { healthRoutes } from './system/health-routes.ts';
 import { systemRoute } from './system/system-route.ts';
+import { versionRoute } from './system/version-route.ts';
 import { useJson } from './http/json.ts';
 import { useOpenapi } from './http/openapi.ts';
 import { REQUEST_ID, useRequestIds } from './http/request-ids.ts';
@@ -211,6 +212,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     isDraining: deps.isDraining,
   });
+  versionRoute(app);
   systemRoute(app, {
     guards,
     database,

@@ -1,5 +1,6 @@
 import { isDatabaseAway } from '@weir/db/database';
 import { isRedisAway } from '@weir/queue/redis-away';
+import { readBuild } from '@weir/shared/build';
 import { createLog } from '@weir/shared/log';
 import { runUntilStopped } from '@weir/shared/process';
 import { loadSettings } from '@weir/shared/settings';
@@ -18,7 +19,7 @@ export async function runApi(env: Record<string, string | undefined>): Promise<v
     const settings = loadSettings(apiSettings, env);
     const log = createLog('weir-api', settings.LOG_LEVEL, PARTS);
     const api = await serveApi(settings, log);
-    log.info({ url: api.url }, 'the API listens');
+    log.info({ url: api.url, ...readBuild() }, 'the API listens');
     return { log, url: api.url, drainTimeoutMs: settings.DRAIN_TIMEOUT_MS, close: () => api.close() };
   });
 }

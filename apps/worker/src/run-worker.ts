@@ -1,5 +1,6 @@
 import { isDatabaseAway } from '@weir/db/database';
 import { isRedisAway } from '@weir/queue/redis-away';
+import { readBuild } from '@weir/shared/build';
 import { createLog } from '@weir/shared/log';
 import { runUntilStopped } from '@weir/shared/process';
 import { loadSettings } from '@weir/shared/settings';
@@ -18,7 +19,7 @@ export async function runWorker(env: Record<string, string | undefined>): Promis
     const settings = loadSettings(workerSettings, env);
     const log = createLog('weir-worker', settings.LOG_LEVEL, PARTS);
     const worker = await serveWorker(settings, log);
-    log.info({ url: worker.url }, 'the worker takes batches');
+    log.info({ url: worker.url, ...readBuild() }, 'the worker takes batches');
     return { log, url: worker.url, drainTimeoutMs: settings.DRAIN_TIMEOUT_MS, close: () => worker.close() };
   });
 }

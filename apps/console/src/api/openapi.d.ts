@@ -36,6 +36,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which version of Weir answers */
+        get: operations["getVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/system": {
         parameters: {
             query?: never;
@@ -3474,6 +3491,45 @@ export interface operations {
             };
         };
     };
+    getVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": "1.0.0",
+                     *       "revision": "f2a6c1d"
+                     *     }
+                     */
+                    "application/json": {
+                        version: string;
+                        /** @description The commit of its build; `unknown` where that did not say. */
+                        revision: string;
+                    };
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getSystem: {
         parameters: {
             query?: never;
@@ -3505,7 +3561,7 @@ export interface operations {
                      *         "is_equal": true,
                      *         "problems": 0
                      *       },
-                     *       "version": "0.1.0"
+                     *       "version": "1.0.0"
                      *     }
                      */
                     "application/json": components["schemas"]["System"];
