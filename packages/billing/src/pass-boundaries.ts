@@ -107,7 +107,7 @@ function passBoundary(passage: Passage, facts: BoundaryFacts): OpenedPeriod | un
     return undefined;
   }
   const hasChanged = row.pending_plan_id !== null;
-  if (row.pending_plan_id !== null) goOver(row, planOf(facts.plans, row.pending_plan_id).billing_interval);
+  if (row.pending_plan_id !== null) applyPendingPlan(row, planOf(facts.plans, row.pending_plan_id).billing_interval);
   const opened = openPeriod(row, cycle, facts);
   passage.periods.push(opened);
   const hasLines = facts.hasArrears || opened.charges.some(({ is_in_advance }) => is_in_advance);
@@ -126,7 +126,7 @@ function end(row: SubscriptionState, at: string): void {
 }
 
 /** Puts its pending plan in force from the end of its period on. Another interval begins with another anchor. */
-export function goOver(row: SubscriptionState, interval: Interval): void {
+export function applyPendingPlan(row: SubscriptionState, interval: Interval): void {
   row.plan_id = row.pending_plan_id ?? row.plan_id;
   row.pending_plan_id = null;
   if (interval === row.billing_interval) return;

@@ -11,7 +11,7 @@ import { formatAmount } from '@weir/rating/money';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { returnDraws } from '../credits/draws.ts';
+import { reverseCreditApplications } from '../credits/apply-credits.ts';
 import { rebillDues } from '../subscriptions/dues.ts';
 import { appendFeed } from '../feed.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
@@ -74,7 +74,7 @@ export async function voidInvoice(
 ): Promise<ChangeOutcome> {
   return await changeInvoice(transaction, which, ['OPEN', 'UNCOLLECTIBLE'], 'invoice.voided', async (row) => {
     const unfounded = rebill ? undefined : await readUnfounded(transaction, which.organizationId, row);
-    await returnDraws(transaction, which.organizationId, row.id, unfounded);
+    await reverseCreditApplications(transaction, which.organizationId, row.id, unfounded);
     if (rebill) await rebillDues(transaction, which.organizationId, row.id);
     return { status: 'VOID', ...(note !== null && { note }) };
   });

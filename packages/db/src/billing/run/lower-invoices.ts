@@ -7,7 +7,7 @@ import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import type { DrawingInvoice } from '../credits/draws.ts';
+import type { PayableInvoice } from '../credits/apply-credits.ts';
 import { amountDueOf, type InvoiceRow } from '../invoices/invoices.ts';
 import { leavePastDue } from './past-due.ts';
 
@@ -19,7 +19,7 @@ export async function lockOpenInvoices(
   transaction: Queries,
   organizationId: string,
   customerIds: readonly string[],
-): Promise<DrawingInvoice[]> {
+): Promise<PayableInvoice[]> {
   if (customerIds.length === 0) return [];
   const rows = await transaction
     .selectFrom('invoices')

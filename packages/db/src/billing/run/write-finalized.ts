@@ -1,5 +1,5 @@
-// Writes down invoices that are finalized, any number in a few statements: their lines, what these settle, grants and draws, then the
-// numbers, and the feed last. The order is that of the locks in all of billing.
+// Writes down invoices that are finalized, any number in a few statements: their lines, what these settle, the credits
+// that are applied, then the numbers, and the feed last. The order is that of the locks in all of billing.
 
 import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { buyerOfCustomer, copyOfCustomer } from '../../customer-fields.ts';
 import type { Queries } from '../../database.ts';
 import { isAutomatic } from '../drafting.ts';
-import { drawCredits, type DrawingInvoice } from '../credits/draws.ts';
+import { applyCredits, type PayableInvoice } from '../credits/apply-credits.ts';
 import { updateDues, type SettledDue } from '../subscriptions/dues.ts';
 import { appendFeed } from '../feed.ts';
 import { takeNumbers, type Issue } from '../invoices/invoice-numbers.ts';
@@ -42,13 +42,13 @@ export async function writeFinalized(
   await moveAdjustments(transaction, organizationId, lines);
   await updateDues(transaction, organizationId, closing, invoices.flatMap(settledDues));
   await updateSubscriptions(transaction, organizationId, invoices, closing);
-  const moving = invoices.map(drawingInvoice);
+  const moving = invoices.map(payableInvoice);
   const giving = moving.filter(({ amountDue }) => amountDue < 0n).map(({ customerId }) => customerId);
   const open = await lockOpenInvoices(transaction, organizationId, giving);
-  const credits = await drawCredits(transaction, organizationId, moving, open);
+  const credits = await applyCredits(transaction, organizationId, moving, open);
   // From here on others of the organization wait.
   const issue = await takeNumbers(transaction, organizationId, invoices.length);
-  const rows = await updateInvoices(transaction, organizationId, invoices, credits.drawn, issue);
+  const rows = await updateInvoices(transaction, organizationId, invoices, credits.applied, issue);
   const events = rows.flatMap((row) => finalizedEvents(row, actor, credits.granted.get(row.id)));
   const paid = await lowerInvoices(transaction, organizationId, credits.lowered, issue.finalized_at);
   for (const row of paid) events.push({ type: 'invoice.paid', actor, data: invoiceData(row) });
@@ -115,7 +115,7 @@ async function updateSubscriptions(
     WHERE organization_id = ${organizationId}::uuid AND id = ANY (${ids}::uuid[])`.execute(transaction);
 }
 
-function drawingInvoice({ row, computed }: LockedInvoice): DrawingInvoice {
+function payableInvoice({ row, computed }: LockedInvoice): PayableInvoice {
   return { id: row.id, customerId: row.customer_id, currency: row.currency, amountDue: computed.total };
 }
 
@@ -124,13 +124,13 @@ async function updateInvoices(
   transaction: Queries,
   organizationId: string,
   invoices: readonly LockedInvoice[],
-  draws: ReadonlyMap<string, Amount>,
+  appliedCredits: ReadonlyMap<string, Amount>,
   { numbers, finalized_at, issue_date, due_date, past_due_at }: Issue,
 ): Promise<InvoiceRow[]> {
   const changes = invoices.map(({ row, computed }, index) => {
     const digits = minorDigits(row.currency);
-    const drawn = draws.get(row.id) ?? 0n;
-    const isPaid = computed.total - drawn <= 0n;
+    const applied = appliedCredits.get(row.id) ?? 0n;
+    const isPaid = computed.total - applied <= 0n;
     return {
       id: row.id,
       invoice_number: numbers[index],
@@ -138,7 +138,7 @@ async function updateInvoices(
       paid_at: isPaid ? finalized_at : null,
       subtotal: formatAmount(computed.subtotal, digits),
       total: formatAmount(computed.total, digits),
-      credits_applied: formatAmount(drawn, digits),
+      credits_applied: formatAmount(applied, digits),
       amount_paid: formatAmount(0n, digits),
     };
   });

@@ -1,4 +1,4 @@
-import { goOver, nextCycleOf } from '@weir/billing/pass-boundaries';
+import { applyPendingPlan, nextCycleOf } from '@weir/billing/pass-boundaries';
 import { PeriodCache } from '@weir/billing/schedules';
 import type { SubscriptionRow } from './subscriptions.ts';
 import { formatDays } from '@weir/rating/proration';
@@ -51,7 +51,7 @@ export async function listPeriods(
     .orderBy('cycle')
     .execute();
   if (row.status === 'CANCELED' || row.cancel_at_period_end) return opened;
-  if (pending_interval !== null) goOver(row, pending_interval);
+  if (pending_interval !== null) applyPendingPlan(row, pending_interval);
   return [...opened, ...periodsAfter(row, microsOfText(now), count)];
 }
 

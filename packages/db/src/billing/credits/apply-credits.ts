@@ -1,10 +1,10 @@
-// What invoices take of the money that a customer has in advance. Finalizing draws, voiding gives back, and a total below zero
-// becomes a grant that first pays what is open. Which grant is drawn first is for packages/rating to say.
+// Applies the money that a customer has in advance to invoices. Finalizing takes it, voiding gives it back, and a total below
+// zero becomes a grant that first pays what is open. Which grant is applied first is for packages/rating to say.
 //
 // A grant is changed by whoever holds its row, and rows are locked in the order of their ids: so many invoices of one
-// customer can be finalized at once, and none draws what another has drawn.
+// customer can be finalized at once, and none takes what another has taken.
 
-import { type DrawableGrant, planDraws } from '@weir/rating/draws';
+import { type ApplicableGrant, planCreditApplications } from '@weir/rating/credit-applications';
 import type { Amount } from '@weir/rating/money';
 import { newId } from '@weir/shared/ids';
 import { microsOf, parseInstant, type Micros } from '@weir/shared/instant';
@@ -13,11 +13,11 @@ import type { Queries } from '../../database.ts';
 import { amountOf, amountText } from '../stored-amounts.ts';
 
 /** An invoice that is being finalized, and what is to be paid of it before credits. */
-export interface DrawingInvoice {
+export interface PayableInvoice {
   id: string;
   customerId: string;
   currency: string;
-  /** Nothing is drawn for one of 0; one below it gives. */
+  /** Nothing is applied to one of 0; one below it gives. */
   amountDue: Amount;
 }
 
@@ -29,8 +29,8 @@ interface Debt {
 
 /** What became of credits in one go. Amounts are by invoice. */
 export interface MovedCredits {
-  /** What was drawn for each of the invoices, with an entry for all of them. */
-  drawn: Map<string, Amount>;
+  /** How much was applied to each of the invoices, with an entry for all of them. */
+  applied: Map<string, Amount>;
   /** How much lower others that were open before are. */
   lowered: Map<string, Amount>;
   /** What `credit.granted` says of the grant that is the other side of an invoice below zero. */
@@ -38,19 +38,19 @@ export interface MovedCredits {
 }
 
 /**
- * Moves credits for invoices in the order given, which is that of their numbers. One above zero draws what there is. One below zero
+ * Moves credits for invoices in the order given, which is that of their numbers. One above zero takes what there is. One below zero
  * becomes a grant, which at once pays what is open of the customer, `open` and what came before it here, the oldest first; what is
  * left of it is there for whoever comes after. Needs a transaction that holds all of these invoices, before it takes numbers; locks
  * the customers' grants in the order of their ids.
  */
-export async function drawCredits(
+export async function applyCredits(
   transaction: Queries,
   organizationId: string,
-  invoices: readonly DrawingInvoice[],
-  open: readonly DrawingInvoice[] = [],
+  invoices: readonly PayableInvoice[],
+  open: readonly PayableInvoice[] = [],
 ): Promise<MovedCredits> {
   const moved: MovedCredits = {
-    drawn: new Map(invoices.map(({ id }) => [id, 0n])),
+    applied: new Map(invoices.map(({ id }) => [id, 0n])),
     lowered: new Map(),
     granted: new Map(),
   };
@@ -62,23 +62,23 @@ export async function drawCredits(
   const now = await clock(transaction);
   const debts = new Map<string, Debt[]>();
   for (const debt of open) pushTo(debts, pocketOf(debt.customerId, debt.currency), { ...debt });
-  const draws: NewDraw[] = [];
+  const applications: NewCreditApplication[] = [];
   const made: NewGrant[] = [];
-  const draw = (grant: DrawableGrant, debt: Debt, amount: Amount, currency: string): void => {
+  const apply = (grant: ApplicableGrant, debt: Debt, amount: Amount, currency: string): void => {
     grant.remaining -= amount;
     debt.amountDue -= amount;
-    const sums = moved.drawn.has(debt.id) ? moved.drawn : moved.lowered;
+    const sums = moved.applied.has(debt.id) ? moved.applied : moved.lowered;
     sums.set(debt.id, (sums.get(debt.id) ?? 0n) + amount);
-    draws.push({ id: newId(), grant_id: grant.id, invoice_id: debt.id, amount: amountText(amount, currency) });
+    applications.push({ id: newId(), grant_id: grant.id, invoice_id: debt.id, amount: amountText(amount, currency) });
   };
   for (const { id, customerId, currency, amountDue } of moving) {
     const pocket = pocketOf(customerId, currency);
     const debt: Debt = { id, amountDue };
     if (amountDue > 0n) {
       const own = grants.get(pocket) ?? [];
-      for (const planned of planDraws(amountDue, own, microsOfText(now))) {
+      for (const planned of planCreditApplications(amountDue, own, microsOfText(now))) {
         const grant = own.find((each) => each.id === planned.id);
-        if (grant !== undefined) draw(grant, debt, planned.amount, currency);
+        if (grant !== undefined) apply(grant, debt, planned.amount, currency);
       }
       pushTo(debts, pocket, debt);
       continue;
@@ -89,12 +89,12 @@ export async function drawCredits(
     moved.granted.set(id, { credit_id: grant.id, customer_id: customerId, currency, amount, invoice_id: id });
     for (const owed of debts.get(pocket) ?? []) {
       const part = owed.amountDue < grant.remaining ? owed.amountDue : grant.remaining;
-      if (part > 0n) draw(grant, owed, part, currency);
+      if (part > 0n) apply(grant, owed, part, currency);
     }
     pushTo(grants, pocket, grant);
   }
   if (made.length > 0) await insertGrants(transaction, organizationId, made, now);
-  if (draws.length > 0) await writeDraws(transaction, organizationId, draws, now);
+  if (applications.length > 0) await insertCreditApplications(transaction, organizationId, applications, now);
   return moved;
 }
 
@@ -104,7 +104,7 @@ function pushTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): 
   else list.push(value);
 }
 
-interface NewDraw {
+interface NewCreditApplication {
   id: string;
   grant_id: string;
   invoice_id: string;
@@ -144,8 +144,8 @@ function pocketOf(customerId: string, currency: string): string {
 async function lockGrants(
   transaction: Queries,
   organizationId: string,
-  invoices: readonly DrawingInvoice[],
-): Promise<Map<string, DrawableGrant[]>> {
+  invoices: readonly PayableInvoice[],
+): Promise<Map<string, ApplicableGrant[]>> {
   const customers = [...new Set(invoices.map(({ customerId }) => customerId))];
   const rows = await transaction
     .selectFrom('credit_grants')
@@ -156,7 +156,7 @@ async function lockGrants(
     .orderBy('id')
     .forNoKeyUpdate()
     .execute();
-  const grants = new Map<string, DrawableGrant[]>();
+  const grants = new Map<string, ApplicableGrant[]>();
   for (const { id, customer_id, currency, remaining, priority, expires_at, created_at } of rows) {
     const pocket = pocketOf(customer_id, currency);
     const grant = {
@@ -171,32 +171,32 @@ async function lockGrants(
   return grants;
 }
 
-/** Writes them down, and takes them off the grants. That none has less than is drawn is a check of the table as well. */
-async function writeDraws(
+/** Writes them down, and takes them off the grants. That none has less than is taken is a check of the table as well. */
+async function insertCreditApplications(
   transaction: Queries,
   organizationId: string,
-  draws: readonly NewDraw[],
+  applications: readonly NewCreditApplication[],
   now: string,
 ): Promise<void> {
   await sql`
-    WITH draws AS (
-      SELECT * FROM jsonb_to_recordset(${JSON.stringify(draws)}::jsonb)
-        AS draw (id uuid, grant_id uuid, invoice_id uuid, amount numeric)
+    WITH applied AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(applications)}::jsonb)
+        AS application (id uuid, grant_id uuid, invoice_id uuid, amount numeric)
     ), entries AS (
       INSERT INTO credit_entries (organization_id, grant_id, id, kind, amount, invoice_id, created_at)
-      SELECT ${organizationId}::uuid, grant_id, id, 'DRAW', amount, invoice_id, ${now}::timestamptz FROM draws
+      SELECT ${organizationId}::uuid, grant_id, id, 'DRAW', amount, invoice_id, ${now}::timestamptz FROM applied
     )
-    UPDATE credit_grants SET remaining = remaining - drawn.amount
-    FROM (SELECT grant_id, sum(amount) AS amount FROM draws GROUP BY grant_id) AS drawn
-    WHERE organization_id = ${organizationId}::uuid AND id = drawn.grant_id`.execute(transaction);
+    UPDATE credit_grants SET remaining = remaining - taken.amount
+    FROM (SELECT grant_id, sum(amount) AS amount FROM applied GROUP BY grant_id) AS taken
+    WHERE organization_id = ${organizationId}::uuid AND id = taken.grant_id`.execute(transaction);
 }
 
 /**
- * Gives back what an invoice drew; a second time it finds nothing. Needs a transaction that holds the invoice; locks the
+ * Gives back what was applied to an invoice; a second time it finds nothing. Needs a transaction that holds the invoice; locks the
  * grants in the order of their ids. What comes back to a grant that is past its expires_at expires at once, and what comes
  * back to a void one is void. So is what is `unfounded` of a grant: it gave back what nobody pays any more.
  */
-export async function returnDraws(
+export async function reverseCreditApplications(
   transaction: Queries,
   organizationId: string,
   invoiceId: string,

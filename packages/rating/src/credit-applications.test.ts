@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DrawableGrant, drawOrder, planDraws } from './draws.ts';
+import { type ApplicableGrant, applicationOrder, planCreditApplications } from './credit-applications.ts';
 
-function grant(id: string, remaining: bigint, rest: Partial<DrawableGrant> = {}): DrawableGrant {
+function grant(id: string, remaining: bigint, rest: Partial<ApplicableGrant> = {}): ApplicableGrant {
   return { id, remaining, priority: 0, expiresAt: null, createdAt: 0, ...rest };
 }
 
-function order(...grants: DrawableGrant[]): string {
+function order(...grants: ApplicableGrant[]): string {
   return grants
-    .sort(drawOrder)
+    .sort(applicationOrder)
     .map(({ id }) => id)
     .join('');
 }
@@ -29,17 +29,17 @@ describe('section 13: smaller priority first, then what expires earlier, then th
   });
 });
 
-describe('section 13: draws take what is due', () => {
+describe('section 13: credits pay what is due', () => {
   const grants = [grant('later', 500n, { priority: 2 }), grant('first', 300n), grant('empty', 0n)];
 
   test('from one grant after the other', () => {
-    expect(planDraws(250n, grants, 0)).toEqual([{ id: 'first', amount: 250n }]);
-    expect(planDraws(300n, grants, 0)).toEqual([{ id: 'first', amount: 300n }]);
-    expect(planDraws(301n, grants, 0)).toEqual([
+    expect(planCreditApplications(250n, grants, 0)).toEqual([{ id: 'first', amount: 250n }]);
+    expect(planCreditApplications(300n, grants, 0)).toEqual([{ id: 'first', amount: 300n }]);
+    expect(planCreditApplications(301n, grants, 0)).toEqual([
       { id: 'first', amount: 300n },
       { id: 'later', amount: 1n },
     ]);
-    expect(planDraws(9000n, grants, 0)).toEqual([
+    expect(planCreditApplications(9000n, grants, 0)).toEqual([
       { id: 'first', amount: 300n },
       { id: 'later', amount: 500n },
     ]);
@@ -47,20 +47,20 @@ describe('section 13: draws take what is due', () => {
 
   test('and leave the list of grants as it was', () => {
     const before = grants.map(({ id }) => id);
-    planDraws(301n, grants, 0);
+    planCreditApplications(301n, grants, 0);
     expect(grants.map(({ id }) => id)).toEqual(before);
   });
 
   test('nothing is drawn for a total of zero or below', () => {
-    expect(planDraws(0n, grants, 0)).toEqual([]);
-    expect(planDraws(-5n, grants, 0)).toEqual([]);
+    expect(planCreditApplications(0n, grants, 0)).toEqual([]);
+    expect(planCreditApplications(-5n, grants, 0)).toEqual([]);
   });
 
   test('a grant counts up to its expires_at, exclusive', () => {
     const expiring = [grant('a', 10n, { expiresAt: 100 })];
-    expect(planDraws(5n, expiring, 99)).toEqual([{ id: 'a', amount: 5n }]);
-    expect(planDraws(5n, expiring, 100)).toEqual([]);
-    expect(planDraws(5n, expiring, 101)).toEqual([]);
+    expect(planCreditApplications(5n, expiring, 99)).toEqual([{ id: 'a', amount: 5n }]);
+    expect(planCreditApplications(5n, expiring, 100)).toEqual([]);
+    expect(planCreditApplications(5n, expiring, 101)).toEqual([]);
   });
 
   test('whatever there is: no grant is below zero, and no more is drawn than is due or there', () => {
@@ -76,7 +76,7 @@ describe('section 13: draws take what is due', () => {
     fc.assert(
       fc.property(any, fc.bigInt({ min: -10n, max: 200n }), fc.integer({ min: 0, max: 9 }), (rows, due, at) => {
         const grants = rows.map((row, index) => ({ ...row, id: String(index) }));
-        const draws = planDraws(due, grants, at);
+        const applications = planCreditApplications(due, grants, at);
         // A cent at a time, from the best of what is left.
         const left = new Map(grants.map((one) => [one.id, one.remaining]));
         for (let cent = 0n; cent < due; cent++) {
@@ -87,9 +87,9 @@ describe('section 13: draws take what is due', () => {
           if (best === undefined) break;
           left.set(best.id, (left.get(best.id) ?? 0n) - 1n);
         }
-        const drawn = new Map(draws.map(({ id, amount }) => [id, amount]));
+        const drawn = new Map(applications.map(({ id, amount }) => [id, amount]));
         for (const { id, remaining } of grants) expect(remaining - (drawn.get(id) ?? 0n), id).toBe(left.get(id));
-        for (const { amount } of draws) expect(amount).toBeGreaterThan(0n);
+        for (const { amount } of applications) expect(amount).toBeGreaterThan(0n);
       }),
     );
   });

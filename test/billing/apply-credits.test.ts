@@ -1,7 +1,7 @@
 // What invoices draw of credits, and the ledger behind it: granted = drawn − returned + expired + voided + remaining, for each
 // grant at any time, whatever is finalized at once.
 
-import { drawCredits, returnDraws } from '@weir/db/billing/credits/draws';
+import { applyCredits, reverseCreditApplications } from '@weir/db/billing/credits/apply-credits';
 import { openDatabase, type Database } from '@weir/db/database';
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ interface Customer {
   grant(amount: string, fields?: object): Promise<string>;
   draft(): Promise<string>;
   /** Finalizes one invoice for each amount, in one transaction, as far as credits go; returns what was drawn for each. */
-  draw(...amountsDue: bigint[]): Promise<bigint[]>;
+  pay(...amountsDue: bigint[]): Promise<bigint[]>;
   giveBack(invoiceId: string): Promise<void>;
   /** What is left of the grants, in the order in which they were granted. */
   remaining(): Promise<string[]>;
@@ -59,7 +59,7 @@ async function newCustomer(currency = 'USD'): Promise<Customer> {
     id,
     grant: (amount, fields) => post(`/customers/${id}/credits`, { amount, currency, ...fields }),
     draft,
-    async draw(...amountsDue) {
+    async pay(...amountsDue) {
       const ids: string[] = [];
       for (const _ of amountsDue) ids.push(await draft());
       const invoices = amountsDue.map((amountDue, index) => ({
@@ -68,10 +68,11 @@ async function newCustomer(currency = 'USD'): Promise<Customer> {
         currency,
         amountDue,
       }));
-      const { drawn } = await inTransaction((transaction) => drawCredits(transaction, admin.id, invoices));
-      return ids.map((invoice) => drawn.get(invoice) ?? -1n);
+      const { applied } = await inTransaction((transaction) => applyCredits(transaction, admin.id, invoices));
+      return ids.map((invoice) => applied.get(invoice) ?? -1n);
     },
-    giveBack: (invoiceId) => inTransaction((transaction) => returnDraws(transaction, admin.id, invoiceId)),
+    giveBack: (invoiceId) =>
+      inTransaction((transaction) => reverseCreditApplications(transaction, admin.id, invoiceId)),
     async remaining() {
       const path = `/api/v1/customers/${id}/credits`;
       const { body } = await weir.request('GET', path, { session: admin.session });
@@ -117,7 +118,7 @@ test('smaller priority is drawn first, then what expires earlier, none last, the
   for (let drawn = 0; drawn < 5; drawn += 1) {
     const invoice = await customer.draft();
     await inTransaction((transaction) =>
-      drawCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 100n }]),
+      applyCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 100n }]),
     );
     order.push(...(await entriesOf('invoice_id', invoice)).map(({ grant_id }) => grant_id));
   }
@@ -128,24 +129,24 @@ test('as much as is due is drawn, or all that there is', async () => {
   const customer = await newCustomer();
   await customer.grant('3.00');
   await customer.grant('2.50');
-  expect(await customer.draw(400n)).toEqual([400n]);
+  expect(await customer.pay(400n)).toEqual([400n]);
   expect(await customer.remaining()).toEqual(['0.00', '1.50']);
-  expect(await customer.draw(400n)).toEqual([150n]);
-  expect(await customer.draw(400n)).toEqual([0n]);
+  expect(await customer.pay(400n)).toEqual([150n]);
+  expect(await customer.pay(400n)).toEqual([0n]);
 });
 
 test('several invoices that are finalized together draw in their order, and none twice', async () => {
   const customer = await newCustomer();
   await customer.grant('3.00');
   await customer.grant('2.00');
-  expect(await customer.draw(200n, 200n, 200n, 200n)).toEqual([200n, 200n, 100n, 0n]);
+  expect(await customer.pay(200n, 200n, 200n, 200n)).toEqual([200n, 200n, 100n, 0n]);
   expect(await customer.remaining()).toEqual(['0.00', '0.00']);
 });
 
 test('nothing is drawn for an amount of zero or below, and one below gives', async () => {
   const customer = await newCustomer();
   await customer.grant('3.00');
-  expect(await customer.draw(0n, -100n)).toEqual([0n, 0n]);
+  expect(await customer.pay(0n, -100n)).toEqual([0n, 0n]);
   expect(await customer.remaining()).toEqual(['3.00', '1.00']);
 });
 
@@ -153,15 +154,17 @@ test('grants of another currency, of another customer and of another organizatio
   const [customer, other] = [await newCustomer(), await newCustomer()];
   await customer.grant('500', { currency: 'JPY' });
   await other.grant('5.00');
-  expect(await customer.draw(100n)).toEqual([0n]);
+  expect(await customer.pay(100n)).toEqual([0n]);
   expect(await other.remaining()).toEqual(['5.00']);
   await customer.grant('5.00');
   const stranger = await signUp(weir);
   const invoice = await customer.draft();
-  const { drawn } = await inTransaction((transaction) =>
-    drawCredits(transaction, stranger.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 100n }]),
+  const { applied } = await inTransaction((transaction) =>
+    applyCredits(transaction, stranger.id, [
+      { id: invoice, customerId: customer.id, currency: 'USD', amountDue: 100n },
+    ]),
   );
-  expect(drawn.get(invoice)).toBe(0n);
+  expect(applied.get(invoice)).toBe(0n);
 });
 
 test('each customer of a chunk pays from its own grants, in its own currency', async () => {
@@ -169,13 +172,13 @@ test('each customer of a chunk pays from its own grants, in its own currency', a
   await dollars.grant('1.00');
   await yen.grant('700');
   const [first, second] = [await dollars.draft(), await yen.draft()];
-  const { drawn } = await inTransaction((transaction) =>
-    drawCredits(transaction, admin.id, [
+  const { applied } = await inTransaction((transaction) =>
+    applyCredits(transaction, admin.id, [
       { id: first, customerId: dollars.id, currency: 'USD', amountDue: 5_000n },
       { id: second, customerId: yen.id, currency: 'JPY', amountDue: 500n },
     ]),
   );
-  expect([drawn.get(first), drawn.get(second)]).toEqual([100n, 500n]);
+  expect([applied.get(first), applied.get(second)]).toEqual([100n, 500n]);
   expect([await dollars.remaining(), await yen.remaining()]).toEqual([['0.00'], ['200']]);
 });
 
@@ -184,9 +187,9 @@ test('a grant is drawn up to its expires_at, exclusive', async () => {
   await customer.grant('5.00', { expires_at: '2100-01-01T00:00:00Z' });
   try {
     await setBillingTime(weir.pool, '2100-01-01T00:00:00Z');
-    expect(await customer.draw(100n)).toEqual([0n]);
+    expect(await customer.pay(100n)).toEqual([0n]);
     await setBillingTime(weir.pool, '2099-12-31T23:59:59.999999Z');
-    expect(await customer.draw(100n)).toEqual([100n]);
+    expect(await customer.pay(100n)).toEqual([100n]);
   } finally {
     await shiftBillingTime(weir.pool);
   }
@@ -195,7 +198,7 @@ test('a grant is drawn up to its expires_at, exclusive', async () => {
 test('a void grant is not drawn', async () => {
   const customer = await newCustomer();
   await post(`/credits/${await customer.grant('5.00')}/void`);
-  expect(await customer.draw(100n)).toEqual([0n]);
+  expect(await customer.pay(100n)).toEqual([0n]);
 });
 
 test('what a transaction drew that is rolled back was never drawn', async () => {
@@ -203,7 +206,7 @@ test('what a transaction drew that is rolled back was never drawn', async () => 
   const grant = await customer.grant('5.00');
   const invoice = await customer.draft();
   const failing = inTransaction(async (transaction) => {
-    await drawCredits(transaction, admin.id, [
+    await applyCredits(transaction, admin.id, [
       { id: invoice, customerId: customer.id, currency: 'USD', amountDue: 100n },
     ]);
     throw new Error('the chunk fails');
@@ -219,7 +222,7 @@ test('draws of a void invoice go back to their grants, once', async () => {
   const second = await customer.grant('2.00');
   const invoice = await customer.draft();
   await inTransaction((transaction) =>
-    drawCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 400n }]),
+    applyCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 400n }]),
   );
   await customer.giveBack(invoice);
   await customer.giveBack(invoice);
@@ -228,7 +231,7 @@ test('draws of a void invoice go back to their grants, once', async () => {
     { grant_id: second, kind: 'DRAW', amount: '1.00' },
     { grant_id: second, kind: 'RETURN', amount: '1.00' },
   ]);
-  expect(await customer.draw(500n)).toEqual([500n]);
+  expect(await customer.pay(500n)).toEqual([500n]);
 });
 
 test('a draw that comes back to a grant past its expires_at expires at once', async () => {
@@ -236,13 +239,13 @@ test('a draw that comes back to a grant past its expires_at expires at once', as
   await customer.grant('3.00', { expires_at: '2100-01-01T00:00:00Z' });
   const invoice = await customer.draft();
   await inTransaction((transaction) =>
-    drawCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 300n }]),
+    applyCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 300n }]),
   );
   try {
     await setBillingTime(weir.pool, '2100-01-01T00:00:00Z');
     await customer.giveBack(invoice);
     expect(await customer.remaining()).toEqual(['0.00']);
-    expect(await customer.draw(100n)).toEqual([0n]);
+    expect(await customer.pay(100n)).toEqual([0n]);
   } finally {
     await shiftBillingTime(weir.pool);
   }
@@ -254,12 +257,12 @@ test('a draw that comes back to a void grant is void at once', async () => {
   const grant = await customer.grant('3.00');
   const invoice = await customer.draft();
   await inTransaction((transaction) =>
-    drawCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 100n }]),
+    applyCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: 100n }]),
   );
   await post(`/credits/${grant}/void`);
   await customer.giveBack(invoice);
   expect(await customer.remaining()).toEqual(['0.00']);
-  expect(await customer.draw(100n)).toEqual([0n]);
+  expect(await customer.pay(100n)).toEqual([0n]);
   const kinds = (await entriesOf('grant_id', grant)).map(({ kind, amount }) => `${kind} ${amount}`);
   expect(kinds).toEqual(['DRAW 1.00', 'VOID 2.00', 'RETURN 1.00', 'VOID 1.00']);
   expect(await unbalanced()).toEqual([]);
@@ -269,7 +272,7 @@ test('a total below zero becomes a grant of as much, which the next invoice draw
   const customer = await newCustomer();
   const invoice = await customer.draft();
   const { granted } = await inTransaction((transaction) =>
-    drawCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: -123n }]),
+    applyCredits(transaction, admin.id, [{ id: invoice, customerId: customer.id, currency: 'USD', amountDue: -123n }]),
   );
   expect(granted.get(invoice)).toEqual({
     credit_id: expect.any(String),
@@ -279,7 +282,7 @@ test('a total below zero becomes a grant of as much, which the next invoice draw
     invoice_id: invoice,
   });
   expect(await customer.remaining()).toEqual(['1.23']);
-  expect(await customer.draw(200n)).toEqual([123n]);
+  expect(await customer.pay(200n)).toEqual([123n]);
 });
 
 test('a total below zero pays what was open before it, and only the rest of it pays what comes after', async () => {
@@ -291,15 +294,15 @@ test('a total below zero pays what was open before it, and only the rest of it p
     await customer.draft(),
   ];
   const owing = (id: string, amountDue: bigint) => ({ id, customerId: customer.id, currency: 'USD', amountDue });
-  const { drawn, lowered } = await inTransaction((transaction) =>
-    drawCredits(
+  const { applied, lowered } = await inTransaction((transaction) =>
+    applyCredits(
       transaction,
       admin.id,
       [owing(first, 50n), owing(below, -200n), owing(last, 500n)],
       [owing(open, 30n), { ...owing(open, 900n), currency: 'EUR' }],
     ),
   );
-  expect([drawn.get(first), drawn.get(below), drawn.get(last)]).toEqual([50n, 0n, 120n]);
+  expect([applied.get(first), applied.get(below), applied.get(last)]).toEqual([50n, 0n, 120n]);
   expect([...lowered]).toEqual([[open, 30n]]);
   expect(await customer.remaining()).toEqual(['0.00']);
   expect(await unbalanced()).toEqual([]);
@@ -309,19 +312,19 @@ test('who finds a grant held by another waits, and draws what that one left', as
   const customer = await newCustomer();
   await customer.grant('3.00');
   const [first, second] = [await customer.draft(), await customer.draft()];
-  const drawing = (id: string) => [{ id, customerId: customer.id, currency: 'USD', amountDue: 200n }];
+  const payable = (id: string) => [{ id, customerId: customer.id, currency: 'USD', amountDue: 200n }];
   let commit = (): void => {};
   const committing = new Promise<void>((resolve) => (commit = resolve));
   let hasDrawn = (): void => {};
   const drawn = new Promise<void>((resolve) => (hasDrawn = resolve));
   const earlier = inTransaction(async (transaction) => {
-    const { drawn: result } = await drawCredits(transaction, admin.id, drawing(first));
+    const { applied: result } = await applyCredits(transaction, admin.id, payable(first));
     hasDrawn();
     await committing;
     return result.get(first);
   });
   await drawn;
-  const later = inTransaction((transaction) => drawCredits(transaction, admin.id, drawing(second)));
+  const later = inTransaction((transaction) => applyCredits(transaction, admin.id, payable(second)));
   await until(async () => {
     const { rows } = await weir.pool.query(
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -330,7 +333,7 @@ test('who finds a grant held by another waits, and draws what that one left', as
     return rows.length === 1;
   }, 'the second one waits for the first');
   commit();
-  expect([await earlier, (await later).drawn.get(second)]).toEqual([200n, 100n]);
+  expect([await earlier, (await later).applied.get(second)]).toEqual([200n, 100n]);
 });
 
 test('many at once leave no grant below zero and draw nothing twice', async () => {
@@ -365,7 +368,7 @@ test('many at once leave no grant below zero and draw nothing twice', async () =
         }
         const fails = (worker + n) % 7 === 0;
         const drawn = await inTransaction(async (transaction) => {
-          const { drawn: result } = await drawCredits(transaction, admin.id, chunk);
+          const { applied: result } = await applyCredits(transaction, admin.id, chunk);
           if (fails) throw new Error('rolled back');
           return result;
         }).catch((error: unknown) => {
