@@ -187,6 +187,7 @@ function servicesEnv({ environment, database }: Pick<PatternDeps, 'environment' 
 export function weirEnv(deps: Pick<PatternDeps, 'environment' | 'database'>): Record<string, string> {
   return {
     ...servicesEnv(deps),
+    DRAIN_DELAY_MS: '0',
     PORT: '0',
     WORKER_PORT: '0',
     LOG_LEVEL: 'error',

@@ -131,7 +131,9 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       await add(name, launch).start(options.variants[app]);
     };
     await Promise.all([
-      ...APIS.map((name) => startApp('api', name, { PORT: String(ports(name)), SIGNUP: 'open', ...options.apiEnv })),
+      ...APIS.map((name) =>
+        startApp('api', name, { PORT: String(ports(name)), SIGNUP: 'open', DRAIN_DELAY_MS: '0', ...options.apiEnv }),
+      ),
       ...WORKERS.map((name) => startApp('worker', name, { WORKER_PORT: String(ports(name)), ...BILLING_ENV })),
     ]);
 

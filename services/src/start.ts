@@ -53,7 +53,8 @@ async function start(): Promise<void> {
   };
   const tell = (file: object) => writePrivateFile(join(home, 'services.json'), `${JSON.stringify(file, null, 2)}\n`);
   await tell(addresses);
-  const settings = { ...env, DATABASE_URL: services.databaseUrl, REDIS_URL: services.redisUrl };
+  // Nobody stands between people and the one API: Ctrl-C has nobody to tell.
+  const settings = { DRAIN_DELAY_MS: '0', ...env, DATABASE_URL: services.databaseUrl, REDIS_URL: services.redisUrl };
   await migrate(settings);
 
   const port = await choosePort(env.PORT, 3000);

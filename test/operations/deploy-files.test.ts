@@ -1,7 +1,7 @@
 // What those who run Weir without Docker copy from deploy/, and paste from docs/operations.md: it fits what is there.
 
 import { NODE_OPTIONS } from '@weir/services/node-options';
-import { workerSettings } from '@weir/worker/settings';
+import { apiSettings } from '@weir/api/settings';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -21,8 +21,11 @@ describe.each(['api', 'worker'])('the unit of the %s', (app) => {
   });
 
   test('waits longer for a stop than a stop takes', () => {
-    const { DRAIN_TIMEOUT_MS } = workerSettings.parse({ DATABASE_URL: 'postgres://x/y', REDIS_URL: 'redis://x' });
-    expect(Number(value('TimeoutStopSec')) * 1000).toBeGreaterThan(DRAIN_TIMEOUT_MS);
+    const { DRAIN_DELAY_MS, DRAIN_TIMEOUT_MS } = apiSettings.parse({
+      DATABASE_URL: 'postgres://x/y',
+      REDIS_URL: 'redis://x',
+    });
+    expect(Number(value('TimeoutStopSec')) * 1000).toBeGreaterThan(DRAIN_DELAY_MS + DRAIN_TIMEOUT_MS);
   });
 
   test('lets it write nowhere, and V8 compile', () => {

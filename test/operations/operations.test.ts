@@ -203,6 +203,35 @@ describe('SIGTERM', () => {
     expect(rows).toEqual([{ events: answers.accepted + 1 }]);
   });
 
+  test('lets an API go on for DRAIN_DELAY_MS, saying 503 to balancers and telling clients to go elsewhere', async () => {
+    const api = await weir.startApi({ DRAIN_DELAY_MS: '4000' });
+    const health = 'GET /healthz HTTP/1.1\r\nhost: weir\r\n\r\n';
+    const ready = () => weir.request('GET', '/readyz', { baseUrl: api.url });
+    const { hostname, port } = new URL(api.url);
+    // One that keeps its connection, as a proxy does, and has nothing to send for longer than a stop once took.
+    const kept = connect(Number(port), hostname);
+    let heard = '';
+    kept.on('data', (chunk) => (heard += String(chunk)));
+    kept.write(health);
+    await until(() => heard.includes('"ok"'), 'the first answer is there');
+    expect(heard).not.toMatch(/connection: close/i);
+
+    const began = performance.now();
+    const closed = api.close();
+    await until(async () => (await ready()).status === 503, 'balancers are told');
+    await until(() => performance.now() - began > 800, 'a stop without a delay would be over');
+    heard = '';
+    kept.write(health);
+    await until(() => heard.includes('"ok"'), 'the kept connection is answered');
+    expect(heard).toMatch(/^HTTP\/1\.1 200 OK\r\n(.*\r\n)*connection: close\r\n/i);
+    // And who comes anew.
+    const anew = await fetch(`${api.url}/healthz`);
+    expect([anew.status, anew.headers.get('connection')]).toEqual([200, 'close']);
+    expectProblem(await ready(), 503, 'shutting_down');
+    await closed;
+    await expect(fetch(`${api.url}/healthz`)).rejects.toThrow('fetch failed');
+  });
+
   test('lets a worker finish the batches it has in hand, and leaves the others to the next one', async () => {
     const still = await startWeir({ withWorker: false });
     try {

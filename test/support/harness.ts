@@ -101,6 +101,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     WORKER_PORT: '0',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     SIGNUP: 'open',
+    // No balancer has to hear of a stop.
+    DRAIN_DELAY_MS: '0',
     // Each test signs up organizations of its own, all of them from this machine.
     RATE_LIMIT_SIGNUPS_PER_ADDRESS: '0',
     // A slow disk under a busy test machine is no outage.

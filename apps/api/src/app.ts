@@ -153,7 +153,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     onShed: () => metrics.shed.inc({ reason: 'connections' }),
   });
   useStrictHttp(app);
-  useDrain(app, connections, settings.DRAIN_TIMEOUT_MS);
+  useDrain(app, connections, { timeoutMs: settings.DRAIN_TIMEOUT_MS, isDraining: deps.isDraining });
   dropSlowReaders(app, connections, settings.ANSWER_TIMEOUT_MS);
   useJson(app);
   useMetrics(app, metrics, connections);

@@ -11,6 +11,7 @@ import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
 import { explainTakenPort } from '@weir/shared/settings';
+import { setTimeout as delay } from 'node:timers/promises';
 import { buildApiKeyCache } from './access/api-key-cache.ts';
 import { openKeyUse } from './access/key-use.ts';
 import { buildApp } from './app.ts';
@@ -24,7 +25,10 @@ import type { ApiSettings } from './settings.ts';
 /** An API that listens. */
 export interface RunningApi {
   url: string;
-  /** Stops listening, answers every request that is inside, and lets go of everything. */
+  /**
+   * Takes requests for DRAIN_DELAY_MS more, in which `/readyz` has them sent elsewhere. Then stops listening, answers every request
+   * that is inside, and lets go of everything.
+   */
   close(): Promise<void>;
 }
 
@@ -140,6 +144,7 @@ export async function serveApi(
       url,
       async close() {
         isDraining = true;
+        if (settings.DRAIN_DELAY_MS > 0) await delay(settings.DRAIN_DELAY_MS);
         await closer.close();
       },
     };

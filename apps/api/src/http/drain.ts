@@ -1,12 +1,13 @@
 // Lets the app close without dropping a request. Three things would drop one. Node cuts idle connections when a server is
-// closed, with the request that is on its way. Node waits for a busy connection until its client gives it up, which may be
+// closed, with the request that is on its way: so those who are kept waiting for the next one are told with each answer, from the
+// first moment of a stop on, and have the delay before it (see serve.ts) to go elsewhere. Node waits for a busy connection until its client gives it up, which may be
 // after the process had to be gone. The system resets connections that the server has not taken from it yet.
 
 import type { FastifyInstance } from 'fastify';
 import { Server } from 'node:net';
 import { isAnswered, nextReply, type Connections } from './connections.ts';
 
-/** Whoever was told connects elsewhere within this time: no connection comes any more. */
+/** Whoever was told connects elsewhere by now: in this time no connection comes any more. */
 const QUIET_MS = 100;
 
 /** Clients that are told nothing go on connecting, and cannot be waited for. */
@@ -21,12 +22,19 @@ const SLOW_SHARE = 0.5;
 /** How often connections are looked at. */
 const SWEEP_MS = 25;
 
+export interface DrainOptions {
+  /** How long a close may take. */
+  timeoutMs: number;
+  /** Whether the process was told to stop, which is before `app.close()` where a balancer is to hear of it first. */
+  isDraining(): boolean;
+}
+
 /**
- * From now on `app.close()` waits until no new connection has come for a moment, and then takes no more. It answers every
- * request that arrives over those that are open, tells each client that it was the last one there, and closes each
- * connection once nothing is under way on it. `timeoutMs` is how long all of it may take.
+ * Tells each client of a process that is to stop that its request was the last one over its connection. From `app.close()` on it
+ * waits until no new connection has come for a moment, and then takes no more. It answers every request that arrives over those
+ * that are open, and closes each connection once nothing is under way on it.
  */
-export function useDrain(app: FastifyInstance, connections: Connections, timeoutMs: number): void {
+export function useDrain(app: FastifyInstance, connections: Connections, options: DrainOptions): void {
   const { server } = app;
   let lastConnectedAt = -Infinity;
   let isClosing = false;
@@ -34,12 +42,12 @@ export function useDrain(app: FastifyInstance, connections: Connections, timeout
   // Fastify tells the clients whose requests come from now on. A client whose answer takes long would not hear of it, and its
   // next request would be cut off.
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (isClosing) void reply.header('connection', 'close');
+    if (isClosing || options.isDraining()) void reply.header('connection', 'close');
     done(null, payload);
   });
   app.addHook('preClose', async () => {
     isClosing = true;
-    const slowUntil = performance.now() + timeoutMs * SLOW_SHARE;
+    const slowUntil = performance.now() + options.timeoutMs * SLOW_SHARE;
     if (!server.listening) return;
     await waitUntil(() => performance.now() - lastConnectedAt > QUIET_MS, QUIET_WAIT_MS_MAX);
     // Stops listening and nothing else: the close of an HTTP server would cut idle connections too.
