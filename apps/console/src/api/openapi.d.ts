@@ -1,1841 +1,670 @@
 export interface paths {
     "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The process is alive */
         get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The door is open: tracking is taken
          * @description While Postgres is away tracking goes on, so this stays 200, and the body says what is away. It is 503 while events cannot be taken, with the reason, and once the process was told to stop.
          */
         get: operations["getReadiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/version": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Which version of Weir answers */
         get: operations["getVersion"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/system": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** How this installation is, as far as it concerns your organization */
         get: operations["getSystem"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/options": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What is open to somebody who is not signed in */
         get: operations["getSignInOptions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/signup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Create an organization and its first admin, and sign in
          * @description Open only until there is an organization, unless the setting SIGNUP says otherwise.
          */
         post: operations["signUp"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/login": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Sign in
          * @description Sets the cookie access_token. A session ends after 12 hours without a request, and after 7 days.
          */
         post: operations["signIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Sign out
          * @description The session ends at once. Without a session there is nothing to end, and the answer is the same.
          */
         post: operations["signOut"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Who is signed in */
         get: operations["getAccount"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List one’s sessions, the last used first
          * @description At most 100. Those that have ended are not listed.
          */
         get: operations["listSessions"];
-        put?: never;
-        post?: never;
         /** End all of one’s sessions but this one */
         delete: operations["deleteOtherSessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** End one of one’s sessions */
         delete: operations["deleteSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Change one’s password
          * @description All other sessions of the account end, and links for a new password too.
          */
         post: operations["changePassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/users/{id}/password-reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Make a link with which a user sets a new password
          * @description Give the link to that person. It works once, for 24 hours.
          */
         post: operations["createPasswordReset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/password-reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Set a new password by a link, and sign in
          * @description Uses the link up. All sessions that the account had end, and all other links.
          */
         post: operations["resetPassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/password-reset/request": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Have a link for a new password mailed
          * @description The answer is the same whether there is such an account or not. Open only where mail is set up; else ask an admin of your organization for a link.
          */
         post: operations["requestPasswordReset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invitations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the invitations that can still be accepted, newest first
          * @description Never their links: only hashes of them are kept.
          */
         get: operations["listInvitations"];
-        put?: never;
         /**
          * Invite a person into the organization
          * @description Give the link to that person, who chooses a password with it. It works once, for 7 days. Inviting the same address again makes another link, and ends the one before.
          */
         post: operations["createInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invitations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /**
          * Take an invitation back
          * @description Its link opens nothing from then on.
          */
         delete: operations["deleteInvitation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/invitation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Look at an invitation before it is accepted
          * @description Nothing is used up by that.
          */
         post: operations["getInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/auth/invitation/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Accept an invitation, and sign in
          * @description Makes the account with this password, and uses the invitation up.
          */
         post: operations["acceptInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/organization": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Read the organization */
         get: operations["getOrganization"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /** Rename the organization */
         patch: operations["updateOrganization"];
-        trace?: never;
     };
     "/api/v1/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** List the people of the organization, oldest first */
         get: operations["listUsers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/users/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /**
          * Delete a user
          * @description All sessions of that person end at once. The last admin stays.
          */
         delete: operations["deleteUser"];
-        options?: never;
-        head?: never;
         /**
          * Give a user another role
          * @description It holds from the user’s next request on. The last admin stays admin.
          */
         patch: operations["updateUser"];
-        trace?: never;
     };
     "/api/v1/audit-log": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Who changed what, newest first
          * @description Every change by a person, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.
          */
         get: operations["listAuditEntries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/api-keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the API keys, newest first
          * @description Never the keys themselves. A deleted key is not in the list.
          */
         get: operations["listApiKeys"];
-        put?: never;
         /**
          * Create an API key
          * @description Keep the key: only its hash is stored, so nobody can show it again. A lost one is deleted and replaced.
          */
         post: operations["createApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/api-keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /**
          * Delete an API key
          * @description It is revoked at once: no request that starts after the answer is accepted, on any replica.
          */
         delete: operations["deleteApiKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/features": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List all features, oldest first
          * @description All of them, unless page or page_size is sent: then that page, and meta.
          */
         get: operations["listFeatures"];
-        put?: never;
         /**
          * Create a feature, and for type meter its meter
          * @description Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature.
          */
         post: operations["createFeature"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/features/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Read a feature */
         get: operations["getFeature"];
-        put?: never;
-        post?: never;
         /**
          * Delete a feature that no plan uses
          * @description Its meter is archived: it takes no more events, and what it has counted stays readable.
          */
         delete: operations["deleteFeature"];
-        options?: never;
-        head?: never;
         /**
          * Change a feature
          * @description Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there. Events that still come with an old lookup_key are counted here for 5 seconds more: give it to another feature after that.
          */
         patch: operations["updateFeature"];
-        trace?: never;
     };
     "/api/v1/meters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** List the meters, newest first */
         get: operations["listMeters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/meters/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Read a meter */
         get: operations["getMeter"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /**
          * Change, archive or reopen a meter
          * @description Changes the fields that are sent. The aggregation stays: it is what recorded usage means. An archived meter refuses new events within some seconds, and what it has counted stays readable. metadata_keys are replaced by those that are sent; what was counted before is grouped by them within moments, or minutes where it is millions of events, and until then reading by them is 409 groups_not_ready.
          */
         patch: operations["updateMeter"];
-        trace?: never;
     };
     "/api/v1/plans": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** List the plans, newest first */
         get: operations["listPlans"];
-        put?: never;
         /** Create a plan */
         post: operations["createPlan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/plans/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Read a plan, what it includes and what it costs */
         get: operations["getPlan"];
-        put?: never;
-        post?: never;
         /**
          * Delete a plan
          * @description Its features stay, and count one plan less. A plan that has or had subscriptions is not deleted: to sell it no more, set is_active to false.
          */
         delete: operations["deletePlan"];
-        options?: never;
-        head?: never;
         /**
          * Change a plan
          * @description Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency are fixed: what was agreed rests on them.
          */
         patch: operations["updatePlan"];
-        trace?: never;
     };
     "/api/v1/plans/{id}/features": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Put a feature into a plan
          * @description One that is in the plan already is changed with PATCH. A plan has at most 500 features.
          */
         post: operations["addPlanFeature"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/plans/{id}/features/{feature_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** Take a feature out of a plan */
         delete: operations["removePlanFeature"];
-        options?: never;
-        head?: never;
         /**
          * Change what a plan says about a feature
          * @description Changes the fields that are sent. It is so at once for everybody who has the plan: entitlements are read from it.
          */
         patch: operations["updatePlanFeature"];
-        trace?: never;
     };
     "/api/v1/customers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** List the customers, newest first */
         get: operations["listCustomers"];
-        put?: never;
         /**
          * Create a customer
          * @description Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once. One that another customer was billed under is not given again.
          */
         post: operations["createCustomer"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/customers/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Read a customer */
         get: operations["getCustomer"];
-        put?: never;
-        post?: never;
         /**
          * Delete a customer
          * @description The record only. Usage stays, under the external_id. A customer with a subscription, an invoice or a credit is not deleted.
          */
         delete: operations["deleteCustomer"];
-        options?: never;
-        head?: never;
         /**
          * Change a customer
          * @description Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. While the customer has a subscription that is not canceled its external_id cannot change, and one that another customer was billed under is not given again.
          */
         patch: operations["updateCustomer"];
-        trace?: never;
     };
     "/api/v1/plans/{id}/charges": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The charges of a plan, newest first, those that have ended too */
         get: operations["listCharges"];
-        put?: never;
         /**
          * Add a charge to a plan
          * @description Each subscription of the plan is billed by it from its next period on. With replaces it takes the place of another charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most 100 charges without an end, and 2000 tiers in all of them; beside them as many that are to end when others take their place.
          */
         post: operations["createCharge"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/plans/{id}/charges/{charge_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /**
          * Rename or end a charge
          * @description Nothing else of a charge can be changed: to change a price, add a charge that replaces it. Periods that are open are billed by it to their end, under the name that it had when they began.
          */
         patch: operations["updateCharge"];
-        trace?: never;
     };
     "/api/v1/charges/evaluate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Try a charge out on a quantity
          * @description Computes what a charge comes to, by the same function that bills. Nothing is kept.
          */
         post: operations["evaluateCharge"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/billing/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Read how the organization bills */
         get: operations["getBillingSettings"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /**
          * Change how the organization bills
          * @description Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.
          */
         patch: operations["updateBillingSettings"];
-        trace?: never;
     };
     "/api/v1/subscriptions/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * See what a subscription would begin with
          * @description The body is that of POST /subscriptions, and nothing is kept. Whether another subscription bills a meter of the plan is not looked at.
          */
         post: operations["previewSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/subscriptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** List the subscriptions, newest first */
         get: operations["listSubscriptions"];
-        put?: never;
         /**
          * Subscribe a customer to a plan
          * @description From start_date on it is billed as if it had been there: each past period gets an invoice of its own. A meter of a customer is billed by one subscription at a time.
          */
         post: operations["createSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/subscriptions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Read a subscription and what its customer may use by it */
         get: operations["getSubscription"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /** Take back a cancellation or a change of plan that has not taken place yet */
         patch: operations["updateSubscription"];
-        trace?: never;
     };
     "/api/v1/subscriptions/{id}/periods": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** List the periods of a subscription, oldest first: all past ones, the current, and the next */
         get: operations["listSubscriptionPeriods"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/subscriptions/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Cancel a subscription at the end of its period, or now
          * @description Now: usage counts up to this instant, fixed prices by the dates up to this one, and what was billed in advance for later ones comes back with the final invoice.
          */
         post: operations["cancelSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/subscriptions/{id}/change": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Change to another plan at the end of the period
          * @description It takes the place of a change that was asked for before. The meters of the other plan are taken at once. Another interval begins with a new anchor.
          */
         post: operations["changeSubscriptionPlan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/customers/{id}/credits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * What a customer has in advance, and the grants that it comes from, newest first
          * @description Of grants the newest 500: all of them are in GET /credits with customer_id.
          */
         get: operations["listCustomerCredits"];
-        put?: never;
         /**
          * Grant a customer money in advance
          * @description Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older.
          */
         post: operations["createCredit"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/credits/{id}/void": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * End what is left of a grant
          * @description What invoices drew of it stays drawn. A grant that is void already, or has expired, is answered as it is.
          */
         post: operations["voidCredit"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/credits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The grants of all customers, newest first */
         get: operations["listCredits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/credits/balance": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What all customers together have in advance, or one of them, now or at an instant */
         get: operations["getCreditBalance"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/credits/{id}/entries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * What became of a grant: which invoice drew how much, and what came back, oldest first
          * @description What expires has no entry: the time says it.
          */
         get: operations["listCreditEntries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/credits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Which grants paid how much of an invoice, and of one below zero which invoices it paid, oldest first
          * @description Draws less returns whose invoice_id is this one are its credits_applied; those of a void one came back. Where given_by_invoice_id is this one, its total below zero paid others.
          */
         get: operations["listInvoiceCredits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/entitlements": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * What a customer may use, by your own identifier of the customer
          * @description A customer without a record has no subscription. Read from what is recorded, without a cache. It holds nothing: two who ask at once may both be told that the last unit is left.
          */
         get: operations["listEntitlements"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/customers/{id}/entitlements": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * What a customer may use
          * @description Read from what is recorded, without a cache. It holds nothing: two who ask at once may both be told that the last unit is left.
          */
         get: operations["listCustomerEntitlements"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/billing-events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * What happened, in the order in which it happened
          * @description Ask again with meta.next_after: what comes later has a higher sequence, and nothing is missed or comes twice.
          */
         get: operations["listBillingEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/billing/unbilled-usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Usage of priced meters in a month that no charge bills, most events first
          * @description Of days that are over, in UTC, each looked at within some hours of its end and again while events may be late. Usage in a trial, or before the start of a subscription, is not among it. The feed tells each meter, month and reason once (usage.unpriced), but for not_in_plan.
          */
         get: operations["listUnbilledUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/sdk/track": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Track one usage event
          * @description A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key (in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already.
          */
         post: operations["trackUsage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/sdk/track/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Track up to 1000 usage events
          * @description Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent.
          */
         post: operations["trackUsageBatch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the invoices, newest first, without their lines
          * @description Drafts are computed as of computed_at, all of a page at the same moment.
          */
         get: operations["listInvoices"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/subscriptions/{id}/invoices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * List the invoices of a subscription, newest first, without their lines
          * @description Drafts are computed as of computed_at, all of a page at the same moment.
          */
         get: operations["listSubscriptionInvoices"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Read an invoice with its lines
          * @description A draft is computed now, in one snapshot of what is recorded. Of more lines than fit into an answer the first ones, with lines_total and lines_next_cursor.
          */
         get: operations["getInvoice"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/lines": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The lines of an invoice, page by page
          * @description Follow meta.next_cursor until it is null. A page ends early with the line at which its charges and details come to 4000 tiers. The lines of a draft are computed for each page, and may change between two.
          */
         get: operations["listLinesOfInvoice"];
-        put?: never;
         /** Add an ADJUSTMENT line to a draft */
         post: operations["addInvoiceLine"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/recompute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Compute a finalized invoice again, and compare
          * @description Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single events. Changes nothing. identical is true for every finalized invoice, for ever: it is said of all lines, of which an answer holds as many as that of GET /invoices/{id}, those that differ before others.
          */
         post: operations["recomputeInvoice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/finalize": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Finalize a draft now, before its grace is over
          * @description The drafts of a subscription are finalized in the order of their periods.
          */
         post: operations["finalizeInvoice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/pay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Mark an invoice paid: all of its amount_due
          * @description Safe to repeat: who comes second gets 409 with the reference that paid it.
          */
         post: operations["payInvoice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/void": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Waive an invoice
          * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true.
          */
         post: operations["voidInvoice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/uncollectible": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Give an open invoice up
          * @description It can still be paid, or waived.
          */
         post: operations["markInvoiceUncollectible"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/finalize": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Finalize drafts now, up to 100 of them
          * @description Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already stays as it is. With an id that there is not, nothing is done.
          */
         post: operations["finalizeInvoices"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/lines/{line_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /**
          * Take an ADJUSTMENT line off a draft
          * @description The other lines of a draft are computed, and cannot be taken off.
          */
         delete: operations["deleteInvoiceLine"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/lines/{line_id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The buckets behind the quantity of a line, in the time zone of the subscription
          * @description As they were at the closing of the line; of a draft as they are now. For COUNT and SUM they add up to quantity. A line without usage has no buckets.
          */
         get: operations["getInvoiceLineUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoices/{id}/lines/{line_id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The events that a line counts, in the order of their time
          * @description Follow meta.next_cursor until it is null. With changes=true only what came in since the line before for the same charge and period; where there is none, that is all of them. A line without usage has none.
          */
         get: operations["listInvoiceLineEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/invoice-lines": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The lines of all finalized invoices, in the order of issue dates, as JSON or CSV
          * @description Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; texts that a spreadsheet would take for a formula begin with an apostrophe. A line's copy of its charge and its tiers are on its invoice.
          */
         get: operations["listInvoiceLines"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/subscriptions/{id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The quantity and the amount of each charge for usage, in the open period as of now
          * @description In a trial usage is counted and costs nothing.
          */
         get: operations["getSubscriptionUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/subscriptions/{id}/preview-invoice": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * The next invoice of a subscription, as of now
          * @description Makes nothing: it has no id and no number, and neither have its lines.
          */
         post: operations["previewInvoice"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/subscriptions/{id}/settle": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Bill what came late for a subscription that has ended, at once
          * @description Makes an ADJUSTMENT invoice and finalizes it. Late changes that come to nothing wait, and invoice is null.
          */
         post: operations["settleSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/events/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The receipt of an event: what became of it */
         get: operations["getEvent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Events that have left the queue, newest first
          * @description Follow meta.next_cursor until it is null. An event that still waits in the queue is not listed yet.
          */
         get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/events/rejections": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * Why events are rejected that were not replayed yet, most frequent first
          * @description At most 100. The events of each: GET /events with the same reason and meter_id. Where a reason names another event, its id is left out here.
          */
         get: operations["listEventRejections"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/events/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Send a rejected event again, with corrected metadata or another idempotency key if given
          * @description The event keeps its id and its timestamp. However often it is replayed, it is counted at most once. Its receipt says rejected until a worker has taken it. An event that is rejected since another one holds its idempotency_key is rejected again unless it gets another key, or none (null).
          */
         post: operations["replayEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/overview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * How the organization stands in this month so far
          * @description Made of sums, whatever the number of events. It counts as much as a chart of a thousand periods.
          */
         get: operations["getOverview"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/meters/{id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The usage of a meter over a window, in all and by calendar period
          * @description Periods without events are filled in; at most 10000 periods. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
          */
         get: operations["getMeterUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The same as the usage of a meter, by its meter_token
          * @description Periods without events are filled in; at most 10000 periods. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
          */
         get: operations["getUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/meters/{id}/customers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The customers of a meter by their usage over a window, largest first
          * @description Every customer with events in the window, also those without a record. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
          */
         get: operations["listMeterCustomers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/customers/{id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The usage of a customer over a window, on every meter of the organization
          * @description Meters on which the customer has no usage are in, archived ones too. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
          */
         get: operations["getCustomerUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/erasures": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** List the erasures, newest first */
         get: operations["listErasures"];
-        put?: never;
         /**
          * Erase a customer: nothing that is kept names it any more, and all that was counted and billed stays
          * @description Name, email, phone, address, metadata and widget tokens are gone with the answer, and the external_id is replaced by a random one that leads back to nobody. A worker gives it to the usage, takes metadata and idempotency keys off the events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ended, or an invoice is a draft. Events that are sent later with the former external_id are those of a customer without a record: stop sending them first.
          */
         post: operations["eraseCustomer"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/erasures/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** How far an erasure is */
         get: operations["getErasure"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/usage-moves": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** List the moves of usage, newest first */
         get: operations["listUsageMoves"];
-        put?: never;
         /**
          * Move all usage of one external id to another
          * @description For a customer who is known by two, or was tracked under a wrong one. A worker moves the events that were accepted before the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused where a subscription bills, or billed, the former id. Records of customers stay as they are.
          */
         post: operations["moveUsage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/usage-moves/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** How far a move of usage is */
         get: operations["getUsageMove"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/widget/token": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /**
          * Make a token that shows one customer its usage
          * @description No customer record is needed. Give it to the page /embed, or read the paths below with it, which the pages of every origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is deleted or gets another external_id.
          */
         post: operations["createWidgetToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/widget/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The usage of the customer of the token, on every meter where there is some in the window
          * @description In the order that the organization chose, else newest meter first. Meters that it did not choose, or that the customer does not use, are not shown to it.
          */
         get: operations["getWidgetUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/widget/meters/{id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The usage of the customer of the token on one meter, in all and by calendar period
          * @description A meter that the customer has never used, or that the organization shows to nobody, does not exist for it.
          */
         get: operations["getWidgetMeterUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/widget/billing-period": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /**
          * The billing period of the customer of the token, and what its plan lets it use
          * @description A limit for each meter that a subscription of the customer gives and that the organization shows, in the order of the meters. Read from what is recorded, without a cache.
          */
         get: operations["getWidgetBillingPeriod"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/api/v1/widget/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Read what customers are shown */
         get: operations["getWidgetSettings"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /**
          * Change what customers are shown
          * @description Holds from the next read of a widget on.
          */
         patch: operations["updateWidgetSettings"];
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -1926,7 +755,6 @@ export interface components {
             id: string;
             /** Format: date-time */
             created_at: string;
-            /** @example plan.update */
             action: string;
             resource_type: string;
             resource_id: string | null;
@@ -2188,35 +1016,17 @@ export interface components {
             period_start: string;
             /** Format: date-time */
             period_end: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             subtotal: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             tax: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             total: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             credits_applied: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             amount_paid: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             amount_due: string;
             /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
             finalizes_at: string | null;
@@ -2255,10 +1065,7 @@ export interface components {
             cycle: number | null;
             period_start: string | null;
             period_end: string | null;
-            /**
-             * @description Local dates in force, of those of the whole period; null where it is whole.
-             * @example 22/31
-             */
+            /** @description Local dates in force, of those of the whole period; null where it is whole. */
             days: string | null;
             /** @description What the meter reads, an exact decimal. */
             quantity: string | null;
@@ -2267,15 +1074,9 @@ export interface components {
             detail: unknown;
             /** @description What the due comes to, before the rounding: a decimal, or n/d. */
             exact_amount: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             billed_before: string;
-            /**
-             * @description exact_amount, rounded, less billed_before, plus waived.
-             * @example 12.30
-             */
+            /** @description exact_amount, rounded, less billed_before, plus waived. */
             amount: string;
             /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
             waived: string | null;
@@ -2306,35 +1107,17 @@ export interface components {
             period_start: string;
             /** Format: date-time */
             period_end: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             subtotal: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             tax: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             total: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             credits_applied: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             amount_paid: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             amount_due: string;
             /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
             finalizes_at: string | null;
@@ -2385,35 +1168,17 @@ export interface components {
             period_start: string;
             /** Format: date-time */
             period_end: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             subtotal: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             tax: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             total: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             credits_applied: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             amount_paid: string;
-            /**
-             * @description A decimal with exactly the digits of the currency.
-             * @example 12.30
-             */
+            /** @description A decimal with exactly the digits of the currency. */
             amount_due: string;
             /** @description When its grace is over. Null where the billing settings leave it to people to finalize. */
             finalizes_at: string | null;
@@ -2450,10 +1215,7 @@ export interface components {
                 cycle: number | null;
                 period_start: string | null;
                 period_end: string | null;
-                /**
-                 * @description Local dates in force, of those of the whole period; null where it is whole.
-                 * @example 22/31
-                 */
+                /** @description Local dates in force, of those of the whole period; null where it is whole. */
                 days: string | null;
                 /** @description What the meter reads, an exact decimal. */
                 quantity: string | null;
@@ -2462,15 +1224,9 @@ export interface components {
                 detail: unknown;
                 /** @description What the due comes to, before the rounding: a decimal, or n/d. */
                 exact_amount: string;
-                /**
-                 * @description A decimal with exactly the digits of the currency.
-                 * @example 12.30
-                 */
+                /** @description A decimal with exactly the digits of the currency. */
                 billed_before: string;
-                /**
-                 * @description exact_amount, rounded, less billed_before, plus waived.
-                 * @example 12.30
-                 */
+                /** @description exact_amount, rounded, less billed_before, plus waived. */
                 amount: string;
                 /** @description What the line would have taken away more, had it been asked for: of void invoices nothing comes back. Null where nothing was cut off. */
                 waived: string | null;
@@ -2490,28 +1246,16 @@ export interface components {
             identical: boolean;
             stored: {
                 lines: components["schemas"]["InvoiceLine"][];
-                /**
-                 * @description A decimal with exactly the digits of the currency.
-                 * @example 12.30
-                 */
+                /** @description A decimal with exactly the digits of the currency. */
                 subtotal: string;
-                /**
-                 * @description A decimal with exactly the digits of the currency.
-                 * @example 12.30
-                 */
+                /** @description A decimal with exactly the digits of the currency. */
                 total: string;
             };
             recomputed: {
                 lines: components["schemas"]["InvoiceLine"][];
-                /**
-                 * @description A decimal with exactly the digits of the currency.
-                 * @example 12.30
-                 */
+                /** @description A decimal with exactly the digits of the currency. */
                 subtotal: string;
-                /**
-                 * @description A decimal with exactly the digits of the currency.
-                 * @example 12.30
-                 */
+                /** @description A decimal with exactly the digits of the currency. */
                 total: string;
             };
             /** @description How many lines there are, where these are not all. */
@@ -2590,7 +1334,6 @@ export interface components {
             cycle: number | null;
             period_start: string | null;
             period_end: string | null;
-            /** @example 22/31 */
             days: string | null;
             quantity: string | null;
             event_count: number | null;
@@ -2920,7 +1663,6 @@ export interface components {
         BillingEvent: {
             /** @description Counts from 1, without a gap. */
             sequence: number;
-            /** @example invoice.finalized */
             type: string;
             /** Format: date-time */
             created_at: string;
@@ -2931,10 +1673,7 @@ export interface components {
             };
         };
         BillingSettings: {
-            /**
-             * @description A time zone of the IANA database.
-             * @example Europe/Berlin
-             */
+            /** @description A time zone of the IANA database. */
             time_zone: string;
             /** @description How long an invoice stays a draft after its boundary, for events that come late. */
             invoice_grace_hours: number;
@@ -3392,18 +2131,20 @@ export interface components {
              * @description The instant that was asked for, or now.
              */
             as_of: string;
-            /**
-             * @description By currency.
-             * @example {
-             *       "USD": "82.28"
-             *     }
-             */
+            /** @description By currency. */
             balance: {
                 [key: string]: string;
             };
         };
     };
-    responses: never;
+    responses: {
+        /** @description A refusal */
+        Refusal: {
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -3412,64 +2153,24 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "ok"
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {string} */
                         status: "ok";
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getReadiness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "ok",
-                     *       "redis": "ok",
-                     *       "postgres": "ok"
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {string} */
                         status: "ok";
@@ -3480,38 +2181,14 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getVersion: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "version": "1.0.0",
-                     *       "revision": "f2a6c1d"
-                     *     }
-                     */
                     "application/json": {
                         version: string;
                         /** @description The commit of its build; `unknown` where that did not say. */
@@ -3519,116 +2196,34 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getSystem: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "postgres": "ok",
-                     *       "redis": "ok",
-                     *       "worker": {
-                     *         "last_seen_at": "2026-11-20T09:30:00.000Z"
-                     *       },
-                     *       "waiting": {
-                     *         "events": 0,
-                     *         "oldest_seconds": null
-                     *       },
-                     *       "reconcile": {
-                     *         "finished_at": "2026-11-20T03:00:41.000Z",
-                     *         "is_equal": true,
-                     *         "problems": 0
-                     *       },
-                     *       "version": "1.0.0"
-                     *     }
-                     */
                     "application/json": components["schemas"]["System"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getSignInOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "sign_up": true,
-                     *       "password_mail": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["SignInOptions"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     signUp: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "ada@initech.example",
-                 *       "password": "correct horse battery staple",
-                 *       "organization_name": "Initech"
-                 *     }
-                 */
                 "application/json": {
                     /** Format: email */
                     email: string;
@@ -3641,52 +2236,16 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                     *         "email": "ada@initech.example",
-                     *         "role": "admin"
-                     *       },
-                     *       "organization": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
-                     *         "name": "Initech"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     signIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "ada@initech.example",
-                 *       "password": "correct horse battery staple"
-                 *     }
-                 */
                 "application/json": {
                     email: string;
                     /** Format: password */
@@ -3697,239 +2256,69 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                     *         "email": "ada@initech.example",
-                     *         "role": "admin"
-                     *       },
-                     *       "organization": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
-                     *         "name": "Initech"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     signOut: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getAccount: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                     *         "email": "ada@initech.example",
-                     *         "role": "admin"
-                     *       },
-                     *       "organization": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
-                     *         "name": "Initech"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "last_used_at": "2026-11-20T09:30:00.000Z",
-                     *           "address": "203.0.113.7",
-                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
-                     *           "is_current": true
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Session"][];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deleteOtherSessions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deleteSession: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     changePassword: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "current_password": "correct horse battery staple",
-                 *       "new_password": "a longer horse battery staple"
-                 *     }
-                 */
                 "application/json": {
                     /** Format: password */
                     current_password: string;
@@ -3941,86 +2330,29 @@ export interface operations {
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createPasswordReset: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "link": "https://billing.example.com/invitation#4hT9kQ2mXw7LpZ3vRb8NcY6dG1sF5jKe",
-                     *       "mailed": false,
-                     *       "expires_at": "2026-11-20T10:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["PasswordReset"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     resetPassword: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
-                 *       "new_password": "a longer horse battery staple"
-                 *     }
-                 */
                 "application/json": {
                     /** @description What stands behind # in the link. */
                     token: string;
@@ -4032,51 +2364,16 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                     *         "email": "ada@initech.example",
-                     *         "role": "admin"
-                     *       },
-                     *       "organization": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
-                     *         "name": "Initech"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     requestPasswordReset: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "ada@initech.example"
-                 *     }
-                 */
                 "application/json": {
                     email: string;
                 };
@@ -4085,30 +2382,14 @@ export interface operations {
         responses: {
             /** @description Accepted */
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "accepted"
-                     *     }
-                     */
                     "application/json": {
                         /** @enum {string} */
                         status: "accepted";
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listInvitations: {
@@ -4118,72 +2399,23 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "email": "ada@initech.example",
-                     *           "role": "admin",
-                     *           "expires_at": "2026-11-20T10:30:00.000Z",
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Invitation"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createInvitation: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "ada@initech.example",
-                 *       "role": "admin"
-                 *     }
-                 */
                 "application/json": {
                     /** Format: email */
                     email: string;
@@ -4198,89 +2430,29 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "email": "ada@initech.example",
-                     *       "role": "admin",
-                     *       "expires_at": "2026-11-20T10:30:00.000Z",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "link": "https://billing.example.com/invitation#4hT9kQ2mXw7LpZ3vRb8NcY6dG1sF5jKe",
-                     *       "mailed": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["CreatedInvitation"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deleteInvitation: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x"
-                 *     }
-                 */
                 "application/json": {
                     /** @description What stands behind # in the link. */
                     token: string;
@@ -4290,18 +2462,7 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "email": "ada@initech.example",
-                     *       "organization_name": "Initech",
-                     *       "role": "admin",
-                     *       "expires_at": "2026-11-20T10:30:00.000Z"
-                     *     }
-                     */
                     "application/json": {
                         email: string;
                         organization_name: string;
@@ -4315,32 +2476,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     acceptInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
-                 *       "password": "correct horse battery staple"
-                 *     }
-                 */
                 "application/json": {
                     /** @description What stands behind # in the link. */
                     token: string;
@@ -4352,90 +2493,27 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000002",
-                     *         "email": "ada@initech.example",
-                     *         "role": "admin"
-                     *       },
-                     *       "organization": {
-                     *         "id": "0198c0de-5a1e-7000-8000-000000000001",
-                     *         "name": "Initech"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getOrganization: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "name": "API requests",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateOrganization: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "API requests"
-                 *     }
-                 */
                 "application/json": {
                     name: string;
                 };
@@ -4444,33 +2522,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "name": "API requests",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listUsers: {
@@ -4480,109 +2536,41 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "email": "ada@initech.example",
-                     *           "role": "admin",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "last_seen_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["User"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deleteUser: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateUser: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "role": "admin"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description An admin does everything; a viewer reads everything and changes nothing.
@@ -4595,35 +2583,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "email": "ada@initech.example",
-                     *       "role": "admin",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "last_seen_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listAuditEntries: {
@@ -4639,45 +2603,11 @@ export interface operations {
                 cursor?: string;
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "action": "plan.update",
-                     *           "resource_type": "plan",
-                     *           "resource_id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "actor": {
-                     *             "type": "user",
-                     *             "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *             "email": "ada@initech.example"
-                     *           },
-                     *           "address": "203.0.113.7",
-                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
-                     *           "changes": {
-                     *             "name": "Pro"
-                     *           },
-                     *           "outcome": "done"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "next_cursor": "0198c0de-5a1e-7000-8000-00000000000f"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["AuditEntry"][];
                         meta: {
@@ -4686,15 +2616,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listApiKeys: {
@@ -4704,80 +2626,23 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-000000000003",
-                     *           "name": "Production",
-                     *           "scopes": [
-                     *             "usage.write",
-                     *             "usage.read"
-                     *           ],
-                     *           "status": "ACTIVE",
-                     *           "last4": "4yZ2",
-                     *           "last_used_at": "2026-11-20T09:30:00.000Z",
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["ApiKey"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createApiKey: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Production",
-                 *       "scopes": [
-                 *         "usage.write",
-                 *         "usage.read"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     name: string;
                     scopes: ("usage.write" | "usage.read")[];
@@ -4787,77 +2652,24 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000003",
-                     *       "name": "Production",
-                     *       "scopes": [
-                     *         "usage.write",
-                     *         "usage.read"
-                     *       ],
-                     *       "status": "ACTIVE",
-                     *       "last4": "4yZ2",
-                     *       "last_used_at": null,
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "key": "org_live_0aB3cD5eF7gH9iJ1kL3mN5oP7qR9sT1uVwX4yZ2"
-                     *     }
-                     */
                     "application/json": components["schemas"]["CreatedApiKey"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deleteApiKey: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listFeatures: {
@@ -4871,88 +2683,23 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *           "name": "API requests",
-                     *           "lookup_key": "api-requests",
-                     *           "type": "meter",
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                     *           "aggregation_type": "COUNT",
-                     *           "unit": "requests",
-                     *           "metadata_keys": [
-                     *             "model",
-                     *             "region"
-                     *           ],
-                     *           "plan_count": 1,
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Feature"][];
                         meta?: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createFeature: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "API requests",
-                 *       "lookup_key": "api-requests",
-                 *       "type": "meter",
-                 *       "aggregation_type": "COUNT",
-                 *       "unit": "requests",
-                 *       "metadata_keys": [
-                 *         "model",
-                 *         "region"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     name: string;
                     lookup_key: string;
@@ -4967,10 +2714,6 @@ export interface operations {
                     /**
                      * @description Keys of the metadata of events, by whose values usage can be grouped and filtered.
                      * @default []
-                     * @example [
-                     *       "model",
-                     *       "region"
-                     *     ]
                      */
                     metadata_keys?: string[];
                 } | {
@@ -4984,152 +2727,50 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *       "name": "API requests",
-                     *       "lookup_key": "api-requests",
-                     *       "type": "meter",
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "metadata_keys": [
-                     *         "model",
-                     *         "region"
-                     *       ],
-                     *       "plan_count": 0,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Feature"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getFeature: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *       "name": "API requests",
-                     *       "lookup_key": "api-requests",
-                     *       "type": "meter",
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "metadata_keys": [
-                     *         "model",
-                     *         "region"
-                     *       ],
-                     *       "plan_count": 1,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Feature"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deleteFeature: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateFeature: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "API requests",
-                 *       "lookup_key": "api-requests",
-                 *       "unit": "requests"
-                 *     }
-                 */
                 "application/json": {
                     name?: string;
                     lookup_key?: string;
@@ -5140,44 +2781,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *       "name": "API requests",
-                     *       "lookup_key": "api-requests",
-                     *       "type": "meter",
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "metadata_keys": [
-                     *         "model",
-                     *         "region"
-                     *       ],
-                     *       "plan_count": 1,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Feature"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listMeters: {
@@ -5191,133 +2799,44 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "name": "API requests",
-                     *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                     *           "aggregation_type": "COUNT",
-                     *           "unit": "requests",
-                     *           "status": "ACTIVE",
-                     *           "metadata_keys": [
-                     *             "model",
-                     *             "region"
-                     *           ],
-                     *           "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Meter"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getMeter: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "name": "API requests",
-                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "status": "ACTIVE",
-                     *       "metadata_keys": [
-                     *         "model",
-                     *         "region"
-                     *       ],
-                     *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Meter"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateMeter: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "API requests",
-                 *       "unit": "requests",
-                 *       "status": "ACTIVE",
-                 *       "metadata_keys": [
-                 *         "model",
-                 *         "region"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     name?: string;
                     unit?: string | null;
@@ -5326,13 +2845,7 @@ export interface operations {
                      * @enum {string}
                      */
                     status?: "ACTIVE" | "ARCHIVED";
-                    /**
-                     * @description Keys of the metadata of events, by whose values usage can be grouped and filtered.
-                     * @example [
-                     *       "model",
-                     *       "region"
-                     *     ]
-                     */
+                    /** @description Keys of the metadata of events, by whose values usage can be grouped and filtered. */
                     metadata_keys?: string[];
                 };
             };
@@ -5340,42 +2853,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "name": "API requests",
-                     *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "status": "ACTIVE",
-                     *       "metadata_keys": [
-                     *         "model",
-                     *         "region"
-                     *       ],
-                     *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Meter"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listPlans: {
@@ -5387,83 +2869,23 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *           "name": "Pro",
-                     *           "lookup_id": "pro",
-                     *           "type": "HYBRID",
-                     *           "billing_interval": "month",
-                     *           "currency": "USD",
-                     *           "is_active": true,
-                     *           "trial_days": 0,
-                     *           "description": "For teams in production.",
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Plan"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createPlan: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Pro",
-                 *       "lookup_id": "pro",
-                 *       "type": "HYBRID",
-                 *       "billing_interval": "month",
-                 *       "currency": "USD",
-                 *       "trial_days": 0,
-                 *       "description": "For teams in production.",
-                 *       "is_active": true
-                 *     }
-                 */
                 "application/json": {
                     name: string;
                     lookup_id: string;
@@ -5471,10 +2893,7 @@ export interface operations {
                     type: "FIXED" | "USAGE" | "HYBRID";
                     /** @enum {string} */
                     billing_interval: "day" | "week" | "month" | "year";
-                    /**
-                     * @description ISO 4217, in upper case.
-                     * @example USD
-                     */
+                    /** @description ISO 4217, in upper case. */
                     currency: string;
                     /**
                      * @description Number of free trial days; 0 means no trial.
@@ -5494,179 +2913,50 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "name": "Pro",
-                     *       "lookup_id": "pro",
-                     *       "type": "HYBRID",
-                     *       "billing_interval": "month",
-                     *       "currency": "USD",
-                     *       "is_active": true,
-                     *       "trial_days": 0,
-                     *       "description": "For teams in production.",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Plan"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getPlan: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "name": "Pro",
-                     *       "lookup_id": "pro",
-                     *       "type": "HYBRID",
-                     *       "billing_interval": "month",
-                     *       "currency": "USD",
-                     *       "is_active": true,
-                     *       "trial_days": 0,
-                     *       "description": "For teams in production.",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "features": [
-                     *         {
-                     *           "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *           "is_enabled": true,
-                     *           "usage_limit": "10000",
-                     *           "usage_reset_period": "month",
-                     *           "is_soft_limit": false,
-                     *           "static_value": null,
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "charges": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *           "display_name": "API requests",
-                     *           "status": "ACTIVE",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "effective_from": "2026-11-20T09:30:00.000Z",
-                     *           "ended_at": null,
-                     *           "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "type": "USAGE",
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "minimum_amount": null,
-                     *           "maximum_amount": null,
-                     *           "model": "per_unit",
-                     *           "unit_price": "0.01",
-                     *           "included_units": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["PlanWithFeatures"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deletePlan: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updatePlan: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Pro",
-                 *       "lookup_id": "pro",
-                 *       "type": "HYBRID",
-                 *       "billing_interval": "month",
-                 *       "currency": "USD",
-                 *       "trial_days": 0,
-                 *       "description": "For teams in production.",
-                 *       "is_active": true
-                 *     }
-                 */
                 "application/json": {
                     name?: string;
                     lookup_id?: string;
@@ -5674,10 +2964,7 @@ export interface operations {
                     type?: "FIXED" | "USAGE" | "HYBRID";
                     /** @enum {string} */
                     billing_interval?: "day" | "week" | "month" | "year";
-                    /**
-                     * @description ISO 4217, in upper case.
-                     * @example USD
-                     */
+                    /** @description ISO 4217, in upper case. */
                     currency?: string;
                     /** @description Number of free trial days; 0 means no trial. */
                     trial_days?: number;
@@ -5690,66 +2977,21 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "name": "Pro",
-                     *       "lookup_id": "pro",
-                     *       "type": "HYBRID",
-                     *       "billing_interval": "month",
-                     *       "currency": "USD",
-                     *       "is_active": true,
-                     *       "trial_days": 0,
-                     *       "description": "For teams in production.",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Plan"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     addPlanFeature: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
-                 *       "is_enabled": true,
-                 *       "usage_limit": 10000,
-                 *       "usage_reset_period": "month",
-                 *       "is_soft_limit": false,
-                 *       "static_value": null
-                 *     }
-                 */
                 "application/json": {
                     /** Format: uuid */
                     feature_id: string;
@@ -5781,100 +3023,36 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *       "is_enabled": true,
-                     *       "usage_limit": "10000",
-                     *       "usage_reset_period": "month",
-                     *       "is_soft_limit": false,
-                     *       "static_value": null,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["PlanFeature"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     removePlanFeature: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
                 feature_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updatePlanFeature: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
                 feature_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "is_enabled": true,
-                 *       "usage_limit": 10000,
-                 *       "usage_reset_period": "month",
-                 *       "is_soft_limit": false,
-                 *       "static_value": null
-                 *     }
-                 */
                 "application/json": {
                     is_enabled?: boolean;
                     /** @description Null: unlimited. Stored as the decimal that was sent. */
@@ -5891,37 +3069,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "feature_id": "0198c0de-5a1e-7000-8000-000000000004",
-                     *       "is_enabled": true,
-                     *       "usage_limit": "10000",
-                     *       "usage_reset_period": "month",
-                     *       "is_soft_limit": false,
-                     *       "static_value": null,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["PlanFeature"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listCustomers: {
@@ -5935,102 +3087,23 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "external_id": "globex",
-                     *           "name": "Globex",
-                     *           "email": "billing@globex.example",
-                     *           "phone": "+1 555 0100",
-                     *           "legal_name": "Globex Corporation",
-                     *           "tax_id": "US-94-1234567",
-                     *           "billing_address_line1": "1 Cypress Creek Road",
-                     *           "billing_address_line2": null,
-                     *           "billing_address_city": "Cypress Creek",
-                     *           "billing_address_state": "OR",
-                     *           "billing_address_country": "US",
-                     *           "billing_country_code": "US",
-                     *           "billing_address_postal_code": "97103",
-                     *           "metadata": {
-                     *             "segment": "enterprise"
-                     *           },
-                     *           "time_zone": "Europe/Berlin",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "erased_at": null
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Customer"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createCustomer: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "external_id": "globex",
-                 *       "name": "Globex",
-                 *       "email": "billing@globex.example",
-                 *       "phone": "+1 555 0100",
-                 *       "legal_name": "Globex Corporation",
-                 *       "tax_id": "US-94-1234567",
-                 *       "billing_address_line1": "1 Cypress Creek Road",
-                 *       "billing_address_line2": null,
-                 *       "billing_address_city": "Cypress Creek",
-                 *       "billing_address_state": "OR",
-                 *       "billing_address_country": "US",
-                 *       "billing_country_code": "US",
-                 *       "billing_address_postal_code": "97103",
-                 *       "metadata": {
-                 *         "segment": "enterprise"
-                 *       },
-                 *       "time_zone": "Europe/Berlin"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Your own identifier of the customer. Usage stays with the external_id that it was tracked with. */
                     external_id?: string;
@@ -6062,178 +3135,50 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "external_id": "globex",
-                     *       "name": "Globex",
-                     *       "email": "billing@globex.example",
-                     *       "phone": "+1 555 0100",
-                     *       "legal_name": "Globex Corporation",
-                     *       "tax_id": "US-94-1234567",
-                     *       "billing_address_line1": "1 Cypress Creek Road",
-                     *       "billing_address_line2": null,
-                     *       "billing_address_city": "Cypress Creek",
-                     *       "billing_address_state": "OR",
-                     *       "billing_address_country": "US",
-                     *       "billing_country_code": "US",
-                     *       "billing_address_postal_code": "97103",
-                     *       "metadata": {
-                     *         "segment": "enterprise"
-                     *       },
-                     *       "time_zone": "Europe/Berlin",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "erased_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getCustomer: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "external_id": "globex",
-                     *       "name": "Globex",
-                     *       "email": "billing@globex.example",
-                     *       "phone": "+1 555 0100",
-                     *       "legal_name": "Globex Corporation",
-                     *       "tax_id": "US-94-1234567",
-                     *       "billing_address_line1": "1 Cypress Creek Road",
-                     *       "billing_address_line2": null,
-                     *       "billing_address_city": "Cypress Creek",
-                     *       "billing_address_state": "OR",
-                     *       "billing_address_country": "US",
-                     *       "billing_country_code": "US",
-                     *       "billing_address_postal_code": "97103",
-                     *       "metadata": {
-                     *         "segment": "enterprise"
-                     *       },
-                     *       "time_zone": "Europe/Berlin",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "erased_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deleteCustomer: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateCustomer: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "external_id": "globex",
-                 *       "name": "Globex",
-                 *       "email": "billing@globex.example",
-                 *       "phone": "+1 555 0100",
-                 *       "legal_name": "Globex Corporation",
-                 *       "tax_id": "US-94-1234567",
-                 *       "billing_address_line1": "1 Cypress Creek Road",
-                 *       "billing_address_line2": null,
-                 *       "billing_address_city": "Cypress Creek",
-                 *       "billing_address_state": "OR",
-                 *       "billing_address_country": "US",
-                 *       "billing_country_code": "US",
-                 *       "billing_address_postal_code": "97103",
-                 *       "metadata": {
-                 *         "segment": "enterprise"
-                 *       },
-                 *       "time_zone": "Europe/Berlin"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Your own identifier of the customer. Usage stays with the external_id that it was tracked with. */
                     external_id?: string;
@@ -6265,50 +3210,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "external_id": "globex",
-                     *       "name": "Globex",
-                     *       "email": "billing@globex.example",
-                     *       "phone": "+1 555 0100",
-                     *       "legal_name": "Globex Corporation",
-                     *       "tax_id": "US-94-1234567",
-                     *       "billing_address_line1": "1 Cypress Creek Road",
-                     *       "billing_address_line2": null,
-                     *       "billing_address_city": "Cypress Creek",
-                     *       "billing_address_state": "OR",
-                     *       "billing_address_country": "US",
-                     *       "billing_country_code": "US",
-                     *       "billing_address_postal_code": "97103",
-                     *       "metadata": {
-                     *         "segment": "enterprise"
-                     *       },
-                     *       "time_zone": "Europe/Berlin",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "erased_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listCharges: {
@@ -6319,94 +3225,31 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *           "display_name": "API requests",
-                     *           "status": "ACTIVE",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "effective_from": "2026-11-20T09:30:00.000Z",
-                     *           "ended_at": null,
-                     *           "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "type": "USAGE",
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "minimum_amount": null,
-                     *           "maximum_amount": null,
-                     *           "model": "per_unit",
-                     *           "unit_price": "0.01",
-                     *           "included_units": null
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Charge"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createCharge: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "display_name": "API requests",
-                 *       "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
-                 *       "effective_from": "2027-01-01",
-                 *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                 *       "type": "USAGE",
-                 *       "model": "per_unit",
-                 *       "unit_price": "0.01",
-                 *       "included_units": null,
-                 *       "minimum_amount": null,
-                 *       "maximum_amount": null
-                 *     }
-                 */
                 "application/json": {
                     /** @description What the lines of invoices are called. */
                     display_name: string;
@@ -6415,11 +3258,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /**
-                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
-                     * @example 2027-01-01
-                     * @example 2027-01-01T00:00:00+01:00
-                     */
+                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** @enum {string} */
                     type: "FIXED";
@@ -6428,10 +3267,7 @@ export interface operations {
                      * @enum {string}
                      */
                     timing?: "in_advance" | "in_arrears";
-                    /**
-                     * @description The price of a period, of a unit or of a package.
-                     * @example 0.05
-                     */
+                    /** @description The price of a period, of a unit or of a package. */
                     unit_price: number | string;
                 } | ({
                     /** @description What the lines of invoices are called. */
@@ -6441,11 +3277,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /**
-                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
-                     * @example 2027-01-01
-                     * @example 2027-01-01T00:00:00+01:00
-                     */
+                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -6456,10 +3288,7 @@ export interface operations {
                      * @enum {string}
                      */
                     model?: "per_unit";
-                    /**
-                     * @description The price of a period, of a unit or of a package.
-                     * @example 0.05
-                     */
+                    /** @description The price of a period, of a unit or of a package. */
                     unit_price: number | string;
                     included_units?: (number | string) | null;
                     minimum_amount?: (number | string) | null;
@@ -6472,11 +3301,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /**
-                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
-                     * @example 2027-01-01
-                     * @example 2027-01-01T00:00:00+01:00
-                     */
+                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -6487,12 +3312,8 @@ export interface operations {
                     /** @description In rising order of up_to; the last has no end. */
                     tiers: {
                         up_to: (number | string) | null;
-                        /** @example 0.05 */
                         unit_price: number | string;
-                        /**
-                         * @description Due once a part of a unit falls into the tier.
-                         * @example 0.05
-                         */
+                        /** @description Due once a part of a unit falls into the tier. */
                         flat_fee?: number | string;
                     }[];
                     minimum_amount?: (number | string) | null;
@@ -6505,11 +3326,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /**
-                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
-                     * @example 2027-01-01
-                     * @example 2027-01-01T00:00:00+01:00
-                     */
+                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -6520,12 +3337,8 @@ export interface operations {
                     /** @description In rising order of up_to; the last has no end. */
                     tiers: {
                         up_to: (number | string) | null;
-                        /** @example 0.05 */
                         unit_price: number | string;
-                        /**
-                         * @description Due once a part of a unit falls into the tier.
-                         * @example 0.05
-                         */
+                        /** @description Due once a part of a unit falls into the tier. */
                         flat_fee?: number | string;
                     }[];
                     minimum_amount?: (number | string) | null;
@@ -6538,11 +3351,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /**
-                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
-                     * @example 2027-01-01
-                     * @example 2027-01-01T00:00:00+01:00
-                     */
+                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -6550,15 +3359,9 @@ export interface operations {
                     type: "USAGE";
                     /** @enum {string} */
                     model: "package";
-                    /**
-                     * @description The price of a period, of a unit or of a package.
-                     * @example 0.05
-                     */
+                    /** @description The price of a period, of a unit or of a package. */
                     unit_price: number | string;
-                    /**
-                     * @description A package that was begun is paid.
-                     * @example 0.05
-                     */
+                    /** @description A package that was begun is paid. */
                     package_size: number | string;
                     included_units?: (number | string) | null;
                     minimum_amount?: (number | string) | null;
@@ -6571,11 +3374,7 @@ export interface operations {
                      * @description The charge whose place this one takes, in one step: of the same meter, or FIXED as well. It ends in the instant in which this one begins, so each period is billed by one of them.
                      */
                     replaces?: string;
-                    /**
-                     * @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization.
-                     * @example 2027-01-01
-                     * @example 2027-01-01T00:00:00+01:00
-                     */
+                    /** @description Not in the past, and at most two years ahead; default: now. Periods that begin from then on are billed by it. ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the organization. */
                     effective_from?: string;
                     /** Format: uuid */
                     meter_id: string;
@@ -6583,10 +3382,7 @@ export interface operations {
                     type: "USAGE";
                     /** @enum {string} */
                     model: "percentage";
-                    /**
-                     * @description Percent of the quantity.
-                     * @example 0.05
-                     */
+                    /** @description Percent of the quantity. */
                     rate: number | string;
                     fixed_amount?: (number | string) | null;
                     included_units?: (number | string) | null;
@@ -6598,68 +3394,22 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "display_name": "API requests",
-                     *       "status": "ACTIVE",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "effective_from": "2026-11-20T09:30:00.000Z",
-                     *       "ended_at": null,
-                     *       "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "type": "USAGE",
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "minimum_amount": null,
-                     *       "maximum_amount": null,
-                     *       "model": "per_unit",
-                     *       "unit_price": "0.01",
-                     *       "included_units": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Charge"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateCharge: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
                 charge_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "display_name": "API requests",
-                 *       "status": "ACTIVE"
-                 *     }
-                 */
                 "application/json": {
                     display_name?: string;
                     /**
@@ -6673,76 +3423,18 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "display_name": "API requests",
-                     *       "status": "ACTIVE",
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "effective_from": "2026-11-20T09:30:00.000Z",
-                     *       "ended_at": null,
-                     *       "replaces": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "type": "USAGE",
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "minimum_amount": null,
-                     *       "maximum_amount": null,
-                     *       "model": "per_unit",
-                     *       "unit_price": "0.01",
-                     *       "included_units": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Charge"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     evaluateCharge: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "currency": "USD",
-                 *       "charge": {
-                 *         "type": "USAGE",
-                 *         "model": "per_unit",
-                 *         "unit_price": "0.01"
-                 *       },
-                 *       "quantity": "1250",
-                 *       "event_count": 1250
-                 *     }
-                 */
                 "application/json": {
-                    /**
-                     * @description ISO 4217, in upper case.
-                     * @example USD
-                     */
+                    /** @description ISO 4217, in upper case. */
                     currency: string;
                     charge: {
                         /** @description What the lines of invoices are called. */
@@ -6754,10 +3446,7 @@ export interface operations {
                          * @enum {string}
                          */
                         timing?: "in_advance" | "in_arrears";
-                        /**
-                         * @description The price of a period, of a unit or of a package.
-                         * @example 0.05
-                         */
+                        /** @description The price of a period, of a unit or of a package. */
                         unit_price: number | string;
                     } | ({
                         /** @description What the lines of invoices are called. */
@@ -6771,10 +3460,7 @@ export interface operations {
                          * @enum {string}
                          */
                         model?: "per_unit";
-                        /**
-                         * @description The price of a period, of a unit or of a package.
-                         * @example 0.05
-                         */
+                        /** @description The price of a period, of a unit or of a package. */
                         unit_price: number | string;
                         included_units?: (number | string) | null;
                         minimum_amount?: (number | string) | null;
@@ -6791,12 +3477,8 @@ export interface operations {
                         /** @description In rising order of up_to; the last has no end. */
                         tiers: {
                             up_to: (number | string) | null;
-                            /** @example 0.05 */
                             unit_price: number | string;
-                            /**
-                             * @description Due once a part of a unit falls into the tier.
-                             * @example 0.05
-                             */
+                            /** @description Due once a part of a unit falls into the tier. */
                             flat_fee?: number | string;
                         }[];
                         minimum_amount?: (number | string) | null;
@@ -6813,12 +3495,8 @@ export interface operations {
                         /** @description In rising order of up_to; the last has no end. */
                         tiers: {
                             up_to: (number | string) | null;
-                            /** @example 0.05 */
                             unit_price: number | string;
-                            /**
-                             * @description Due once a part of a unit falls into the tier.
-                             * @example 0.05
-                             */
+                            /** @description Due once a part of a unit falls into the tier. */
                             flat_fee?: number | string;
                         }[];
                         minimum_amount?: (number | string) | null;
@@ -6832,15 +3510,9 @@ export interface operations {
                         type: "USAGE";
                         /** @enum {string} */
                         model: "package";
-                        /**
-                         * @description The price of a period, of a unit or of a package.
-                         * @example 0.05
-                         */
+                        /** @description The price of a period, of a unit or of a package. */
                         unit_price: number | string;
-                        /**
-                         * @description A package that was begun is paid.
-                         * @example 0.05
-                         */
+                        /** @description A package that was begun is paid. */
                         package_size: number | string;
                         included_units?: (number | string) | null;
                         minimum_amount?: (number | string) | null;
@@ -6854,20 +3526,14 @@ export interface operations {
                         type: "USAGE";
                         /** @enum {string} */
                         model: "percentage";
-                        /**
-                         * @description Percent of the quantity.
-                         * @example 0.05
-                         */
+                        /** @description Percent of the quantity. */
                         rate: number | string;
                         fixed_amount?: (number | string) | null;
                         included_units?: (number | string) | null;
                         minimum_amount?: (number | string) | null;
                         maximum_amount?: (number | string) | null;
                     });
-                    /**
-                     * @description What the meter reads. Default: 0.
-                     * @example 0.05
-                     */
+                    /** @description What the meter reads. Default: 0. */
                     quantity?: number | string;
                     /**
                      * @description How many events the quantity is of.
@@ -6883,21 +3549,7 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "exact_amount": "12.5",
-                     *       "amount": "12.50",
-                     *       "detail": null
-                     *     }
-                     */
                     "application/json": {
                         /** @description Before the rounding: a decimal, or n/d where it has no end. */
                         exact_amount: string;
@@ -6913,103 +3565,25 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getBillingSettings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "time_zone": "Europe/Berlin",
-                     *       "invoice_grace_hours": 1,
-                     *       "payment_terms_days": 30,
-                     *       "invoice_prefix": "INV",
-                     *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *       "seller": {
-                     *         "legal_name": "Initech Ltd",
-                     *         "tax_id": "GB123456789",
-                     *         "address_line1": "1 Main Street",
-                     *         "address_line2": null,
-                     *         "city": "Springfield",
-                     *         "state": null,
-                     *         "postal_code": "12345",
-                     *         "country": "GB"
-                     *       },
-                     *       "finalize": "automatic"
-                     *     }
-                     */
                     "application/json": components["schemas"]["BillingSettings"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateBillingSettings: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "time_zone": "Europe/Berlin",
-                 *       "invoice_grace_hours": 1,
-                 *       "payment_terms_days": 30,
-                 *       "invoice_prefix": "INV",
-                 *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                 *       "seller": {
-                 *         "legal_name": "Initech Ltd",
-                 *         "tax_id": "GB123456789",
-                 *         "address_line1": "1 Main Street",
-                 *         "address_line2": null,
-                 *         "city": "Springfield",
-                 *         "state": null,
-                 *         "postal_code": "12345",
-                 *         "country": "GB"
-                 *       },
-                 *       "finalize": "automatic"
-                 *     }
-                 */
                 "application/json": {
-                    /**
-                     * @description A time zone of the IANA database.
-                     * @example Europe/Berlin
-                     */
+                    /** @description A time zone of the IANA database. */
                     time_zone?: string;
                     /** @description How long an invoice stays a draft after its boundary, for events that come late. */
                     invoice_grace_hours?: number;
@@ -7051,71 +3625,16 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "time_zone": "Europe/Berlin",
-                     *       "invoice_grace_hours": 1,
-                     *       "payment_terms_days": 30,
-                     *       "invoice_prefix": "INV",
-                     *       "invoice_issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *       "seller": {
-                     *         "legal_name": "Initech Ltd",
-                     *         "tax_id": "GB123456789",
-                     *         "address_line1": "1 Main Street",
-                     *         "address_line2": null,
-                     *         "city": "Springfield",
-                     *         "state": null,
-                     *         "postal_code": "12345",
-                     *         "country": "GB"
-                     *       },
-                     *       "finalize": "automatic"
-                     *     }
-                     */
                     "application/json": components["schemas"]["BillingSettings"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     previewSubscription: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                 *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                 *       "external_id": "globex-pro",
-                 *       "start_date": "2026-11-01",
-                 *       "billing_interval": "month",
-                 *       "billing_alignment": "anniversary",
-                 *       "trial_end_date": null
-                 *     }
-                 */
                 "application/json": {
                     /** Format: uuid */
                     customer_id?: string;
@@ -7128,11 +3647,7 @@ export interface operations {
                      * @default null
                      */
                     external_id?: string | null;
-                    /**
-                     * @description Default: now. Not in the future.
-                     * @example 2026-01-31
-                     * @example 2026-01-31T09:30:00+01:00
-                     */
+                    /** @description Default: now. Not in the future. */
                     start_date?: string;
                     /**
                      * @description That of the plan, if it is sent at all.
@@ -7153,39 +3668,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "ACTIVE",
-                     *       "time_zone": "Europe/Berlin",
-                     *       "periods": 1,
-                     *       "invoices": 1,
-                     *       "first_period_end": "2026-11-01T00:00:00.000Z",
-                     *       "last_period_end": "2026-11-01T00:00:00.000Z",
-                     *       "finalizes_at": "2026-11-20T10:30:00.000Z",
-                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
-                     *       "current_period_end": "2026-12-01T00:00:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["SubscriptionPreview"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listSubscriptions: {
@@ -7198,95 +3685,23 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *           "external_id": "globex-pro",
-                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "customer_external_id": "globex",
-                     *           "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *           "plan_name": "Pro",
-                     *           "pending_plan_id": null,
-                     *           "status": "ACTIVE",
-                     *           "start_date": "2026-11-01T00:00:00.000Z",
-                     *           "trial_end_date": null,
-                     *           "time_zone": "Europe/Berlin",
-                     *           "currency": "USD",
-                     *           "billing_interval": "month",
-                     *           "billing_alignment": "anniversary",
-                     *           "cycle": 0,
-                     *           "periods_to_open": -9007199254740991,
-                     *           "current_period_start": "2026-11-01T00:00:00.000Z",
-                     *           "current_period_end": "2026-12-01T00:00:00.000Z",
-                     *           "cancel_at_period_end": false,
-                     *           "cancel_reason": null,
-                     *           "canceled_at": null,
-                     *           "ended_at": null,
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Subscription"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createSubscription: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                 *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                 *       "external_id": "globex-pro",
-                 *       "start_date": "2026-11-01",
-                 *       "billing_interval": "month",
-                 *       "billing_alignment": "anniversary",
-                 *       "trial_end_date": null
-                 *     }
-                 */
                 "application/json": {
                     /** Format: uuid */
                     customer_id?: string;
@@ -7299,11 +3714,7 @@ export interface operations {
                      * @default null
                      */
                     external_id?: string | null;
-                    /**
-                     * @description Default: now. Not in the future.
-                     * @example 2026-01-31
-                     * @example 2026-01-31T09:30:00+01:00
-                     */
+                    /** @description Default: now. Not in the future. */
                     start_date?: string;
                     /**
                      * @description That of the plan, if it is sent at all.
@@ -7324,151 +3735,37 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "external_id": "globex-pro",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "customer_external_id": "globex",
-                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "plan_name": "Pro",
-                     *       "pending_plan_id": null,
-                     *       "status": "ACTIVE",
-                     *       "start_date": "2026-11-01T00:00:00.000Z",
-                     *       "trial_end_date": null,
-                     *       "time_zone": "Europe/Berlin",
-                     *       "currency": "USD",
-                     *       "billing_interval": "month",
-                     *       "billing_alignment": "anniversary",
-                     *       "cycle": 0,
-                     *       "periods_to_open": -9007199254740991,
-                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
-                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
-                     *       "cancel_at_period_end": false,
-                     *       "cancel_reason": null,
-                     *       "canceled_at": null,
-                     *       "ended_at": null,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getSubscription: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "external_id": "globex-pro",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "customer_external_id": "globex",
-                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "plan_name": "Pro",
-                     *       "pending_plan_id": null,
-                     *       "status": "ACTIVE",
-                     *       "start_date": "2026-11-01T00:00:00.000Z",
-                     *       "trial_end_date": null,
-                     *       "time_zone": "Europe/Berlin",
-                     *       "currency": "USD",
-                     *       "billing_interval": "month",
-                     *       "billing_alignment": "anniversary",
-                     *       "cycle": 0,
-                     *       "periods_to_open": -9007199254740991,
-                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
-                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
-                     *       "cancel_at_period_end": false,
-                     *       "cancel_reason": null,
-                     *       "canceled_at": null,
-                     *       "ended_at": null,
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "entitlements": [
-                     *         {
-                     *           "feature": "api-requests",
-                     *           "type": "meter",
-                     *           "has_access": true,
-                     *           "reason": "ok",
-                     *           "limit": "10000",
-                     *           "usage": "1250",
-                     *           "remaining": "8750",
-                     *           "overage": "0",
-                     *           "is_soft_limit": false,
-                     *           "static_value": null,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "resets_at": "2026-12-01T00:00:00.000Z",
-                     *           "as_of": "2026-11-20T09:30:00.000Z",
-                     *           "queued_since": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["SubscriptionWithEntitlements"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateSubscription: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "cancel_at_period_end": false,
-                 *       "pending_plan_id": null
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description Takes a cancellation back, until it takes place.
@@ -7483,53 +3780,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "external_id": "globex-pro",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "customer_external_id": "globex",
-                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "plan_name": "Pro",
-                     *       "pending_plan_id": null,
-                     *       "status": "ACTIVE",
-                     *       "start_date": "2026-11-01T00:00:00.000Z",
-                     *       "trial_end_date": null,
-                     *       "time_zone": "Europe/Berlin",
-                     *       "currency": "USD",
-                     *       "billing_interval": "month",
-                     *       "billing_alignment": "anniversary",
-                     *       "cycle": 0,
-                     *       "periods_to_open": -9007199254740991,
-                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
-                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
-                     *       "cancel_at_period_end": false,
-                     *       "cancel_reason": null,
-                     *       "canceled_at": null,
-                     *       "ended_at": null,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listSubscriptionPeriods: {
@@ -7538,32 +3793,14 @@ export interface operations {
                 /** @description How many periods after the current one. */
                 count?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": "30/30"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: {
                             cycle: number;
@@ -7577,37 +3814,17 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     cancelSubscription: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "cancel_at_period_end": false,
-                 *       "reason": "Moved to another provider."
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description False: it ends now.
@@ -7622,75 +3839,21 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "external_id": "globex-pro",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "customer_external_id": "globex",
-                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "plan_name": "Pro",
-                     *       "pending_plan_id": null,
-                     *       "status": "ACTIVE",
-                     *       "start_date": "2026-11-01T00:00:00.000Z",
-                     *       "trial_end_date": null,
-                     *       "time_zone": "Europe/Berlin",
-                     *       "currency": "USD",
-                     *       "billing_interval": "month",
-                     *       "billing_alignment": "anniversary",
-                     *       "cycle": 0,
-                     *       "periods_to_open": -9007199254740991,
-                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
-                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
-                     *       "cancel_at_period_end": true,
-                     *       "cancel_reason": "Moved to another provider.",
-                     *       "canceled_at": null,
-                     *       "ended_at": null,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     changeSubscriptionPlan: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                 *       "when": "period_end"
-                 *     }
-                 */
                 "application/json": {
                     /** Format: uuid */
                     plan_id: string;
@@ -7705,53 +3868,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "external_id": "globex-pro",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "customer_external_id": "globex",
-                     *       "plan_id": "0198c0de-5a1e-7000-8000-000000000006",
-                     *       "plan_name": "Pro",
-                     *       "pending_plan_id": "0198c0de-5a1e-7000-8000-000000000016",
-                     *       "status": "ACTIVE",
-                     *       "start_date": "2026-11-01T00:00:00.000Z",
-                     *       "trial_end_date": null,
-                     *       "time_zone": "Europe/Berlin",
-                     *       "currency": "USD",
-                     *       "billing_interval": "month",
-                     *       "billing_alignment": "anniversary",
-                     *       "cycle": 0,
-                     *       "periods_to_open": -9007199254740991,
-                     *       "current_period_start": "2026-11-01T00:00:00.000Z",
-                     *       "current_period_end": "2026-12-01T00:00:00.000Z",
-                     *       "cancel_at_period_end": false,
-                     *       "cancel_reason": null,
-                     *       "canceled_at": null,
-                     *       "ended_at": null,
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listCustomerCredits: {
@@ -7760,49 +3881,16 @@ export interface operations {
                 /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
                 as_of?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "balance": {
-                     *         "USD": "87.50"
-                     *       },
-                     *       "grants": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000c",
-                     *           "amount": "100.00",
-                     *           "currency": "USD",
-                     *           "remaining": "87.50",
-                     *           "priority": 10,
-                     *           "expires_at": null,
-                     *           "note": "Welcome",
-                     *           "external_id": "welcome",
-                     *           "status": "ACTIVE",
-                     *           "created_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "grants_total": -9007199254740991
-                     *     }
-                     */
                     "application/json": {
-                        /**
-                         * @description By currency.
-                         * @example {
-                         *       "USD": "82.28"
-                         *     }
-                         */
+                        /** @description By currency. */
                         balance: {
                             [key: string]: string;
                         };
@@ -7812,51 +3900,21 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createCredit: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "amount": "100.00",
-                 *       "currency": "USD",
-                 *       "expires_at": null,
-                 *       "priority": 10,
-                 *       "note": "Welcome",
-                 *       "external_id": "welcome"
-                 *     }
-                 */
                 "application/json": {
-                    /**
-                     * @description In units of the currency, with at most its minor digits.
-                     * @example 0.05
-                     */
+                    /** @description In units of the currency, with at most its minor digits. */
                     amount: number | string;
-                    /**
-                     * @description ISO 4217, in upper case.
-                     * @example USD
-                     */
+                    /** @description ISO 4217, in upper case. */
                     currency: string;
                     /** @default null */
                     expires_at?: string | null;
@@ -7878,99 +3936,33 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000c",
-                     *       "amount": "100.00",
-                     *       "currency": "USD",
-                     *       "remaining": "87.50",
-                     *       "priority": 10,
-                     *       "expires_at": null,
-                     *       "note": "Welcome",
-                     *       "external_id": "welcome",
-                     *       "status": "ACTIVE",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Credit"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     voidCredit: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000c",
-                     *       "amount": "100.00",
-                     *       "currency": "USD",
-                     *       "remaining": "0.00",
-                     *       "priority": 10,
-                     *       "expires_at": null,
-                     *       "note": "Welcome",
-                     *       "external_id": "welcome",
-                     *       "status": "VOID",
-                     *       "created_at": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Credit"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listCredits: {
         parameters: {
             query?: {
                 customer_id?: string;
-                /** @example USD */
                 currency?: string;
                 status?: "ACTIVE" | "USED" | "EXPIRED" | "VOID";
                 /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
@@ -7979,102 +3971,37 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000c",
-                     *           "amount": "100.00",
-                     *           "currency": "USD",
-                     *           "remaining": "87.50",
-                     *           "priority": 10,
-                     *           "expires_at": null,
-                     *           "note": "Welcome",
-                     *           "external_id": "welcome",
-                     *           "status": "ACTIVE",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "invoice_id": null
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["ListedCredit"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getCreditBalance: {
         parameters: {
             query?: {
                 customer_id?: string;
-                /** @example USD */
                 currency?: string;
                 /** @description As it was at this instant, by the ledger: what was granted, drawn, given back and ended before it, and what had not expired by it. A bare date is its first instant in the time zone of the organization: 2027-01-01 is the end of 2026. */
                 as_of?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "as_of": "2026-11-20T09:30:00.000Z",
-                     *       "balance": {
-                     *         "USD": "87.50"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["CreditBalance"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listCreditEntries: {
@@ -8084,59 +4011,21 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001c",
-                     *           "kind": "DRAW",
-                     *           "amount": "12.50",
-                     *           "currency": "USD",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "credit_id": "0198c0de-5a1e-7000-8000-00000000000c",
-                     *           "invoice_id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *           "invoice_number": "INV-2026-000042",
-                     *           "given_by_invoice_id": null,
-                     *           "given_by_invoice_number": null
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["CreditEntry"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listInvoiceCredits: {
@@ -8146,59 +4035,21 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001c",
-                     *           "kind": "DRAW",
-                     *           "amount": "12.50",
-                     *           "currency": "USD",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "credit_id": "0198c0de-5a1e-7000-8000-00000000000c",
-                     *           "invoice_id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *           "invoice_number": "INV-2026-000042",
-                     *           "given_by_invoice_id": null,
-                     *           "given_by_invoice_number": null
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["CreditEntry"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listEntitlements: {
@@ -8211,50 +4062,17 @@ export interface operations {
                 /** @description How much is about to be used: whether all of it fits below the limit. */
                 quantity?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "feature": "api-requests",
-                     *       "type": "meter",
-                     *       "has_access": true,
-                     *       "reason": "ok",
-                     *       "limit": "10000",
-                     *       "usage": "1250",
-                     *       "remaining": "8750",
-                     *       "overage": "0",
-                     *       "is_soft_limit": false,
-                     *       "static_value": null,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "resets_at": "2026-12-01T00:00:00.000Z",
-                     *       "as_of": "2026-11-20T09:30:00.000Z",
-                     *       "queued_since": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Entitlement"] | {
                         data: components["schemas"]["Entitlement"][];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listCustomerEntitlements: {
@@ -8265,52 +4083,20 @@ export interface operations {
                 /** @description How much is about to be used: whether all of it fits below the limit. */
                 quantity?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "feature": "api-requests",
-                     *       "type": "meter",
-                     *       "has_access": true,
-                     *       "reason": "ok",
-                     *       "limit": "10000",
-                     *       "usage": "1250",
-                     *       "remaining": "8750",
-                     *       "overage": "0",
-                     *       "is_soft_limit": false,
-                     *       "static_value": null,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "resets_at": "2026-12-01T00:00:00.000Z",
-                     *       "as_of": "2026-11-20T09:30:00.000Z",
-                     *       "queued_since": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Entitlement"] | {
                         data: components["schemas"]["Entitlement"][];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listBillingEvents: {
@@ -8320,39 +4106,11 @@ export interface operations {
                 after?: number;
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "sequence": 42,
-                     *           "type": "invoice.finalized",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "actor": "weir",
-                     *           "data": {
-                     *             "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *             "invoice_number": "INV-2026-000042",
-                     *             "total": "61.50",
-                     *             "currency": "USD"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "next_after": 42
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["BillingEvent"][];
                         meta: {
@@ -8361,160 +4119,51 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listUnbilledUsage: {
         parameters: {
             query?: {
-                /**
-                 * @description A month in UTC. Without it, the month of the last day that is over.
-                 * @example 2026-11
-                 */
+                /** @description A month in UTC. Without it, the month of the last day that is over. */
                 month?: string;
                 /** @description Pages count from 1. */
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "meter_name": "API requests",
-                     *           "reason": "price_ended",
-                     *           "events": 1204,
-                     *           "customers": 3,
-                     *           "since": "2026-11-01",
-                     *           "until": "2026-11-19"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["UnbilledUsage"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     trackUsage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same as the field idempotency_key, to the letter. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                 *       "customer_external_id": "globex",
-                 *       "quantity": 1,
-                 *       "timestamp": "2026-11-20T09:30:00.000Z",
-                 *       "idempotency_key": "order-4711",
-                 *       "metadata": {
-                 *         "region": "eu-west",
-                 *         "user_id": "u-42"
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["UsageEvent"];
             };
         };
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "timestamp": "2026-11-20T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["AcceptedEvent"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     trackUsageBatch: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "events": [
-                 *         {
-                 *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                 *           "customer_external_id": "globex",
-                 *           "quantity": 1,
-                 *           "timestamp": "2026-11-20T09:30:00.000Z",
-                 *           "idempotency_key": "order-4711",
-                 *           "metadata": {
-                 *             "region": "eu-west",
-                 *             "user_id": "u-42"
-                 *           }
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     events: components["schemas"]["UsageEvent"][];
                 };
@@ -8523,20 +4172,7 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "status": 201,
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["BatchItemResult"][];
                     };
@@ -8544,40 +4180,13 @@ export interface operations {
             };
             /** @description Multi-Status */
             207: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "status": 201,
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d"
-                     *         },
-                     *         {
-                     *           "status": 409,
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000e",
-                     *           "code": "duplicate_event",
-                     *           "detail": "An event with this idempotency_key is already accepted."
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["BatchItemResult"][];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listInvoices: {
@@ -8604,99 +4213,18 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *           "invoice_number": "INV-2026-000042",
-                     *           "kind": "SUBSCRIPTION",
-                     *           "status": "OPEN",
-                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *           "cycle": 0,
-                     *           "currency": "USD",
-                     *           "issue_date": "2026-12-01",
-                     *           "due_date": "2026-12-31",
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "subtotal": "61.50",
-                     *           "tax": "0.00",
-                     *           "total": "61.50",
-                     *           "credits_applied": "0.00",
-                     *           "amount_paid": "0.00",
-                     *           "amount_due": "61.50",
-                     *           "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *           "finalized_at": "2026-12-01T01:00:02.000Z",
-                     *           "paid_at": null,
-                     *           "reference": null,
-                     *           "note": null,
-                     *           "customer": {
-                     *             "name": "Globex",
-                     *             "email": "billing@globex.example",
-                     *             "external_id": "globex"
-                     *           },
-                     *           "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *           "is_past_due": false,
-                     *           "seller": {
-                     *             "legal_name": "Initech Ltd",
-                     *             "tax_id": "GB123456789",
-                     *             "address_line1": "1 Main Street",
-                     *             "address_line2": null,
-                     *             "city": "Springfield",
-                     *             "state": null,
-                     *             "postal_code": "12345",
-                     *             "country": "GB"
-                     *           },
-                     *           "buyer": {
-                     *             "legal_name": "Globex Corporation",
-                     *             "tax_id": "US-94-1234567",
-                     *             "address_line1": "1 Cypress Creek Road",
-                     *             "address_line2": null,
-                     *             "city": "Cypress Creek",
-                     *             "state": "OR",
-                     *             "postal_code": "97103",
-                     *             "country": "US"
-                     *           },
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "computed_at": null
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Invoice"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listSubscriptionInvoices: {
@@ -8717,245 +4245,37 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *           "invoice_number": "INV-2026-000042",
-                     *           "kind": "SUBSCRIPTION",
-                     *           "status": "OPEN",
-                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *           "cycle": 0,
-                     *           "currency": "USD",
-                     *           "issue_date": "2026-12-01",
-                     *           "due_date": "2026-12-31",
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "subtotal": "61.50",
-                     *           "tax": "0.00",
-                     *           "total": "61.50",
-                     *           "credits_applied": "0.00",
-                     *           "amount_paid": "0.00",
-                     *           "amount_due": "61.50",
-                     *           "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *           "finalized_at": "2026-12-01T01:00:02.000Z",
-                     *           "paid_at": null,
-                     *           "reference": null,
-                     *           "note": null,
-                     *           "customer": {
-                     *             "name": "Globex",
-                     *             "email": "billing@globex.example",
-                     *             "external_id": "globex"
-                     *           },
-                     *           "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *           "is_past_due": false,
-                     *           "seller": {
-                     *             "legal_name": "Initech Ltd",
-                     *             "tax_id": "GB123456789",
-                     *             "address_line1": "1 Main Street",
-                     *             "address_line2": null,
-                     *             "city": "Springfield",
-                     *             "state": null,
-                     *             "postal_code": "12345",
-                     *             "country": "GB"
-                     *           },
-                     *           "buyer": {
-                     *             "legal_name": "Globex Corporation",
-                     *             "tax_id": "US-94-1234567",
-                     *             "address_line1": "1 Cypress Creek Road",
-                     *             "address_line2": null,
-                     *             "city": "Cypress Creek",
-                     *             "state": "OR",
-                     *             "postal_code": "97103",
-                     *             "country": "US"
-                     *           },
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "computed_at": null
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Invoice"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getInvoice: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *       "invoice_number": "INV-2026-000042",
-                     *       "kind": "SUBSCRIPTION",
-                     *       "status": "OPEN",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "cycle": 0,
-                     *       "currency": "USD",
-                     *       "issue_date": "2026-12-01",
-                     *       "due_date": "2026-12-31",
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "subtotal": "61.50",
-                     *       "tax": "0.00",
-                     *       "total": "61.50",
-                     *       "credits_applied": "0.00",
-                     *       "amount_paid": "0.00",
-                     *       "amount_due": "61.50",
-                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
-                     *       "paid_at": null,
-                     *       "reference": null,
-                     *       "note": null,
-                     *       "customer": {
-                     *         "name": "Globex",
-                     *         "email": "billing@globex.example",
-                     *         "external_id": "globex"
-                     *       },
-                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *       "is_past_due": false,
-                     *       "seller": {
-                     *         "legal_name": "Initech Ltd",
-                     *         "tax_id": "GB123456789",
-                     *         "address_line1": "1 Main Street",
-                     *         "address_line2": null,
-                     *         "city": "Springfield",
-                     *         "state": null,
-                     *         "postal_code": "12345",
-                     *         "country": "GB"
-                     *       },
-                     *       "buyer": {
-                     *         "legal_name": "Globex Corporation",
-                     *         "tax_id": "US-94-1234567",
-                     *         "address_line1": "1 Cypress Creek Road",
-                     *         "address_line2": null,
-                     *         "city": "Cypress Creek",
-                     *         "state": "OR",
-                     *         "postal_code": "97103",
-                     *         "country": "US"
-                     *       },
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "computed_at": null,
-                     *       "lines": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *           "kind": "FIXED",
-                     *           "description": "Base fee",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *           "charge": {
-                     *             "type": "FIXED",
-                     *             "display_name": "Base fee",
-                     *             "meter_id": null,
-                     *             "timing": "in_arrears",
-                     *             "unit_price": "49.00"
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": null,
-                     *           "event_count": null,
-                     *           "detail": null,
-                     *           "exact_amount": "49",
-                     *           "billed_before": "0.00",
-                     *           "amount": "49.00",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         },
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *           "kind": "USAGE",
-                     *           "description": "API requests",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "charge": {
-                     *             "type": "USAGE",
-                     *             "display_name": "API requests",
-                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *             "model": "per_unit",
-                     *             "unit_price": "0.01",
-                     *             "included_units": null,
-                     *             "minimum_amount": null,
-                     *             "maximum_amount": null
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": "1250",
-                     *           "event_count": 1250,
-                     *           "detail": null,
-                     *           "exact_amount": "12.5",
-                     *           "billed_before": "0.00",
-                     *           "amount": "12.50",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoiceWithLines"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listLinesOfInvoice: {
@@ -8964,84 +4284,14 @@ export interface operations {
                 cursor?: string;
                 limit?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *           "kind": "FIXED",
-                     *           "description": "Base fee",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *           "charge": {
-                     *             "type": "FIXED",
-                     *             "display_name": "Base fee",
-                     *             "meter_id": null,
-                     *             "timing": "in_arrears",
-                     *             "unit_price": "49.00"
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": null,
-                     *           "event_count": null,
-                     *           "detail": null,
-                     *           "exact_amount": "49",
-                     *           "billed_before": "0.00",
-                     *           "amount": "49.00",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         },
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *           "kind": "USAGE",
-                     *           "description": "API requests",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "charge": {
-                     *             "type": "USAGE",
-                     *             "display_name": "API requests",
-                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *             "model": "per_unit",
-                     *             "unit_price": "0.01",
-                     *             "included_units": null,
-                     *             "minimum_amount": null,
-                     *             "maximum_amount": null
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": "1250",
-                     *           "event_count": 1250,
-                     *           "detail": null,
-                     *           "exact_amount": "12.5",
-                     *           "billed_before": "0.00",
-                     *           "amount": "12.50",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "next_cursor": null
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["InvoiceLine"][];
                         meta: {
@@ -9050,43 +4300,20 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     addInvoiceLine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "description": "Goodwill",
-                 *       "amount": "-2.50"
-                 *     }
-                 */
                 "application/json": {
                     description: string;
-                    /**
-                     * @description In units of the currency, with at most its minor digits. May be below zero, and is not 0.
-                     * @example -2.50
-                     */
+                    /** @description In units of the currency, with at most its minor digits. May be below zero, and is not 0. */
                     amount: number | string;
                 };
             };
@@ -9094,69 +4321,21 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *       "kind": "ADJUSTMENT",
-                     *       "description": "Goodwill",
-                     *       "charge_id": null,
-                     *       "charge": null,
-                     *       "cycle": null,
-                     *       "period_start": null,
-                     *       "period_end": null,
-                     *       "days": null,
-                     *       "quantity": null,
-                     *       "event_count": null,
-                     *       "detail": null,
-                     *       "exact_amount": "-2.5",
-                     *       "billed_before": "0.00",
-                     *       "amount": "-2.50",
-                     *       "waived": null,
-                     *       "closing": null,
-                     *       "rating_version": 2
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoiceLine"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     recomputeInvoice: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "from": "rollups"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @default rollups
@@ -9169,329 +4348,37 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "invoice_id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *       "invoice_number": "INV-2026-000042",
-                     *       "from": "rollups",
-                     *       "identical": true,
-                     *       "stored": {
-                     *         "lines": [
-                     *           {
-                     *             "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *             "kind": "FIXED",
-                     *             "description": "Base fee",
-                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *             "charge": {
-                     *               "type": "FIXED",
-                     *               "display_name": "Base fee",
-                     *               "meter_id": null,
-                     *               "timing": "in_arrears",
-                     *               "unit_price": "49.00"
-                     *             },
-                     *             "cycle": 0,
-                     *             "period_start": "2026-11-01T00:00:00.000Z",
-                     *             "period_end": "2026-12-01T00:00:00.000Z",
-                     *             "days": null,
-                     *             "quantity": null,
-                     *             "event_count": null,
-                     *             "detail": null,
-                     *             "exact_amount": "49",
-                     *             "billed_before": "0.00",
-                     *             "amount": "49.00",
-                     *             "waived": null,
-                     *             "closing": 7,
-                     *             "rating_version": 2
-                     *           },
-                     *           {
-                     *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *             "kind": "USAGE",
-                     *             "description": "API requests",
-                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *             "charge": {
-                     *               "type": "USAGE",
-                     *               "display_name": "API requests",
-                     *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *               "model": "per_unit",
-                     *               "unit_price": "0.01",
-                     *               "included_units": null,
-                     *               "minimum_amount": null,
-                     *               "maximum_amount": null
-                     *             },
-                     *             "cycle": 0,
-                     *             "period_start": "2026-11-01T00:00:00.000Z",
-                     *             "period_end": "2026-12-01T00:00:00.000Z",
-                     *             "days": null,
-                     *             "quantity": "1250",
-                     *             "event_count": 1250,
-                     *             "detail": null,
-                     *             "exact_amount": "12.5",
-                     *             "billed_before": "0.00",
-                     *             "amount": "12.50",
-                     *             "waived": null,
-                     *             "closing": 7,
-                     *             "rating_version": 2
-                     *           }
-                     *         ],
-                     *         "subtotal": "12.30",
-                     *         "total": "12.30"
-                     *       },
-                     *       "recomputed": {
-                     *         "lines": [
-                     *           {
-                     *             "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *             "kind": "FIXED",
-                     *             "description": "Base fee",
-                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *             "charge": {
-                     *               "type": "FIXED",
-                     *               "display_name": "Base fee",
-                     *               "meter_id": null,
-                     *               "timing": "in_arrears",
-                     *               "unit_price": "49.00"
-                     *             },
-                     *             "cycle": 0,
-                     *             "period_start": "2026-11-01T00:00:00.000Z",
-                     *             "period_end": "2026-12-01T00:00:00.000Z",
-                     *             "days": null,
-                     *             "quantity": null,
-                     *             "event_count": null,
-                     *             "detail": null,
-                     *             "exact_amount": "49",
-                     *             "billed_before": "0.00",
-                     *             "amount": "49.00",
-                     *             "waived": null,
-                     *             "closing": 7,
-                     *             "rating_version": 2
-                     *           },
-                     *           {
-                     *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *             "kind": "USAGE",
-                     *             "description": "API requests",
-                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *             "charge": {
-                     *               "type": "USAGE",
-                     *               "display_name": "API requests",
-                     *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *               "model": "per_unit",
-                     *               "unit_price": "0.01",
-                     *               "included_units": null,
-                     *               "minimum_amount": null,
-                     *               "maximum_amount": null
-                     *             },
-                     *             "cycle": 0,
-                     *             "period_start": "2026-11-01T00:00:00.000Z",
-                     *             "period_end": "2026-12-01T00:00:00.000Z",
-                     *             "days": null,
-                     *             "quantity": "1250",
-                     *             "event_count": 1250,
-                     *             "detail": null,
-                     *             "exact_amount": "12.5",
-                     *             "billed_before": "0.00",
-                     *             "amount": "12.50",
-                     *             "waived": null,
-                     *             "closing": 7,
-                     *             "rating_version": 2
-                     *           }
-                     *         ],
-                     *         "subtotal": "12.30",
-                     *         "total": "12.30"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Recomputation"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     finalizeInvoice: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *       "invoice_number": "INV-2026-000042",
-                     *       "kind": "SUBSCRIPTION",
-                     *       "status": "OPEN",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "cycle": 0,
-                     *       "currency": "USD",
-                     *       "issue_date": "2026-12-01",
-                     *       "due_date": "2026-12-31",
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "subtotal": "61.50",
-                     *       "tax": "0.00",
-                     *       "total": "61.50",
-                     *       "credits_applied": "0.00",
-                     *       "amount_paid": "0.00",
-                     *       "amount_due": "61.50",
-                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
-                     *       "paid_at": null,
-                     *       "reference": null,
-                     *       "note": null,
-                     *       "customer": {
-                     *         "name": "Globex",
-                     *         "email": "billing@globex.example",
-                     *         "external_id": "globex"
-                     *       },
-                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *       "is_past_due": false,
-                     *       "seller": {
-                     *         "legal_name": "Initech Ltd",
-                     *         "tax_id": "GB123456789",
-                     *         "address_line1": "1 Main Street",
-                     *         "address_line2": null,
-                     *         "city": "Springfield",
-                     *         "state": null,
-                     *         "postal_code": "12345",
-                     *         "country": "GB"
-                     *       },
-                     *       "buyer": {
-                     *         "legal_name": "Globex Corporation",
-                     *         "tax_id": "US-94-1234567",
-                     *         "address_line1": "1 Cypress Creek Road",
-                     *         "address_line2": null,
-                     *         "city": "Cypress Creek",
-                     *         "state": "OR",
-                     *         "postal_code": "97103",
-                     *         "country": "US"
-                     *       },
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "computed_at": null,
-                     *       "lines": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *           "kind": "FIXED",
-                     *           "description": "Base fee",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *           "charge": {
-                     *             "type": "FIXED",
-                     *             "display_name": "Base fee",
-                     *             "meter_id": null,
-                     *             "timing": "in_arrears",
-                     *             "unit_price": "49.00"
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": null,
-                     *           "event_count": null,
-                     *           "detail": null,
-                     *           "exact_amount": "49",
-                     *           "billed_before": "0.00",
-                     *           "amount": "49.00",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         },
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *           "kind": "USAGE",
-                     *           "description": "API requests",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "charge": {
-                     *             "type": "USAGE",
-                     *             "display_name": "API requests",
-                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *             "model": "per_unit",
-                     *             "unit_price": "0.01",
-                     *             "included_units": null,
-                     *             "minimum_amount": null,
-                     *             "maximum_amount": null
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": "1250",
-                     *           "event_count": 1250,
-                     *           "detail": null,
-                     *           "exact_amount": "12.5",
-                     *           "billed_before": "0.00",
-                     *           "amount": "12.50",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoiceWithLines"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     payInvoice: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "paid_at": "2026-12-15",
-                 *       "reference": "ch_4711"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description An instant, or a date in the time zone of the subscription. Not in the future. Default: now.
@@ -9509,161 +4396,21 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *       "invoice_number": "INV-2026-000042",
-                     *       "kind": "SUBSCRIPTION",
-                     *       "status": "PAID",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "cycle": 0,
-                     *       "currency": "USD",
-                     *       "issue_date": "2026-12-01",
-                     *       "due_date": "2026-12-31",
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "subtotal": "61.50",
-                     *       "tax": "0.00",
-                     *       "total": "61.50",
-                     *       "credits_applied": "0.00",
-                     *       "amount_paid": "61.50",
-                     *       "amount_due": "0.00",
-                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
-                     *       "paid_at": "2026-12-15T00:00:00.000Z",
-                     *       "reference": "ch_4711",
-                     *       "note": null,
-                     *       "customer": {
-                     *         "name": "Globex",
-                     *         "email": "billing@globex.example",
-                     *         "external_id": "globex"
-                     *       },
-                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *       "is_past_due": false,
-                     *       "seller": {
-                     *         "legal_name": "Initech Ltd",
-                     *         "tax_id": "GB123456789",
-                     *         "address_line1": "1 Main Street",
-                     *         "address_line2": null,
-                     *         "city": "Springfield",
-                     *         "state": null,
-                     *         "postal_code": "12345",
-                     *         "country": "GB"
-                     *       },
-                     *       "buyer": {
-                     *         "legal_name": "Globex Corporation",
-                     *         "tax_id": "US-94-1234567",
-                     *         "address_line1": "1 Cypress Creek Road",
-                     *         "address_line2": null,
-                     *         "city": "Cypress Creek",
-                     *         "state": "OR",
-                     *         "postal_code": "97103",
-                     *         "country": "US"
-                     *       },
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "computed_at": null,
-                     *       "lines": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *           "kind": "FIXED",
-                     *           "description": "Base fee",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *           "charge": {
-                     *             "type": "FIXED",
-                     *             "display_name": "Base fee",
-                     *             "meter_id": null,
-                     *             "timing": "in_arrears",
-                     *             "unit_price": "49.00"
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": null,
-                     *           "event_count": null,
-                     *           "detail": null,
-                     *           "exact_amount": "49",
-                     *           "billed_before": "0.00",
-                     *           "amount": "49.00",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         },
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *           "kind": "USAGE",
-                     *           "description": "API requests",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "charge": {
-                     *             "type": "USAGE",
-                     *             "display_name": "API requests",
-                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *             "model": "per_unit",
-                     *             "unit_price": "0.01",
-                     *             "included_units": null,
-                     *             "minimum_amount": null,
-                     *             "maximum_amount": null
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": "1250",
-                     *           "event_count": 1250,
-                     *           "detail": null,
-                     *           "exact_amount": "12.5",
-                     *           "billed_before": "0.00",
-                     *           "amount": "12.50",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoiceWithLines"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     voidInvoice: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "note": "Agreed by telephone.",
-                 *       "rebill": true
-                 *     }
-                 */
                 "application/json": {
                     /** @default null */
                     note?: string | null;
@@ -9678,160 +4425,21 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *       "invoice_number": "INV-2026-000042",
-                     *       "kind": "SUBSCRIPTION",
-                     *       "status": "VOID",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "cycle": 0,
-                     *       "currency": "USD",
-                     *       "issue_date": "2026-12-01",
-                     *       "due_date": "2026-12-31",
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "subtotal": "61.50",
-                     *       "tax": "0.00",
-                     *       "total": "61.50",
-                     *       "credits_applied": "0.00",
-                     *       "amount_paid": "0.00",
-                     *       "amount_due": "0.00",
-                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
-                     *       "paid_at": null,
-                     *       "reference": null,
-                     *       "note": "Agreed by telephone.",
-                     *       "customer": {
-                     *         "name": "Globex",
-                     *         "email": "billing@globex.example",
-                     *         "external_id": "globex"
-                     *       },
-                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *       "is_past_due": false,
-                     *       "seller": {
-                     *         "legal_name": "Initech Ltd",
-                     *         "tax_id": "GB123456789",
-                     *         "address_line1": "1 Main Street",
-                     *         "address_line2": null,
-                     *         "city": "Springfield",
-                     *         "state": null,
-                     *         "postal_code": "12345",
-                     *         "country": "GB"
-                     *       },
-                     *       "buyer": {
-                     *         "legal_name": "Globex Corporation",
-                     *         "tax_id": "US-94-1234567",
-                     *         "address_line1": "1 Cypress Creek Road",
-                     *         "address_line2": null,
-                     *         "city": "Cypress Creek",
-                     *         "state": "OR",
-                     *         "postal_code": "97103",
-                     *         "country": "US"
-                     *       },
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "computed_at": null,
-                     *       "lines": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *           "kind": "FIXED",
-                     *           "description": "Base fee",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *           "charge": {
-                     *             "type": "FIXED",
-                     *             "display_name": "Base fee",
-                     *             "meter_id": null,
-                     *             "timing": "in_arrears",
-                     *             "unit_price": "49.00"
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": null,
-                     *           "event_count": null,
-                     *           "detail": null,
-                     *           "exact_amount": "49",
-                     *           "billed_before": "0.00",
-                     *           "amount": "49.00",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         },
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *           "kind": "USAGE",
-                     *           "description": "API requests",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "charge": {
-                     *             "type": "USAGE",
-                     *             "display_name": "API requests",
-                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *             "model": "per_unit",
-                     *             "unit_price": "0.01",
-                     *             "included_units": null,
-                     *             "minimum_amount": null,
-                     *             "maximum_amount": null
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": "1250",
-                     *           "event_count": 1250,
-                     *           "detail": null,
-                     *           "exact_amount": "12.5",
-                     *           "billed_before": "0.00",
-                     *           "amount": "12.50",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoiceWithLines"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     markInvoiceUncollectible: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "note": "Agreed by telephone."
-                 *     }
-                 */
                 "application/json": {
                     /** @default null */
                     note?: string | null;
@@ -9841,160 +4449,16 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *       "invoice_number": "INV-2026-000042",
-                     *       "kind": "SUBSCRIPTION",
-                     *       "status": "UNCOLLECTIBLE",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "cycle": 0,
-                     *       "currency": "USD",
-                     *       "issue_date": "2026-12-01",
-                     *       "due_date": "2026-12-31",
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "subtotal": "61.50",
-                     *       "tax": "0.00",
-                     *       "total": "61.50",
-                     *       "credits_applied": "0.00",
-                     *       "amount_paid": "0.00",
-                     *       "amount_due": "61.50",
-                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *       "finalized_at": "2026-12-01T01:00:02.000Z",
-                     *       "paid_at": null,
-                     *       "reference": null,
-                     *       "note": "Agreed by telephone.",
-                     *       "customer": {
-                     *         "name": "Globex",
-                     *         "email": "billing@globex.example",
-                     *         "external_id": "globex"
-                     *       },
-                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *       "is_past_due": false,
-                     *       "seller": {
-                     *         "legal_name": "Initech Ltd",
-                     *         "tax_id": "GB123456789",
-                     *         "address_line1": "1 Main Street",
-                     *         "address_line2": null,
-                     *         "city": "Springfield",
-                     *         "state": null,
-                     *         "postal_code": "12345",
-                     *         "country": "GB"
-                     *       },
-                     *       "buyer": {
-                     *         "legal_name": "Globex Corporation",
-                     *         "tax_id": "US-94-1234567",
-                     *         "address_line1": "1 Cypress Creek Road",
-                     *         "address_line2": null,
-                     *         "city": "Cypress Creek",
-                     *         "state": "OR",
-                     *         "postal_code": "97103",
-                     *         "country": "US"
-                     *       },
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "computed_at": null,
-                     *       "lines": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *           "kind": "FIXED",
-                     *           "description": "Base fee",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *           "charge": {
-                     *             "type": "FIXED",
-                     *             "display_name": "Base fee",
-                     *             "meter_id": null,
-                     *             "timing": "in_arrears",
-                     *             "unit_price": "49.00"
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": null,
-                     *           "event_count": null,
-                     *           "detail": null,
-                     *           "exact_amount": "49",
-                     *           "billed_before": "0.00",
-                     *           "amount": "49.00",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         },
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *           "kind": "USAGE",
-                     *           "description": "API requests",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "charge": {
-                     *             "type": "USAGE",
-                     *             "display_name": "API requests",
-                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *             "model": "per_unit",
-                     *             "unit_price": "0.01",
-                     *             "included_units": null,
-                     *             "minimum_amount": null,
-                     *             "maximum_amount": null
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": "1250",
-                     *           "event_count": 1250,
-                     *           "detail": null,
-                     *           "exact_amount": "12.5",
-                     *           "billed_before": "0.00",
-                     *           "amount": "12.50",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoiceWithLines"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     finalizeInvoices: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "ids": [
-                 *         "0198c0de-5a1e-7000-8000-00000000000a"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description Of drafts. The order does not matter. */
                     ids: string[];
@@ -10004,25 +4468,7 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *           "outcome": "finalized",
-                     *           "invoice_number": "INV-2026-000042"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: {
                             /** Format: uuid */
@@ -10037,52 +4483,21 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     deleteInvoiceLine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
                 line_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Done; there is nothing more to say. */
             204: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getInvoiceLineUsage: {
@@ -10091,82 +4506,19 @@ export interface operations {
                 /** @description Weeks are those of ISO 8601: they begin on Monday. */
                 group_by?: "hour" | "day" | "week" | "month";
             };
-            header?: never;
             path: {
                 id: string;
                 line_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "total_usage": "1250",
-                     *       "event_count": 1250,
-                     *       "unique_customers": 3,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "overflow_event_count": 0,
-                     *       "grouped_data": [
-                     *         {
-                     *           "period": "2026-11-19",
-                     *           "period_start": "2026-11-19T00:00:00.000Z",
-                     *           "usage": "700",
-                     *           "event_count": 700
-                     *         },
-                     *         {
-                     *           "period": "2026-11-20",
-                     *           "period_start": "2026-11-20T00:00:00.000Z",
-                     *           "usage": "550",
-                     *           "event_count": 550
-                     *         }
-                     *       ],
-                     *       "groups": [
-                     *         {
-                     *           "value": "eu-west",
-                     *           "is_rest": false,
-                     *           "total_usage": "1250",
-                     *           "event_count": 1250,
-                     *           "grouped_data": [
-                     *             {
-                     *               "period": "2026-11-19",
-                     *               "period_start": "2026-11-19T00:00:00.000Z",
-                     *               "usage": "700",
-                     *               "event_count": 700
-                     *             },
-                     *             {
-                     *               "period": "2026-11-20",
-                     *               "period_start": "2026-11-20T00:00:00.000Z",
-                     *               "usage": "550",
-                     *               "event_count": 550
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["LineUsage"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listInvoiceLineEvents: {
@@ -10176,44 +4528,15 @@ export interface operations {
                 limit?: number;
                 changes?: "true" | "false";
             };
-            header?: never;
             path: {
                 id: string;
                 line_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "status": "recorded",
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "customer_external_id": "globex",
-                     *           "quantity": "1",
-                     *           "timestamp": "2026-11-20T09:30:00.000Z",
-                     *           "received_at": "2026-11-20T09:30:00.000Z",
-                     *           "idempotency_key": "order-4711",
-                     *           "metadata": {
-                     *             "region": "eu-west",
-                     *             "user_id": "u-42"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "next_cursor": "0198c0de-5a1e-7000-8000-00000000000f"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["EventReceipt"][];
                         meta: {
@@ -10222,15 +4545,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listInvoiceLines: {
@@ -10254,293 +4569,67 @@ export interface operations {
                 cursor?: string;
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "invoice_id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *           "invoice_number": "INV-2026-000042",
-                     *           "invoice_status": "OPEN",
-                     *           "issue_date": "2026-12-01",
-                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "customer_external_id": "globex",
-                     *           "customer_name": "Globex",
-                     *           "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *           "currency": "USD",
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *           "kind": "USAGE",
-                     *           "description": "API requests",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": "1250",
-                     *           "event_count": 1250,
-                     *           "exact_amount": "12.5",
-                     *           "billed_before": "0.00",
-                     *           "waived": null,
-                     *           "amount": "12.50",
-                     *           "closing": 42,
-                     *           "rating_version": 1
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "next_cursor": "2026-12-01.0198c0de-5a1e-7000-8000-00000000000a.3"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["ListedLine"][];
                         meta: {
                             next_cursor: string | null;
                         };
                     };
-                    /** @example invoice_id,invoice_number,invoice_status,issue_date,customer_id,customer_external_id,customer_name,subscription_id,currency,id,kind,description,charge_id,meter_id,cycle,period_start,period_end,days,quantity,event_count,exact_amount,billed_before,waived,amount,closing,rating_version */
                     "text/csv": string;
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getSubscriptionUsage: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "quantity": "1",
-                     *           "amount": "12.50"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["ChargeUsage"][];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     previewInvoice: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "kind": "SUBSCRIPTION",
-                     *       "status": "DRAFT",
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *       "cycle": 0,
-                     *       "currency": "USD",
-                     *       "issue_date": null,
-                     *       "due_date": null,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "subtotal": "61.50",
-                     *       "tax": "0.00",
-                     *       "total": "61.50",
-                     *       "credits_applied": "0.00",
-                     *       "amount_paid": "0.00",
-                     *       "amount_due": "61.50",
-                     *       "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *       "finalized_at": null,
-                     *       "paid_at": null,
-                     *       "reference": null,
-                     *       "note": null,
-                     *       "customer": null,
-                     *       "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *       "is_past_due": false,
-                     *       "seller": {
-                     *         "legal_name": "Initech Ltd",
-                     *         "tax_id": "GB123456789",
-                     *         "address_line1": "1 Main Street",
-                     *         "address_line2": null,
-                     *         "city": "Springfield",
-                     *         "state": null,
-                     *         "postal_code": "12345",
-                     *         "country": "GB"
-                     *       },
-                     *       "buyer": {
-                     *         "legal_name": "Globex Corporation",
-                     *         "tax_id": "US-94-1234567",
-                     *         "address_line1": "1 Cypress Creek Road",
-                     *         "address_line2": null,
-                     *         "city": "Cypress Creek",
-                     *         "state": "OR",
-                     *         "postal_code": "97103",
-                     *         "country": "US"
-                     *       },
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "computed_at": "2026-11-20T09:30:00.000Z",
-                     *       "lines": [
-                     *         {
-                     *           "kind": "FIXED",
-                     *           "description": "Base fee",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *           "charge": {
-                     *             "type": "FIXED",
-                     *             "display_name": "Base fee",
-                     *             "meter_id": null,
-                     *             "timing": "in_arrears",
-                     *             "unit_price": "49.00"
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": null,
-                     *           "event_count": null,
-                     *           "detail": null,
-                     *           "exact_amount": "49",
-                     *           "billed_before": "0.00",
-                     *           "amount": "49.00",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         },
-                     *         {
-                     *           "kind": "USAGE",
-                     *           "description": "API requests",
-                     *           "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *           "charge": {
-                     *             "type": "USAGE",
-                     *             "display_name": "API requests",
-                     *             "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *             "model": "per_unit",
-                     *             "unit_price": "0.01",
-                     *             "included_units": null,
-                     *             "minimum_amount": null,
-                     *             "maximum_amount": null
-                     *           },
-                     *           "cycle": 0,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "period_end": "2026-12-01T00:00:00.000Z",
-                     *           "days": null,
-                     *           "quantity": "1250",
-                     *           "event_count": 1250,
-                     *           "detail": null,
-                     *           "exact_amount": "12.5",
-                     *           "billed_before": "0.00",
-                     *           "amount": "12.50",
-                     *           "waived": null,
-                     *           "closing": 7,
-                     *           "rating_version": 2
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["InvoicePreview"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     settleSubscription: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "invoice": null
-                     *     }
-                     */
                     "application/json": {
                         invoice: null;
                     };
@@ -10548,190 +4637,29 @@ export interface operations {
             };
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "invoice": {
-                     *         "id": "0198c0de-5a1e-7000-8000-00000000000a",
-                     *         "invoice_number": "INV-2026-000042",
-                     *         "kind": "SUBSCRIPTION",
-                     *         "status": "OPEN",
-                     *         "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *         "subscription_id": "0198c0de-5a1e-7000-8000-000000000009",
-                     *         "cycle": 0,
-                     *         "currency": "USD",
-                     *         "issue_date": "2026-12-01",
-                     *         "due_date": "2026-12-31",
-                     *         "period_start": "2026-11-01T00:00:00.000Z",
-                     *         "period_end": "2026-12-01T00:00:00.000Z",
-                     *         "subtotal": "61.50",
-                     *         "tax": "0.00",
-                     *         "total": "61.50",
-                     *         "credits_applied": "0.00",
-                     *         "amount_paid": "0.00",
-                     *         "amount_due": "61.50",
-                     *         "finalizes_at": "2026-12-01T01:00:00.000Z",
-                     *         "finalized_at": "2026-12-01T01:00:02.000Z",
-                     *         "paid_at": null,
-                     *         "reference": null,
-                     *         "note": null,
-                     *         "customer": {
-                     *           "name": "Globex",
-                     *           "email": "billing@globex.example",
-                     *           "external_id": "globex"
-                     *         },
-                     *         "issuer": "Example Ltd\n1 Main Street\n12345 Springfield\nVAT GB123456789",
-                     *         "is_past_due": false,
-                     *         "seller": {
-                     *           "legal_name": "Initech Ltd",
-                     *           "tax_id": "GB123456789",
-                     *           "address_line1": "1 Main Street",
-                     *           "address_line2": null,
-                     *           "city": "Springfield",
-                     *           "state": null,
-                     *           "postal_code": "12345",
-                     *           "country": "GB"
-                     *         },
-                     *         "buyer": {
-                     *           "legal_name": "Globex Corporation",
-                     *           "tax_id": "US-94-1234567",
-                     *           "address_line1": "1 Cypress Creek Road",
-                     *           "address_line2": null,
-                     *           "city": "Cypress Creek",
-                     *           "state": "OR",
-                     *           "postal_code": "97103",
-                     *           "country": "US"
-                     *         },
-                     *         "created_at": "2026-11-20T09:30:00.000Z",
-                     *         "computed_at": null,
-                     *         "lines": [
-                     *           {
-                     *             "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *             "kind": "FIXED",
-                     *             "description": "Base fee",
-                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000017",
-                     *             "charge": {
-                     *               "type": "FIXED",
-                     *               "display_name": "Base fee",
-                     *               "meter_id": null,
-                     *               "timing": "in_arrears",
-                     *               "unit_price": "49.00"
-                     *             },
-                     *             "cycle": 0,
-                     *             "period_start": "2026-11-01T00:00:00.000Z",
-                     *             "period_end": "2026-12-01T00:00:00.000Z",
-                     *             "days": null,
-                     *             "quantity": null,
-                     *             "event_count": null,
-                     *             "detail": null,
-                     *             "exact_amount": "49",
-                     *             "billed_before": "0.00",
-                     *             "amount": "49.00",
-                     *             "waived": null,
-                     *             "closing": 7,
-                     *             "rating_version": 2
-                     *           },
-                     *           {
-                     *             "id": "0198c0de-5a1e-7000-8000-00000000000b",
-                     *             "kind": "USAGE",
-                     *             "description": "API requests",
-                     *             "charge_id": "0198c0de-5a1e-7000-8000-000000000007",
-                     *             "charge": {
-                     *               "type": "USAGE",
-                     *               "display_name": "API requests",
-                     *               "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *               "model": "per_unit",
-                     *               "unit_price": "0.01",
-                     *               "included_units": null,
-                     *               "minimum_amount": null,
-                     *               "maximum_amount": null
-                     *             },
-                     *             "cycle": 0,
-                     *             "period_start": "2026-11-01T00:00:00.000Z",
-                     *             "period_end": "2026-12-01T00:00:00.000Z",
-                     *             "days": null,
-                     *             "quantity": "1250",
-                     *             "event_count": 1250,
-                     *             "detail": null,
-                     *             "exact_amount": "12.5",
-                     *             "billed_before": "0.00",
-                     *             "amount": "12.50",
-                     *             "waived": null,
-                     *             "closing": 7,
-                     *             "rating_version": 2
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         invoice: components["schemas"]["InvoiceWithLines"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getEvent: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "status": "recorded",
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "customer_external_id": "globex",
-                     *       "quantity": "1",
-                     *       "timestamp": "2026-11-20T09:30:00.000Z",
-                     *       "received_at": "2026-11-20T09:30:00.000Z",
-                     *       "idempotency_key": "order-4711",
-                     *       "metadata": {
-                     *         "region": "eu-west",
-                     *         "user_id": "u-42"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["EventReceipt"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listEvents: {
@@ -10751,41 +4679,11 @@ export interface operations {
                 cursor?: string;
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *           "status": "recorded",
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "customer_external_id": "globex",
-                     *           "quantity": "1",
-                     *           "timestamp": "2026-11-20T09:30:00.000Z",
-                     *           "received_at": "2026-11-20T09:30:00.000Z",
-                     *           "idempotency_key": "order-4711",
-                     *           "metadata": {
-                     *             "region": "eu-west",
-                     *             "user_id": "u-42"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "next_cursor": "0198c0de-5a1e-7000-8000-00000000000f"
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["EventReceipt"][];
                         meta: {
@@ -10794,84 +4692,30 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listEventRejections: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "reason": "metadata.user_id is missing: a UNIQUE_COUNT meter counts its distinct values",
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "count": 3,
-                     *           "first_at": "2026-11-20T09:30:00.000Z",
-                     *           "last_at": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["EventRejection"][];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     replayEvent: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "metadata": {
-                 *         "region": "eu-west",
-                 *         "user_id": "u-42"
-                 *       },
-                 *       "idempotency_key": "order-4711"
-                 *     }
-                 */
                 "application/json": {
                     /** @description Free key/value data: at most 50 keys, 8 KiB and 5 levels. A UNIQUE_COUNT meter counts user_id. */
                     metadata?: {
@@ -10885,20 +4729,7 @@ export interface operations {
         responses: {
             /** @description Accepted */
             202: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000000d",
-                     *       "status": "queued"
-                     *     }
-                     */
                     "application/json": {
                         /** Format: uuid */
                         id: string;
@@ -10907,90 +4738,18 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getOverview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-11-20T09:45:00.000Z",
-                     *       "events": {
-                     *         "recorded": 1250,
-                     *         "previous": 1180
-                     *       },
-                     *       "top_meters": [
-                     *         {
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "name": "API requests",
-                     *           "unit": "requests",
-                     *           "aggregation_type": "COUNT",
-                     *           "usage": "1250",
-                     *           "event_count": 1250
-                     *         }
-                     *       ],
-                     *       "top_customers": [
-                     *         {
-                     *           "customer_external_id": "globex",
-                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "name": "Globex",
-                     *           "event_count": 1250
-                     *         }
-                     *       ],
-                     *       "rejected": {
-                     *         "count": 3
-                     *       },
-                     *       "waiting": {
-                     *         "events": 0,
-                     *         "oldest_seconds": null
-                     *       },
-                     *       "invoices": [
-                     *         {
-                     *           "currency": "USD",
-                     *           "draft_count": 1,
-                     *           "open_count": 2,
-                     *           "open_amount": "123.00",
-                     *           "past_due_count": 1,
-                     *           "past_due_amount": "61.50",
-                     *           "finalized_total": "184.50"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["Overview"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getMeterUsage: {
@@ -11017,81 +4776,18 @@ export interface operations {
                 /** @description Your own identifier; no record is needed. */
                 customer_external_id?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "total_usage": "1250",
-                     *       "event_count": 1250,
-                     *       "unique_customers": 3,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "overflow_event_count": 0,
-                     *       "grouped_data": [
-                     *         {
-                     *           "period": "2026-11-19",
-                     *           "period_start": "2026-11-19T00:00:00.000Z",
-                     *           "usage": "700",
-                     *           "event_count": 700
-                     *         },
-                     *         {
-                     *           "period": "2026-11-20",
-                     *           "period_start": "2026-11-20T00:00:00.000Z",
-                     *           "usage": "550",
-                     *           "event_count": 550
-                     *         }
-                     *       ],
-                     *       "groups": [
-                     *         {
-                     *           "value": "eu-west",
-                     *           "is_rest": false,
-                     *           "total_usage": "1250",
-                     *           "event_count": 1250,
-                     *           "grouped_data": [
-                     *             {
-                     *               "period": "2026-11-19",
-                     *               "period_start": "2026-11-19T00:00:00.000Z",
-                     *               "usage": "700",
-                     *               "event_count": 700
-                     *             },
-                     *             {
-                     *               "period": "2026-11-20",
-                     *               "period_start": "2026-11-20T00:00:00.000Z",
-                     *               "usage": "550",
-                     *               "event_count": 550
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["MeterUsage"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getUsage: {
@@ -11119,79 +4815,15 @@ export interface operations {
                 customer_external_id?: string;
                 meter_token: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "total_usage": "1250",
-                     *       "event_count": 1250,
-                     *       "unique_customers": 3,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "overflow_event_count": 0,
-                     *       "grouped_data": [
-                     *         {
-                     *           "period": "2026-11-19",
-                     *           "period_start": "2026-11-19T00:00:00.000Z",
-                     *           "usage": "700",
-                     *           "event_count": 700
-                     *         },
-                     *         {
-                     *           "period": "2026-11-20",
-                     *           "period_start": "2026-11-20T00:00:00.000Z",
-                     *           "usage": "550",
-                     *           "event_count": 550
-                     *         }
-                     *       ],
-                     *       "groups": [
-                     *         {
-                     *           "value": "eu-west",
-                     *           "is_rest": false,
-                     *           "total_usage": "1250",
-                     *           "event_count": 1250,
-                     *           "grouped_data": [
-                     *             {
-                     *               "period": "2026-11-19",
-                     *               "period_start": "2026-11-19T00:00:00.000Z",
-                     *               "usage": "700",
-                     *               "event_count": 700
-                     *             },
-                     *             {
-                     *               "period": "2026-11-20",
-                     *               "period_start": "2026-11-20T00:00:00.000Z",
-                     *               "usage": "550",
-                     *               "event_count": 550
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["MeterUsage"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listMeterCustomers: {
@@ -11207,42 +4839,14 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "customer_external_id": "globex",
-                     *           "name": "Globex",
-                     *           "total_usage": "1250",
-                     *           "event_count": 1250
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       },
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z"
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["CustomerOfMeter"][];
                         meta: components["schemas"]["PageMeta"];
@@ -11255,15 +4859,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getCustomerUsage: {
@@ -11276,40 +4872,14 @@ export interface operations {
                 /** @description A time zone of the IANA database, such as Europe/Berlin. */
                 timezone?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "customer_external_id": "globex",
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "data": [
-                     *         {
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "name": "API requests",
-                     *           "meter_token": "mtr_4fT9kQ2mXw7LpZ3vRb8NcY6d",
-                     *           "aggregation_type": "COUNT",
-                     *           "unit": "requests",
-                     *           "status": "ACTIVE",
-                     *           "total_usage": "1250",
-                     *           "event_count": 1250
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": {
                         /** Format: uuid */
                         customer_id: string;
@@ -11322,15 +4892,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listErasures: {
@@ -11340,73 +4902,23 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001a",
-                     *           "status": "RUNNING",
-                     *           "events": 1250,
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "finished_at": null,
-                     *           "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *           "external_id": "erased-6f1c9be2d04a57833be1f0c2a9d84e75"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["Erasure"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     eraseCustomer: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008"
-                 *     }
-                 */
                 "application/json": {
                     /** Format: uuid */
                     customer_id?: string;
@@ -11415,7 +4927,6 @@ export interface operations {
                     /**
                      * Format: date
                      * @description For retention that is over: invoices that were issued before this date lose the copy of the customer, their note and their reference as well.
-                     * @example 2016-01-01
                      */
                     invoice_copies_issued_before?: string;
                 };
@@ -11424,79 +4935,27 @@ export interface operations {
         responses: {
             /** @description Accepted */
             202: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000001a",
-                     *       "status": "RUNNING",
-                     *       "events": 1250,
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "finished_at": null,
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "external_id": "erased-6f1c9be2d04a57833be1f0c2a9d84e75"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getErasure: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000001a",
-                     *       "status": "RUNNING",
-                     *       "events": 1250,
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "finished_at": null,
-                     *       "customer_id": "0198c0de-5a1e-7000-8000-000000000008",
-                     *       "external_id": "erased-6f1c9be2d04a57833be1f0c2a9d84e75"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     listUsageMoves: {
@@ -11506,74 +4965,23 @@ export interface operations {
                 page?: number;
                 page_size?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *           "status": "RUNNING",
-                     *           "events": 1250,
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "finished_at": null,
-                     *           "from_external_id": "globex-old",
-                     *           "to_external_id": "globex"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "page": 1,
-                     *         "page_size": 20,
-                     *         "total": 1,
-                     *         "total_pages": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": {
                         data: components["schemas"]["UsageMove"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     moveUsage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "from_external_id": "globex-old",
-                 *       "to_external_id": "globex"
-                 *     }
-                 */
                 "application/json": {
                     from_external_id: string;
                     /** @description It may have usage of its own, to which this is added. */
@@ -11584,98 +4992,32 @@ export interface operations {
         responses: {
             /** @description Accepted */
             202: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *       "status": "RUNNING",
-                     *       "events": 1250,
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "finished_at": null,
-                     *       "from_external_id": "globex-old",
-                     *       "to_external_id": "globex"
-                     *     }
-                     */
                     "application/json": components["schemas"]["UsageMove"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getUsageMove: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "0198c0de-5a1e-7000-8000-00000000001b",
-                     *       "status": "RUNNING",
-                     *       "events": 1250,
-                     *       "created_at": "2026-11-20T09:30:00.000Z",
-                     *       "finished_at": null,
-                     *       "from_external_id": "globex-old",
-                     *       "to_external_id": "globex"
-                     *     }
-                     */
                     "application/json": components["schemas"]["UsageMove"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     createWidgetToken: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "customer_external_id": "globex"
-                 *     }
-                 */
                 "application/json": {
                     customer_external_id: string;
                 };
@@ -11684,32 +5026,11 @@ export interface operations {
         responses: {
             /** @description Created */
             201: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "token": "wgt_mR3kY8pQ2vX5nT7bL9cF4hJ6wZ1dG0sA3eU8iO5yK2x",
-                     *       "expires_at": "2026-11-20T10:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["WidgetToken"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getWidgetUsage: {
@@ -11722,48 +5043,15 @@ export interface operations {
                 /** @description A time zone of the IANA database, such as Europe/Berlin. */
                 timezone?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "customer_external_id": "globex",
-                     *       "token_expires_in": 3600,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "data": [
-                     *         {
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "name": "API requests",
-                     *           "aggregation_type": "COUNT",
-                     *           "unit": "requests",
-                     *           "total_usage": "1250",
-                     *           "event_count": 1250
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WidgetUsage"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getWidgetMeterUsage: {
@@ -11778,192 +5066,45 @@ export interface operations {
                 /** @description Weeks are those of ISO 8601: they begin on Monday. */
                 group_by?: "hour" | "day" | "week" | "month";
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *       "aggregation_type": "COUNT",
-                     *       "unit": "requests",
-                     *       "total_usage": "1250",
-                     *       "event_count": 1250,
-                     *       "unique_customers": 3,
-                     *       "period_start": "2026-11-01T00:00:00.000Z",
-                     *       "period_end": "2026-12-01T00:00:00.000Z",
-                     *       "overflow_event_count": 0,
-                     *       "grouped_data": [
-                     *         {
-                     *           "period": "2026-11-19",
-                     *           "period_start": "2026-11-19T00:00:00.000Z",
-                     *           "usage": "700",
-                     *           "event_count": 700
-                     *         },
-                     *         {
-                     *           "period": "2026-11-20",
-                     *           "period_start": "2026-11-20T00:00:00.000Z",
-                     *           "usage": "550",
-                     *           "event_count": 550
-                     *         }
-                     *       ],
-                     *       "groups": [
-                     *         {
-                     *           "value": "eu-west",
-                     *           "is_rest": false,
-                     *           "total_usage": "1250",
-                     *           "event_count": 1250,
-                     *           "grouped_data": [
-                     *             {
-                     *               "period": "2026-11-19",
-                     *               "period_start": "2026-11-19T00:00:00.000Z",
-                     *               "usage": "700",
-                     *               "event_count": 700
-                     *             },
-                     *             {
-                     *               "period": "2026-11-20",
-                     *               "period_start": "2026-11-20T00:00:00.000Z",
-                     *               "usage": "550",
-                     *               "event_count": 550
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["MeterUsage"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getWidgetBillingPeriod: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "customer_external_id": "globex",
-                     *       "billing_period": {
-                     *         "period_start": "2026-11-01T00:00:00.000Z",
-                     *         "period_end": "2026-12-01T00:00:00.000Z",
-                     *         "time_zone": "Europe/Berlin"
-                     *       },
-                     *       "data": [
-                     *         {
-                     *           "meter_id": "0198c0de-5a1e-7000-8000-000000000005",
-                     *           "name": "API requests",
-                     *           "aggregation_type": "COUNT",
-                     *           "unit": "requests",
-                     *           "limit": "10000",
-                     *           "usage": "1250",
-                     *           "remaining": "8750",
-                     *           "overage": "0",
-                     *           "is_soft_limit": false,
-                     *           "period_start": "2026-11-01T00:00:00.000Z",
-                     *           "resets_at": "2026-12-01T00:00:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WidgetBillingPeriod"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     getWidgetSettings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "meter_ids": [
-                     *         "0198c0de-5a1e-7000-8000-000000000005"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WidgetSettings"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
     updateWidgetSettings: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "meter_ids": [
-                 *         "0198c0de-5a1e-7000-8000-000000000005"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description The meters that customers are shown, in this order, each where the customer uses it. Null: all of them, newest first. A meter that is not named is shown to no customer. */
                     meter_ids?: string[] | null;
@@ -11973,33 +5114,11 @@ export interface operations {
         responses: {
             /** @description OK */
             200: {
-                headers: {
-                    /** @description The request came before with this Idempotency-Key: this is its first answer. */
-                    "Idempotent-Replay"?: "true";
-                    /** @description Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty. */
-                    "Idempotent-Withheld"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
-                    /**
-                     * @example {
-                     *       "meter_ids": [
-                     *         "0198c0de-5a1e-7000-8000-000000000005"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WidgetSettings"];
                 };
             };
-            /** @description A refusal */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            default: components["responses"]["Refusal"];
         };
     };
 }
