@@ -1,7 +1,7 @@
 // Every page of the console in a real browser: nobody is kept out by how it is drawn, nothing moves by itself, nothing is asked
 // of anybody else, and the first load is small. With SCREENSHOTS=<folder> each page is also drawn into that folder.
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -83,6 +83,20 @@ test('whoever asked for less motion sees at once what changes', async () => {
     })()
   `);
   expect(color).toBe('rgb(1, 2, 3)');
+});
+
+test('every route of the console is among the pages that are visited here', async () => {
+  const texts = await Promise.all(
+    ['routes', 'billing-routes'].map((name) =>
+      readFile(new URL(`../../apps/console/src/${name}.ts`, import.meta.url), 'utf8'),
+    ),
+  );
+  const routes = [...texts.join('\n').matchAll(/^ +path: '(\/[^']*)',$/gm)].map(([, path = '']) => path);
+  const visited = Object.values({ ...organization.addresses, ...organization.openAddresses });
+  const isVisited = (route: string): boolean =>
+    visited.some((address) => new RegExp(`^${route.replaceAll(/\$\w+/g, '[^/?#]+')}(?:$|[?#])`).test(address));
+  expect(routes.length).toBeGreaterThan(10);
+  expect(routes.filter((route) => !isVisited(route))).toEqual([]);
 });
 
 test('every page is open to everybody in light and in dark, and nothing on it moves by itself', async () => {

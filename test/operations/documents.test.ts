@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FEED_TYPES } from '@weir/billing/feed-events';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -65,4 +66,14 @@ test('every path that a document names is there, or is built from what is there'
 test('every npm script that a document names is there', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
   expect(missing(/`?npm run ([a-z-]+)/g, (_document, script) => Object.hasOwn(scripts, script))).toEqual([]);
+});
+
+test('docs/billing.md has every type of the feed, and no other', () => {
+  const rows = readFileSync(join(root, 'docs', 'billing.md'), 'utf8').matchAll(
+    /^\| \w+ \| (`([a-z]+)\.[a-z_]+`.*) \|$/gm,
+  );
+  const described = [...rows].flatMap(([, cell = '', noun]) =>
+    [...cell.matchAll(/`\w*(\.\w+)`/g)].map(([, verb]) => `${noun}${verb}`),
+  );
+  expect(described).toEqual([...FEED_TYPES]);
 });

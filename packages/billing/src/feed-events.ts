@@ -4,22 +4,25 @@ import type { Drafting } from './grace.ts';
 import type { NewInvoice } from './new-invoice.ts';
 import type { SubscriptionState } from './subscription.ts';
 
-/** What can happen. */
-export type FeedType =
-  | 'invoice.created'
-  | 'invoice.finalized'
-  | 'invoice.paid'
-  | 'invoice.voided'
-  | 'invoice.uncollectible'
-  | 'invoice.past_due'
-  | 'subscription.created'
-  | 'subscription.activated'
-  | 'subscription.changed'
-  | 'subscription.past_due'
-  | 'subscription.canceled'
-  | 'credit.granted'
-  | 'credit.voided'
-  | 'usage.unpriced';
+/** All that can happen; docs/billing.md has each. */
+export const FEED_TYPES = [
+  'invoice.created',
+  'invoice.finalized',
+  'invoice.paid',
+  'invoice.voided',
+  'invoice.uncollectible',
+  'invoice.past_due',
+  'subscription.created',
+  'subscription.activated',
+  'subscription.changed',
+  'subscription.past_due',
+  'subscription.canceled',
+  'credit.granted',
+  'credit.voided',
+  'usage.unpriced',
+] as const;
+
+export type FeedType = (typeof FEED_TYPES)[number];
 
 /** One thing that happened, before it has its number. */
 export interface NewFeedEvent {

@@ -14,9 +14,12 @@ const FOLDER = new URL('../../src/widget/page/', import.meta.url);
 
 const TYPES: Record<string, string> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
+/** Those that page/words.js has words in. */
+export const LANGUAGES = ['en', 'de', 'fr', 'es'] as const;
+
 const query = z.strictObject({
   theme: z.enum(['light', 'dark', 'auto'], 'must be light, dark or auto').default('auto'),
-  lang: z.enum(['en', 'de', 'fr', 'es'], 'must be one of en, de, fr, es').optional(),
+  lang: z.enum(LANGUAGES, `must be one of ${LANGUAGES.join(', ')}`).optional(),
   window: z.enum(['7', '30', '90', 'period'], 'must be one of 7, 30, 90, period').optional(),
   token: z.never('belongs behind #, as in /embed#token=…: what stands in a query is kept in logs').optional(),
 });

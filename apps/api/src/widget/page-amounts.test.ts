@@ -1,13 +1,16 @@
 // How the page /embed writes amounts and asks for days: what it is sent to browsers as, run here.
 
+import { readFileSync } from 'node:fs';
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { describe, expect, test } from 'vitest';
+import { LANGUAGES } from './embed.ts';
 
 // The page is JavaScript as it stands, without types.
 // oxlint-disable-next-line typescript/no-explicit-any
 const load = async (name: string): Promise<any> => await import(new URL(`./page/${name}.js`, import.meta.url).href);
 const { exactAmount, shortAmount, axisAmount, roundEnd } = await load('amounts');
 const { lastDays, periodSoFar } = await load('days');
-const { chooseLocale } = await load('words');
+const { chooseLocale, WORDS } = await load('words');
 
 const plain = (text: string) => text.replaceAll(/[\u00A0\u202F]/g, ' ');
 const english = { locale: 'en', none: 'none' };
@@ -80,4 +83,19 @@ test('the language is the one that is asked for, in the region of the reader', (
   expect(chooseLocale('de', ['en-GB'])).toBe('de');
   expect(chooseLocale(null, ['pt-BR', 'de-CH', 'en'])).toBe('de-CH');
   expect(chooseLocale(null, ['den'])).toBe('en');
+});
+
+test('every language that can be asked for has all words, for each aggregation too, and stands in the guide', () => {
+  /** The paths of all words of a language, with the places that each has for values. */
+  const places = (words: object): string[] =>
+    Object.entries(words).flatMap(([name, word]) =>
+      typeof word === 'string'
+        ? [[name, ...[...word.matchAll(/\{\w+\}/g)].map(String).toSorted()].join(' ')]
+        : places(word as object).map((place) => `${name}.${place}`),
+    );
+  expect(Object.keys(WORDS)).toEqual([...LANGUAGES]);
+  for (const language of LANGUAGES) expect(places(WORDS[language]), language).toEqual(places(WORDS.en));
+  expect(Object.keys(WORDS.en.shown).toSorted()).toEqual([...AGGREGATION_TYPES].toSorted());
+  const guide = readFileSync(new URL('../../../../docs/guides/embedding.md', import.meta.url), 'utf8');
+  expect(guide).toContain(`| \`lang\` | ${LANGUAGES.map((language) => `\`${language}\``).join(', ')} (default`);
 });
