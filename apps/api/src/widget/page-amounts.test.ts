@@ -10,8 +10,9 @@ import { LANGUAGES } from './embed.ts';
 const load = async (name: string): Promise<any> => await import(new URL(`./page/${name}.js`, import.meta.url).href);
 const { exactAmount, shortAmount, axisAmount, roundEnd } = await load('amounts');
 const { lastDays, periodSoFar } = await load('days');
-const { chooseLocale, WORDS } = await load('words');
+const { chooseLocale, wordsOf } = await load('words');
 
+const textOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 const plain = (text: string) => text.replaceAll(/[\u00A0\u202F]/g, ' ');
 const english = { locale: 'en', none: 'none' };
 
@@ -93,9 +94,11 @@ test('every language that can be asked for has all words, and stands in the guid
         ? [[name, ...[...word.matchAll(/\{\w+\}/g)].map(String).toSorted()].join(' ')]
         : places(word as object).map((place) => `${name}.${place}`),
     );
-  expect(Object.keys(WORDS)).toEqual([...LANGUAGES]);
-  for (const language of LANGUAGES) expect(places(WORDS[language]), language).toEqual(places(WORDS.en));
-  expect(Object.keys(WORDS.en.shown).toSorted()).toEqual([...AGGREGATION_TYPES].toSorted());
-  const guide = readFileSync(new URL('../../../../docs/guides/embedding.md', import.meta.url), 'utf8');
-  expect(guide).toContain(`| \`lang\` | ${LANGUAGES.map((language) => `\`${language}\``).join(', ')} (default`);
+  const spoken = textOf('./page/words.js').matchAll(/^ {2}(\w\w): \{$/gm);
+  expect([...spoken].map(([, language]) => language)).toEqual([...LANGUAGES]);
+  for (const language of LANGUAGES) expect(places(wordsOf(language)), language).toEqual(places(wordsOf('en')));
+  expect(Object.keys(wordsOf('en').shown).toSorted()).toEqual([...AGGREGATION_TYPES].toSorted());
+  expect(textOf('../../../../docs/guides/embedding.md')).toContain(
+    `| \`lang\` | ${LANGUAGES.map((language) => `\`${language}\``).join(', ')} (default`,
+  );
 });

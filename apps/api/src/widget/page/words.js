@@ -1,6 +1,6 @@
 // What the page says, in each of its languages.
 
-export const WORDS = {
+const WORDS = {
   en: {
     title: 'Usage',
     loading: 'Loading…',
