@@ -528,6 +528,7 @@ CREATE TABLE meters (
 CREATE TABLE migrations (
   name text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT now(),
+  needs text,
   CONSTRAINT migrations_pkey PRIMARY KEY (name)
 );
 

@@ -91,6 +91,7 @@ beforeAll(async () => {
     ingest,
     billingJobs: { wakeRun: () => {} },
     consoleFolder: '/nowhere',
+    schema: () => undefined,
     isDraining: () => false,
   });
   closer.add('the app', () => app.close());

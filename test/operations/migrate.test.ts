@@ -56,15 +56,24 @@ test('migrating again changes nothing and says so', async () => {
   });
 });
 
-test('a database that a newer Weir has migrated is refused and left as it is', async () => {
+test('a database that a newer Weir has migrated is left as it is, and refused once it needs that one', async () => {
   await migrate(databaseUrl);
-  await queryOnce(databaseUrl, `INSERT INTO migrations (name) VALUES ('9999_from_the_future.sql')`);
-  await expect(migrate(databaseUrl)).rejects.toThrow(
-    'The database was migrated by a newer Weir (it has 9999_from_the_future.sql): run that version instead.',
+  await queryOnce(databaseUrl, `INSERT INTO migrations (name) VALUES ('9998_only_adds.sql')`);
+  expect(await migrate(databaseUrl)).toEqual({ applied: [] });
+  await queryOnce(databaseUrl, `INSERT INTO migrations (name, needs) VALUES ('9999_takes_away.sql', '9998')`);
+  const newest = (await migrations()).at(-1)?.slice(0, 4);
+  const why = `The database was migrated by a newer Weir (it has 9999_takes_away.sql), and this version, which knows ${newest}, cannot run on it: run that one instead.`;
+  await expect(migrate(databaseUrl)).rejects.toThrow(why);
+  expect(await runMigrate({ DATABASE_URL: databaseUrl })).toEqual({ code: 1, out: '', err: `${why}\n` });
+});
+
+test('a database from before the first release is called that', async () => {
+  await queryOnce(databaseUrl, 'CREATE TABLE migrations (name text PRIMARY KEY, applied_at timestamptz)');
+  await queryOnce(
+    databaseUrl,
+    `INSERT INTO migrations VALUES ('0001_organizations_and_access.sql'), ('0002_catalog.sql')`,
   );
-  const { code, err } = await runMigrate({ DATABASE_URL: databaseUrl });
-  expect(code).toBe(1);
-  expect(err).toContain('was migrated by a newer Weir (it has 9999_from_the_future.sql)');
+  await expect(migrate(databaseUrl)).rejects.toThrow(/^The database is of Weir before its first release .*no way up/);
 });
 
 test('a migration that fails keeps nothing of itself, and works once its obstacle is gone', async () => {

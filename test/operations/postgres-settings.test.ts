@@ -90,17 +90,24 @@ describe('a database on which Weir cannot run is refused', () => {
     await expectRefusedAtStart(url, new RegExp(`^Cannot start: The database has the encoding ${encoding} `));
   });
 
-  test('when it is not migrated, or only to an older version, or to a newer one', async () => {
+  test('when it is not migrated, or only to an older version, or to a newer one that needs a newer process', async () => {
     const url = await create();
     await expectRefusedAtStart(url, /^Cannot start: The database is not migrated .*: run npm run migrate\.$/);
     await migrate(url);
-    const last = (await readdir(MIGRATIONS)).toSorted().at(-1) ?? '';
+    const last =
+      (await readdir(MIGRATIONS))
+        .filter((name) => name.endsWith('.sql'))
+        .toSorted()
+        .at(-1) ?? '';
     await queryOnce(url, `DELETE FROM migrations WHERE name = '${last}'`);
     await expectRefusedAtStart(url, new RegExp(`^Cannot start: .*\\(${last} missing\\): run npm run migrate\\.$`));
-    await queryOnce(url, `INSERT INTO migrations (name) VALUES ('${last}'), ('9999_later.sql')`);
+    await queryOnce(
+      url,
+      `INSERT INTO migrations VALUES ('${last}'), ('9998_later.sql'); INSERT INTO migrations VALUES ('9999_last.sql', now(), '9998')`,
+    );
     await expectRefusedAtStart(
       url,
-      /^Cannot start: The database was migrated by a newer Weir \(it has 9999_later\.sql\)/,
+      /^Cannot start: The database was migrated by a newer Weir \(it has 9999_last\.sql\), and this version[^\n]*\.$/,
     );
   });
 

@@ -5,6 +5,7 @@ import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
 import type { Database } from '@weir/db/database';
 import { pingDatabase } from '@weir/db/database';
+import type { SchemaRange } from '@weir/db/installation';
 import { ping, type QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -106,6 +107,8 @@ export interface AppDeps {
   billingJobs: Pick<BillingJobs, 'wakeRun'>;
   /** Where the console's build is, if there is one. */
   consoleFolder: string;
+  /** Which schemas it runs on. */
+  schema: () => SchemaRange | undefined;
   isDraining: () => boolean;
 }
 
@@ -210,6 +213,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     postgres: () => pingDatabase(deps.probe),
     redis: () => ping(queue),
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
+    schema: deps.schema,
     isDraining: deps.isDraining,
   });
   versionRoute(app);

@@ -19,7 +19,7 @@ export async function runApi(env: Record<string, string | undefined>): Promise<v
     const settings = loadSettings(apiSettings, env);
     const log = createLog('weir-api', settings.LOG_LEVEL, PARTS);
     const api = await serveApi(settings, log);
-    log.info({ url: api.url, ...readBuild() }, 'the API listens');
+    log.info({ url: api.url, ...readBuild(), schema: api.schema() }, 'the API listens');
     const drainTimeoutMs = settings.DRAIN_DELAY_MS + settings.DRAIN_TIMEOUT_MS;
     return { log, url: api.url, drainTimeoutMs, close: () => api.close() };
   });

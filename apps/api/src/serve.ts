@@ -1,7 +1,7 @@
 // Opens the API and closes it again, last opened first: the door shuts, what is inside is answered, then the rest goes.
 
 import { openDatabase } from '@weir/db/database';
-import { findRisks, identify, requireSchema } from '@weir/db/installation';
+import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
 import { admit } from '@weir/queue/admit';
 import { disconnect, openProducer, untilReady, type QueueConnection } from '@weir/queue/connection';
 import { Ownership } from '@weir/queue/ownership';
@@ -25,6 +25,8 @@ import type { ApiSettings } from './settings.ts';
 /** An API that listens. */
 export interface RunningApi {
   url: string;
+  /** Which schemas it runs on; undefined while Postgres has not been seen. */
+  schema(): SchemaRange | undefined;
   /**
    * Takes requests for DRAIN_DELAY_MS more, in which `/readyz` has them sent elsewhere. Then stops listening, answers every request
    * that is inside, and lets go of everything.
@@ -55,6 +57,7 @@ export async function serveApi(
 ): Promise<RunningApi> {
   const closer = new Closer();
   let isDraining = false;
+  let schema: SchemaRange | undefined;
   try {
     const database = openDatabase(settings.DATABASE_URL, {
       connectionsMax: settings.DATABASE_CONNECTIONS,
@@ -90,7 +93,10 @@ export async function serveApi(
     await checkPolicy(queue, log);
     const ownership = new Ownership({
       queue,
-      database: { requireSchema: () => requireSchema(probe), identify: (drained) => identify(probe, drained) },
+      database: {
+        requireSchema: async () => (schema = await requireSchema(probe)),
+        identify: (drained) => identify(probe, drained),
+      },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
     });
@@ -135,6 +141,7 @@ export async function serveApi(
       ingest,
       billingJobs,
       consoleFolder,
+      schema: () => schema,
       isDraining: () => isDraining,
     });
     closer.add('the server', () => app.close());
@@ -142,6 +149,7 @@ export async function serveApi(
     const url = await explainTakenPort(app.listen({ port, host }), { setting: 'PORT', port, host });
     return {
       url,
+      schema: () => schema,
       async close() {
         isDraining = true;
         if (settings.DRAIN_DELAY_MS > 0) await delay(settings.DRAIN_DELAY_MS);

@@ -19,7 +19,7 @@ export async function runWorker(env: Record<string, string | undefined>): Promis
     const settings = loadSettings(workerSettings, env);
     const log = createLog('weir-worker', settings.LOG_LEVEL, PARTS);
     const worker = await serveWorker(settings, log);
-    log.info({ url: worker.url, ...readBuild() }, 'the worker takes batches');
+    log.info({ url: worker.url, ...readBuild(), schema: worker.schema() }, 'the worker takes batches');
     return { log, url: worker.url, drainTimeoutMs: settings.DRAIN_TIMEOUT_MS, close: () => worker.close() };
   });
 }

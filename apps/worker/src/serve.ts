@@ -1,7 +1,7 @@
 // Opens a worker and closes it again, last opened first.
 
 import { openDatabase, pingDatabase } from '@weir/db/database';
-import { findRisks, identify, requireSchema } from '@weir/db/installation';
+import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, ping } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
@@ -19,6 +19,8 @@ import type { WorkerSettings } from './settings.ts';
 
 /** A worker that runs. */
 export interface RunningWorker {
+  /** Which schemas it runs on; undefined while Postgres has not been seen. */
+  schema(): SchemaRange | undefined;
   /** The address of its health and metrics. */
   url: string;
   /** Takes no more jobs, finishes those under way, and lets go of everything. */
@@ -38,6 +40,7 @@ const OWNERSHIP_INTERVAL_MS = 2_000;
 export async function serveWorker(settings: WorkerSettings, log: Logger): Promise<RunningWorker> {
   const closer = new Closer();
   let isDraining = false;
+  let schema: SchemaRange | undefined;
   try {
     const metrics = buildWorkerMetrics();
     const database = openDatabase(settings.DATABASE_URL, {
@@ -55,7 +58,10 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const takers: JobWorker[] = [];
     const ownership = new Ownership({
       queue,
-      database: { requireSchema: () => requireSchema(database), identify: (drained) => identify(database, drained) },
+      database: {
+        requireSchema: async () => (schema = await requireSchema(database)),
+        identify: (drained) => identify(database, drained),
+      },
       log,
       intervalMs: OWNERSHIP_INTERVAL_MS,
       onLook(isOurs) {
@@ -67,6 +73,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       postgres: () => pingDatabase(database),
       redis: () => ping(queue),
       problem: () => ownership.problem(),
+      schema: () => schema,
       isDraining: () => isDraining,
     });
     closer.add('health', () => health.close());
@@ -112,6 +119,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     for (const taker of takers) taker.take(ownership.problem() === undefined);
     return {
       url,
+      schema: () => schema,
       async close() {
         isDraining = true;
         try {

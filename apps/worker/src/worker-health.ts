@@ -1,3 +1,4 @@
+import type { SchemaRange } from '@weir/db/installation';
 import { buildProbe } from '@weir/shared/probe';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { WorkerMetrics } from './worker-metrics.ts';
@@ -9,6 +10,8 @@ export interface ReadyChecks {
   redis(): Promise<unknown>;
   /** Why no batches are taken; undefined when they are. */
   problem(): string | undefined;
+  /** Which schemas it runs on; undefined while Postgres has not been seen. */
+  schema(): SchemaRange | undefined;
   isDraining(): boolean;
 }
 
@@ -21,7 +24,13 @@ export function buildHealth(metrics: WorkerMetrics, checks: ReadyChecks): Fastif
   app.get('/readyz', async (_request, reply) => {
     const [postgres, redis] = await Promise.all([hasPostgres(), hasRedis()]);
     const problem = checks.problem();
-    const parts = { postgres, redis, draining: checks.isDraining(), ...(problem !== undefined && { problem }) };
+    const parts = {
+      postgres,
+      redis,
+      schema: checks.schema() ?? null,
+      draining: checks.isDraining(),
+      ...(problem !== undefined && { problem }),
+    };
     const ready = postgres && redis && !parts.draining && problem === undefined;
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'not ready', ...parts });
   });

@@ -3,24 +3,20 @@
 
 import type { Queryable } from './migrations.ts';
 
-/** The first line of such a migration. */
-const MARK = '--! no-transaction\n';
-
 /** Both may be run again: the index is there then, or gone. */
 const STATEMENT =
   /^(?:CREATE (?:UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS|DROP INDEX CONCURRENTLY IF EXISTS) (?<index>[a-z0-9_]+)(?:\s+ON\s.+)?$/s;
 
-interface Step {
+export interface Step {
   sql: string;
   index: string;
 }
 
 /**
- * The statements of a migration that runs outside of a transaction; undefined for any other one. Throws for a statement that could
- * not be run again after it was cut off.
+ * The statements of a migration that runs outside of a transaction. Throws for one that could not be run again after it was cut
+ * off.
  */
-export function readConcurrent(text: string): Step[] | undefined {
-  if (!text.startsWith(MARK)) return undefined;
+export function readSteps(text: string): Step[] {
   const statements = text
     .replace(/^--.*$/gm, '')
     .split(/;\s*(?:\n|$)/)

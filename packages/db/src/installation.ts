@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { SettingsError } from '@weir/shared/settings';
 import pg from 'pg';
 import type { Database } from './database.ts';
-import { findMissing, requireUtf8 } from './migrations.ts';
+import { readSchema, requireUtf8 } from './migrations.ts';
 import { NotingClient } from './noting-client.ts';
 import { requireOwnSession } from './own-session.ts';
 
@@ -21,19 +21,27 @@ export interface DatabaseIdentity {
   hasDrained: boolean;
 }
 
+/** Which schemas a process runs on: that of its newest migration and all newer ones, but for those that need a newer process. */
+export interface SchemaRange {
+  needs: string;
+  /** The one that the database had when it was looked at. */
+  found: string | null;
+}
+
 /**
- * Throws a SettingsError, in one line for the operator, for a database on which this version of Weir cannot run: one that is
- * not migrated to it, or to a newer one, one that is not UTF-8, and one behind a pooler that shares sessions. Throws what Postgres says when it does not answer.
+ * Says which schema was found. Throws a SettingsError, in one line for the operator, for a database on which this version of Weir cannot
+ * run: one that is not migrated to it, one that a newer one has migrated and taken away from, one that is not UTF-8, and one behind a pooler that shares sessions. Throws what Postgres says when it does not answer.
  */
-export async function requireSchema(database: Database): Promise<void> {
+export async function requireSchema(database: Database): Promise<SchemaRange> {
   await requireSessions(database.pool);
   await requireUtf8(database.pool);
-  const missing = await findMissing(database.pool);
+  const { missing, newest, found } = await readSchema(database.pool);
   if (missing.length > 0) {
     throw new SettingsError(
       `The database is not migrated to this version (${missing.join(', ')} missing): run npm run migrate.`,
     );
   }
+  return { needs: newest, found };
 }
 
 async function requireSessions(pool: pg.Pool): Promise<void> {

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorCodeOf } from '@weir/shared/errors';
 import type pg from 'pg';
-import { readConcurrent, runConcurrent } from './concurrent-indexes.ts';
+import { runConcurrent } from './concurrent-indexes.ts';
 import { withoutOptions } from './database.ts';
 import { NotingClient } from './noting-client.ts';
-import { MIGRATIONS, findMissing, requireUtf8 } from './migrations.ts';
+import { type Migration, readMigration } from './migration-file.ts';
+import { MIGRATIONS, readSchema, requireUtf8 } from './migrations.ts';
 import { requireOwnSession } from './own-session.ts';
 import { makePartitions } from './partitions.ts';
 import { setUpSession } from './session-settings.ts';
@@ -14,6 +16,15 @@ const MIGRATION_LOCK = 7_339_221_551;
 
 /** How often it is looked whether another process has done with migrating. */
 const LOCK_LOOK_MS = 200;
+
+/** How long a migration may have others wait behind it: far less than a statement may take. */
+const LOCK_WAIT_MS_MAX = 1_000;
+
+/** Between two attempts, in which those go on that have waited. */
+const LOCK_PAUSE_MS = 500;
+
+/** After this it is told that something holds a lock all the time. */
+const LOCKED_MS_MAX = 300_000;
 
 /**
  * Brings a database to the newest schema and makes the partitions of this and the coming months. Each migration runs
@@ -65,31 +76,53 @@ async function applyMissing(client: pg.Client, folder: string): Promise<string[]
   await client.query(
     'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
   );
-  const missing = await findMissing(client, folder);
+  const { missing } = await readSchema(client, folder);
   for (const name of missing) {
-    const sql = await readFile(`${folder}/${name}`, 'utf8');
-    const steps = readConcurrent(sql);
-    if (steps === undefined) await applyInTransaction(client, name, sql);
-    else {
-      await runConcurrent(client, steps).catch((error: unknown) => {
-        throw new Error(`Migration ${name} failed, and begins again with the next run.`, { cause: error });
-      });
-      await client.query(NOTE, [name]);
+    const migration = readMigration(await readFile(`${folder}/${name}`, 'utf8'));
+    if (migration.steps === undefined) {
+      await applyInTransaction(client, name, migration);
+      continue;
     }
+    await runConcurrent(client, migration.steps).catch((error: unknown) => {
+      throw new Error(`Migration ${name} failed, and begins again with the next run.`, { cause: error });
+    });
+    await note(client, name, migration);
   }
   return missing;
 }
 
-const NOTE = 'INSERT INTO migrations (name) VALUES ($1)';
+async function note(client: pg.Client, name: string, { needs }: Migration): Promise<void> {
+  await client.query('INSERT INTO migrations (name) VALUES ($1)', [name]);
+  // The first ones were there before the column.
+  if (needs !== null) await client.query('UPDATE migrations SET needs = $2 WHERE name = $1', [name, needs]);
+}
 
-async function applyInTransaction(client: pg.Client, name: string, sql: string): Promise<void> {
+/**
+ * Who waits for a lock of a table has everybody wait who comes after it, so it does not wait for long, and begins again: what holds the
+ * lock, such as a backup, goes on as well as those who record.
+ */
+async function applyInTransaction(client: pg.Client, name: string, migration: Migration): Promise<void> {
+  const giveUpAt = performance.now() + LOCKED_MS_MAX;
+  while (!(await applyUnlessLocked(client, name, migration, performance.now() > giveUpAt))) await delay(LOCK_PAUSE_MS);
+}
+
+/** Returns false, with nothing done, where a lock was not to be had in time, unless it is the last attempt. */
+async function applyUnlessLocked(
+  client: pg.Client,
+  name: string,
+  migration: Migration,
+  isLast: boolean,
+): Promise<boolean> {
   await client.query('BEGIN');
   try {
-    await client.query(sql);
-    await client.query(NOTE, [name]);
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS_MAX}`);
+    await client.query(migration.sql);
+    await note(client, name, migration);
     await client.query('COMMIT');
+    return true;
   } catch (error) {
     await client.query('ROLLBACK');
+    if (errorCodeOf(error) === '55P03' && !isLast) return false;
     throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
   }
 }

@@ -12,6 +12,11 @@ export const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url
 const FOREIGN =
   'The database has a table "migrations" of another program: give Weir a database of its own (see DATABASE_URL)';
 
+/** The first migration of those that became one before the first release. */
+const BEFORE_RELEASES = '0001_organizations_and_access.sql';
+
+const TOO_OLD = `The database is of Weir before its first release (it has ${BEFORE_RELEASES}), and there is no way up from it: give this version a database of its own (see DATABASE_URL)`;
+
 /** Whatever runs one statement: a connection, or a pool of them. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -20,31 +25,55 @@ async function listMigrations(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 }
 
-/**
- * The migrations of this version that the database does not have. Throws a SettingsError for one that was migrated by a newer
- * version, and for one in which another program keeps its own migrations.
- */
-export async function findMissing(client: Queryable, folder = MIGRATIONS): Promise<string[]> {
-  const files = await listMigrations(folder);
-  const done = await readDone(client);
-  const unknown = [...done].filter((name) => !files.includes(name));
-  if (unknown.length > 0) {
-    // No version of Weir is without the first one.
-    if (!done.has(files[0] ?? '')) throw new SettingsError(`${FOREIGN}.`);
-    throw new SettingsError(
-      `The database was migrated by a newer Weir (it has ${unknown.join(', ')}): run that version instead.`,
-    );
-  }
-  return files.filter((name) => !done.has(name));
+/** How the schema of a database and what this version knows of it go together. */
+export interface SchemaState {
+  /** Migrations of this version that the database does not have, in their order. */
+  missing: string[];
+  /** The number of the newest migration of this version. */
+  newest: string;
+  /** The number of the newest one that the database has; null where it has none. */
+  found: string | null;
 }
 
-async function readDone(client: Queryable): Promise<Set<string>> {
+/**
+ * Compares a database with the migrations of this version. Throws a SettingsError for a database on which it cannot run: one that a
+ * newer version has migrated and has taken away from what this one reads, one of before the first release, and one in which
+ * another program keeps its own migrations.
+ */
+export async function readSchema(client: Queryable, folder = MIGRATIONS): Promise<SchemaState> {
+  const files = await listMigrations(folder);
+  const done = await readDone(client);
+  const missing = files.filter((name) => !done.has(name));
+  const newest = numberOf(files.at(-1) ?? '');
+  const unknown = [...done.keys()].filter((name) => !files.includes(name));
+  if (unknown.length > 0) {
+    if (done.has(BEFORE_RELEASES)) throw new SettingsError(`${TOO_OLD}.`);
+    // No version of Weir is without the first one.
+    if (!done.has(files[0] ?? '')) throw new SettingsError(`${FOREIGN}.`);
+    const tooNew = unknown.filter((name) => missing.length > 0 || (done.get(name) ?? '') > newest);
+    if (tooNew.length > 0)
+      throw new SettingsError(
+        `The database was migrated by a newer Weir (it has ${tooNew.join(', ')}), and this version, which knows ${newest}, cannot run on it: run that one instead.`,
+      );
+  }
+  return { missing, newest, found: [...done.keys()].map(numberOf).toSorted().at(-1) ?? null };
+}
+
+function numberOf(name: string): string {
+  return name.slice(0, 4);
+}
+
+/** The migrations that a database has, each with the number that a process has to know to run on it. */
+async function readDone(client: Queryable): Promise<Map<string, string | null>> {
   try {
-    const { rows } = await client.query<{ name: string }>('SELECT name::text, applied_at FROM migrations');
-    return new Set(rows.map(({ name }) => name));
+    // A database of the first release has no column for it.
+    const { rows } = await client.query<{ name: string; needs: string | null }>(
+      `SELECT name::text, applied_at, to_jsonb(migrations) ->> 'needs' AS needs FROM migrations ORDER BY name`,
+    );
+    return new Map(rows.map(({ name, needs }) => [name, needs]));
   } catch (error) {
     // No such table; no such column.
-    if (errorCodeOf(error) === '42P01') return new Set();
+    if (errorCodeOf(error) === '42P01') return new Map();
     if (errorCodeOf(error) === '42703') throw new SettingsError(`${FOREIGN}.`, { cause: error });
     throw error;
   }

@@ -20,7 +20,7 @@ export interface DatabaseFacts {
 
 /** How Postgres is asked; both throw a SettingsError for a database that will not do, and else what Postgres says. */
 export interface DatabaseQuestions {
-  requireSchema(): Promise<void>;
+  requireSchema(): Promise<unknown>;
   identify(drained: string | undefined): Promise<DatabaseFacts>;
 }
 

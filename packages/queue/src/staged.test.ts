@@ -31,6 +31,14 @@ test('what is staged comes back as it was, with the fields it had and no others'
   expect(stagedEvents([])).toEqual([]);
 });
 
+test('a worker reads what the last release has staged, and leaves what a newer one has', () => {
+  const released = JSON.stringify(Object.values(keyed)).replace(/]$/, ',null]');
+  expect(released).toBe(stagedText(keyed));
+  expect(stagedEvents([released])).toStrictEqual([keyed]);
+  const values = JSON.parse(stagedText(whole)) as unknown[];
+  expect(() => stagedEvents([JSON.stringify([...values, 2])])).toThrow('staged by a newer version, in form 2');
+});
+
 test('an event is one line, and only its own text holds its beginning', () => {
   const about = { ...keyed, customer_external_id: stagedBeginning(least.id), metadata: JSON.stringify([least.id]) };
   expect(stagedText(least)).not.toContain('\n');

@@ -17,7 +17,22 @@ type Values = [
   replayed?: true,
   /** Only makes its text differ from those of other replays of the same event. */
   replay?: string,
+  /** Of what form these values are, where that is not the first one. */
+  form?: number,
 ];
+
+/**
+ * The form of what stands above. It gets the next number when it changes, and is written then. Workers read this one and that of the
+ * last release, since both versions run while one takes over from the other.
+ */
+const FORM = 1;
+
+/** An event that a newer version has staged. It stays where it is, and a worker of that version records it. */
+class NewerForm extends Error {
+  constructor(form: number) {
+    super(`staged by a newer version, in form ${form}; this one knows ${FORM}: its workers are to be started first`);
+  }
+}
 
 /**
  * What stands between the events of a flush. There is no line break inside of an event, so that a script finds where each of
@@ -94,7 +109,7 @@ function isCountedWith(first: StagedEvent | undefined, event: StagedEvent | unde
   return first?.organization_id === event?.organization_id && first?.replayed === event?.replayed;
 }
 
-/** The events of some flushes of a batch, which are texts of its list. */
+/** The events of some flushes of a batch, which are texts of its list. Throws a NewerForm. */
 export function stagedEvents(flushes: readonly string[]): StagedEvent[] {
   // One text is read faster than many of them.
   const all = JSON.parse(`[${flushes.join(',')}]`) as Values[];
@@ -102,6 +117,8 @@ export function stagedEvents(flushes: readonly string[]): StagedEvent[] {
 }
 
 function eventOf(values: Values): StagedEvent {
+  const form = values[11];
+  if (form !== undefined && form > FORM) throw new NewerForm(form);
   const [idempotencyKey, metadata] = [values[7], values[8]];
   return {
     id: values[0],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { buildProbe } from '@weir/shared/probe';
 import { Refusal } from '@weir/shared/errors';
+import type { SchemaRange } from '@weir/db/installation';
 import { problemResponses } from '../http/problem.ts';
 
 /** What `/readyz` asks. */
@@ -12,6 +13,8 @@ export interface ReadyChecks {
   redis(): Promise<unknown>;
   /** Why tracking is refused, for the operator; undefined while the door is open. */
   shutBecause(): string | undefined;
+  /** Which schemas it runs on. */
+  schema(): SchemaRange | undefined;
   /** Whether the process has been told to stop. */
   isDraining(): boolean;
 }
@@ -19,6 +22,15 @@ export interface ReadyChecks {
 export function healthRoutes(app: App, checks: ReadyChecks): void {
   const config = { traffic: 'vital' } as const;
   const part = z.enum(['ok', 'away']);
+  const schemas = z
+    .object({
+      needs: z
+        .string()
+        .meta({ description: 'The number of the oldest schema that it runs on. It runs on newer ones too.' }),
+      found: z.string().nullable().meta({ description: 'The one that the database had when it was looked at.' }),
+    })
+    .nullable()
+    .meta({ description: 'Null: Postgres has not been seen since the start.' });
   const redis = buildProbe(checks.redis);
   const postgres = buildProbe(checks.postgres);
 
@@ -50,7 +62,7 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
           'While Postgres is away tracking goes on, so this stays 200, and the body says what is away. It is 503 while events ' +
           'cannot be taken, with the reason, and once the process was told to stop.',
         response: {
-          200: z.object({ status: z.literal('ok'), redis: part, postgres: part }),
+          200: z.object({ status: z.literal('ok'), redis: part, postgres: part, schema: schemas }),
           ...problemResponses('unavailable', 'shutting_down'),
         },
       },
@@ -63,7 +75,12 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
       if (!hasRedis) throw new Refusal('unavailable', 'Redis cannot be reached: check that it runs.');
       const why = checks.shutBecause();
       if (why !== undefined) throw new Refusal('unavailable', why);
-      return { status: 'ok', redis: 'ok', postgres: hasPostgres ? 'ok' : 'away' } as const;
+      return {
+        status: 'ok',
+        redis: 'ok',
+        postgres: hasPostgres ? 'ok' : 'away',
+        schema: checks.schema() ?? null,
+      } as const;
     },
   );
 }

@@ -2178,6 +2178,13 @@ export interface operations {
                         redis: "ok" | "away";
                         /** @enum {string} */
                         postgres: "ok" | "away";
+                        /** @description Null: Postgres has not been seen since the start. */
+                        schema: {
+                            /** @description The number of the oldest schema that it runs on. It runs on newer ones too. */
+                            needs: string;
+                            /** @description The one that the database had when it was looked at. */
+                            found: string | null;
+                        } | null;
                     };
                 };
             };
