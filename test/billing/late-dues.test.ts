@@ -95,7 +95,7 @@ async function subscribed(): Promise<Fixture> {
     close: (until) => closeUntil(database, organizationId, { until, notBefore: '9999-12-31T00:00:00Z' }),
     async waiting(before) {
       const dues = await findLateDues(database.kysely, organizationId, [subscriptionId], before);
-      for (const due of dues) expect(due).toMatchObject({ charge_id: chargeId, aggregation: 'MAX', billed: '0' });
+      for (const due of dues) expect(due).toMatchObject({ charge_id: chargeId, type: 'USAGE', rebilling: false });
       return dues.map(({ cycle }) => cycle);
     },
   };

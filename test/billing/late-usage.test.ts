@@ -165,7 +165,9 @@ test('late usage of ended subscriptions that comes to nothing closes nothing, ho
   // What waited is billed with what makes it an amount.
   await late(1);
   await billing.moveTo('2026-01-20T05:00:00Z');
-  for (const job of await run.findSettling()) await run.perform(job);
+  // A turn has a fifth of a second, in which a slow machine may not come to both.
+  for (let jobs = await run.findSettling(); jobs.length > 0; jobs = await run.findSettling())
+    for (const job of jobs) await run.perform(job);
   expect(await closing()).toBeGreaterThan(before);
   const { rows } = await weir.pool.query(
     `SELECT subscription_id, total::text FROM invoices WHERE organization_id = $1 AND kind = 'ADJUSTMENT' ORDER BY 1`,

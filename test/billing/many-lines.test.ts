@@ -1,7 +1,13 @@
 // Invoices of more lines than an answer holds, and plans of more charges: what is answered is bounded, and all of it is there by pages.
 
+import { findLine } from '@weir/db/billing/invoices/find-line';
+import { readInvoice, readInvoices, readLinesOfInvoice } from '@weir/db/billing/invoices/read-invoices';
+import { listFinalizedInvoices, recomputeInvoice } from '@weir/db/billing/invoices/recompute';
+import { previewInvoice } from '@weir/db/billing/invoices/upcoming';
+import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
+import { watchRows, type Watched } from '../support/held-rows.ts';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -167,5 +173,110 @@ describe('a plan whose price was often changed', () => {
     for (let n = 0; n < 100; n += 1) replaces = (await announce(n)).body.id;
     expectProblem(await announce(100), 422, 'invalid_request');
     expect((await billing.get(`/plans/${id}`)).charges.length).toBe(101);
+  });
+});
+
+/** A day's usage came late for each of thousands of periods that are long closed: each is a due of the next draft. */
+describe('a draft of thousands of late dues', () => {
+  const LATE = 1_300;
+  /** Dues that are held at once. */
+  const HELD = 500;
+  const TOTAL = `${8 * LATE - 2}.00`;
+  let watched: Watched;
+  let organization: string;
+  let draft: string;
+  let subscription: string;
+  beforeAll(async () => {
+    organization = billing.admin.id;
+    watched = watchRows(billing.database);
+    const { id: customer, external_id } = await billing.customer();
+    const meter = await billing.meter('SUM');
+    const priced = { type: 'USAGE', display_name: 'Calls', meter_id: meter.id, unit_price: '2' };
+    const { id: plan } = await billing.plan([priced], { billing_interval: 'day' });
+    await billing.moveTo('2025-05-01T00:10:00Z');
+    ({ id: subscription } = await billing.subscribe(plan, customer, { start_date: '2025-05-01T00:00:00Z' }));
+    const at = '2025-05-01T12:00:00Z';
+    await billing.track([{ meter, customer: external_id, quantity: 1, at }]);
+    await billing.moveTo('2025-05-02T00:10:00Z', subscription);
+    await billing.finalizeAll(subscription);
+    await billing.track([{ meter, customer: external_id, quantity: 3, at }]);
+    await billing.moveTo('2025-05-03T00:10:00Z', subscription);
+    draft = (await billing.drafts(subscription))[0]?.id ?? '';
+    const copy = (table: string, changes: string, where: string) =>
+      weir.pool.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
+         FROM ${table} AS t CROSS JOIN generate_series(1, $1::integer) AS n WHERE ${where}`,
+        [LATE - 1, table === 'dues' || table === 'subscription_periods' ? subscription : meter.id],
+      );
+    const earlier = (...columns: string[]) =>
+      columns.map((name) => `'${name}', t.${name} - n * interval '1 day'`).join();
+    const period = `'cycle', -n, ${earlier('period_start', 'period_end')}`;
+    await copy('subscription_periods', period, 't.cycle = 0 AND t.subscription_id = $2');
+    await copy('dues', `${period}, 'billed', 0`, 't.cycle = 0 AND t.subscription_id = $2');
+    await copy('customer_usage_days', earlier('day'), 't.meter_id = $2');
+    await copy('customer_usage_hours', earlier('hour'), 't.meter_id = $2');
+    await copy('late_events', `'event_id', gen_random_uuid(), ${earlier('timestamp')}`, 't.meter_id = $2');
+  });
+
+  test('holds some hundred of them at once, and none of their lines but the first page', async () => {
+    const whole = await readInvoice(watched.database, organization, draft);
+    // Of the first day 1 was billed before, and of the others nothing. The day that ends has no usage.
+    expect(whole).toMatchObject({ total: TOTAL, lines_total: LATE + 1, lines_next_cursor: '500' });
+    expect(watched.take('terms').most).toBeLessThanOrEqual(HELD);
+  });
+
+  test('is in a list, as a draft of a preview is, without more', async () => {
+    const filter = { subscriptionId: subscription, status: 'DRAFT' } as const;
+    const { rows } = await readInvoices(watched.database, organization, filter, { page: 1, page_size: 20 });
+    expect(rows).toMatchObject([{ id: draft, total: TOTAL }]);
+    expect(watched.take('terms').most).toBeLessThanOrEqual(HELD);
+    await previewInvoice(watched.database, organization, subscription);
+    expect(watched.take('terms').all).toBeLessThan(10);
+  });
+
+  test('has pages, and single lines, for which no other due is read', async () => {
+    const span = { from: 1_000, limit: 10 };
+    const page = await readLinesOfInvoice(watched.database, organization, draft, span);
+    expect(page?.lines.map(({ kind, amount }) => `${kind} ${amount}`)).toEqual(Array(10).fill('LATE_USAGE 8.00'));
+    expect(page?.next).toBe(1_010);
+    expect(watched.take('terms').all).toBeLessThan(30);
+    const found = await findLine(watched.database, organization, draft, page?.lines[9]?.id ?? '');
+    expect(found?.line).toMatchObject({ position: 1_009, amount: '8.00' });
+    expect(watched.take('terms').all).toBeLessThan(10);
+  });
+
+  test('is finalized and computed again, some hundred dues at once', async () => {
+    const closing = await closeForDrafts(watched.database, organization, [draft], { now: true });
+    expect(closing).toBe(true);
+    watched.take('terms');
+    const { finalized } = await watched.database.kysely
+      .transaction()
+      .execute((transaction) => finalizeClosed(transaction, organization, [draft], { actor: 'weir', now: true }));
+    expect(finalized).toEqual([draft]);
+    expect(watched.take('terms').most).toBeLessThanOrEqual(HELD);
+    expect(await billing.get(`/invoices/${draft}`)).toMatchObject({ total: TOTAL, lines_total: LATE + 1 });
+    const { rowCount } = await weir.pool.query('SELECT FROM dues WHERE subscription_id = $1 AND billed = 8', [
+      subscription,
+    ]);
+    expect(rowCount).toBe(LATE);
+    expect(await recomputeInvoice(watched.database, organization, draft, 'rollups')).toMatchObject({ identical: true });
+    expect(watched.take('terms').most).toBeLessThanOrEqual(HELD + 1);
+  });
+
+  test('is computed again apart from others, where those are computed together', async () => {
+    const chunks: string[][] = [];
+    for (let after: string | undefined; ; after = chunks.at(-1)?.at(-1)) {
+      const page = { after, limit: 200, bytesMax: 100_000 };
+      const ids = await listFinalizedInvoices(billing.database.kysely, organization, page);
+      if (ids.length === 0) break;
+      chunks.push(ids);
+    }
+    expect(chunks).toContainEqual([draft]);
+    const together = await listFinalizedInvoices(billing.database.kysely, organization, {
+      limit: 200,
+      bytesMax: Infinity,
+    });
+    expect(chunks.flat()).toEqual(together);
+    expect(chunks.length).toBeGreaterThan(1);
   });
 });

@@ -1,7 +1,12 @@
 // Every finalized invoice, computed once more from the usage behind it.
 
 import { listInvoicing } from '@weir/db/billing/checks/billing-checks';
-import { listFinalizedInvoices, recomputeInvoices, type Recomputed } from '@weir/db/billing/invoices/recompute';
+import {
+  listFinalizedInvoices,
+  recomputeInvoice,
+  recomputeInvoices,
+  type Recomputed,
+} from '@weir/db/billing/invoices/recompute';
 import { isUnavailable, type Database } from '@weir/db/database';
 import type { ReconcileOptions } from './reconcile-options.ts';
 
@@ -24,7 +29,7 @@ export interface ComputedAgain {
 }
 
 const DIFFERING_MAX = 20;
-/** Their lines are held in memory. */
+/** Of plain ones; their lines are held in memory. */
 const INVOICES_AT_ONCE = 200;
 
 /** Where months are archived, only the rollups know of their events. */
@@ -66,6 +71,19 @@ async function* pagesOfInvoices(database: Database, organizationId: string): Asy
   }
 }
 
+/** An invoice alone may have any number of lines, and is computed page by page of them. */
+async function recompute(
+  database: Database,
+  organizationId: string,
+  ids: readonly string[],
+  from: 'rollups' | 'events',
+): Promise<Recomputed[]> {
+  const [only] = ids;
+  if (ids.length > 1 || only === undefined) return await recomputeInvoices(database, organizationId, ids, from);
+  const recomputed = await recomputeInvoice(database, organizationId, only, from);
+  return recomputed === undefined ? [] : [recomputed];
+}
+
 /** Those that differ. One that cannot be computed at all is looked at alone, so that it does not hide the others. */
 async function computeAgain(
   database: Database,
@@ -75,7 +93,7 @@ async function computeAgain(
 ): Promise<DifferingInvoice[]> {
   let again: Recomputed[];
   try {
-    again = await recomputeInvoices(database, organizationId, ids, from);
+    again = await recompute(database, organizationId, ids, from);
   } catch (error) {
     if (isUnavailable(error)) throw error;
     const [only] = ids;

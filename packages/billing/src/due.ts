@@ -19,9 +19,21 @@ export interface AskedPeriod extends SubscriptionCycle {
   inAdvanceOnly: boolean;
 }
 
-/** What is known of a due before it is settled. Instants are ISO 8601 in UTC. */
-export interface Due extends SubscriptionCycle {
+/** By what a due is known within its organization. */
+export interface DueName extends SubscriptionCycle {
   charge_id: string;
+}
+
+/** A due that is to be settled once more, before what it says is read: an invoice may have tens of thousands of them. */
+export interface LateDue extends DueName {
+  /** That of its charge. */
+  type: ChargeTerms['type'];
+  /** Whether it is to be billed again, since an invoice of it was voided. */
+  rebilling: boolean;
+}
+
+/** What is known of a due before it is settled. Instants are ISO 8601 in UTC. */
+export interface Due extends DueName {
   display_name: string;
   terms: ChargeTerms;
   meter_id: string | null;
@@ -43,11 +55,7 @@ export interface Due extends SubscriptionCycle {
 }
 
 /** Names a due within its organization. */
-export function dueKey({
-  subscription_id,
-  cycle,
-  charge_id,
-}: Pick<Due, 'subscription_id' | 'cycle' | 'charge_id'>): string {
+export function dueKey({ subscription_id, cycle, charge_id }: DueName): string {
   return `${subscription_id} ${cycle} ${charge_id}`;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Due } from './due.ts';
+import type { Due, LateDue } from './due.ts';
 import { cycleKey, duesOf, periodsOf, takersOfLate, type InvoiceToCompute } from './dues-of-invoices.ts';
 import { groupBy } from './group-by.ts';
 
@@ -39,8 +39,17 @@ function invoice(cycle: number | null, more: Partial<InvoiceToCompute> = {}): In
   return { id: `invoice ${cycle}`, kind: 'SUBSCRIPTION', subscription_id: 'sub', cycle, currency: 'EUR', ...more };
 }
 
+/** As a due is named that is to be settled once more. */
+function named({ subscription_id, cycle, charge_id, terms: { type }, rebilling }: Due): LateDue {
+  return { subscription_id, cycle, charge_id, type, rebilling };
+}
+
 const kindsOf = (cycle: number | null, dues: Due[], late: Due[] = []) =>
-  duesOf(invoice(cycle), groupBy(dues, cycleKey), late).map(({ kind, due }) => [kind, due.cycle, due.charge_id]);
+  duesOf(invoice(cycle), groupBy(dues, cycleKey), late.map(named)).map(({ kind, due }) => [
+    kind,
+    due.cycle,
+    due.charge_id,
+  ]);
 
 describe('the dues of an invoice', () => {
   test('are those of the period that ends, and of the one that begins what is in advance', () => {
@@ -95,7 +104,9 @@ test('a period that ends with one invoice and begins with another is asked for a
 });
 
 describe('late changes', () => {
-  const late = [perUnit('b', '1', { cycle: 1 }), perUnit('a', '1', { cycle: 1 }), perUnit('z', '1', { cycle: 0 })];
+  const late = [perUnit('b', '1', { cycle: 1 }), perUnit('a', '1', { cycle: 1 }), perUnit('z', '1', { cycle: 0 })].map(
+    named,
+  );
 
   test('are taken by the first draft of their subscription alone, in the order of periods and charges', () => {
     const taken = takersOfLate([invoice(3), invoice(2)], late, new Map([['sub', 2]]));
@@ -114,7 +125,11 @@ describe('late changes', () => {
   });
 
   test('of another subscription are of no concern', () => {
-    const taken = takersOfLate([invoice(2)], [perUnit('a', '1', { subscription_id: 'other' })], new Map([['sub', 2]]));
+    const taken = takersOfLate(
+      [invoice(2)],
+      [named(perUnit('a', '1', { subscription_id: 'other' }))],
+      new Map([['sub', 2]]),
+    );
     expect(taken.get('invoice 2')).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 // Which dues an invoice has, by which kinds of line they are settled, and which invoice takes what came late.
 
 import { minorDigits } from '@weir/rating/currencies';
-import { dueKey, settleDue, type AskedPeriod, type Due, type DueUsage, type SubscriptionCycle } from './due.ts';
+import { dueKey, settleDue, type AskedPeriod, type Due, type LateDue, type SubscriptionCycle } from './due.ts';
 import { groupBy } from './group-by.ts';
 import type { InvoiceKind, LineKind } from './kinds.ts';
 
@@ -19,6 +19,12 @@ export interface InvoiceToCompute {
 export interface DueOfInvoice {
   kind: Exclude<LineKind, 'ADJUSTMENT'>;
   due: Due;
+}
+
+/** The same before a late one is read. */
+export interface PartOfInvoice {
+  kind: DueOfInvoice['kind'];
+  due: Due | LateDue;
 }
 
 /** An invoice is of the boundary between two periods: of the one that begins, what is billed in advance. */
@@ -45,8 +51,8 @@ export function cycleKey({ subscription_id, cycle }: SubscriptionCycle): string 
 export function duesOf(
   { subscription_id, cycle, currency }: InvoiceToCompute,
   byCycle: ReadonlyMap<string, Due[]>,
-  late: readonly Due[],
-): DueOfInvoice[] {
+  late: readonly LateDue[],
+): PartOfInvoice[] {
   if (cycle === null) return late.map(lateLine);
   const ended = byCycle.get(cycleKey({ subscription_id, cycle: cycle - 1 })) ?? [];
   const begun = byCycle.get(cycleKey({ subscription_id, cycle })) ?? [];
@@ -59,15 +65,15 @@ export function duesOf(
   // What was billed in advance, and is to be billed again, may have been cut as well.
   const listed = new Set([...usage, ...fixed].map(dueKey));
   return [
-    ...usage.map((due): DueOfInvoice => ({ kind: 'USAGE', due })),
-    ...fixed.map((due): DueOfInvoice => ({ kind: 'FIXED', due })),
+    ...usage.map((due): PartOfInvoice => ({ kind: 'USAGE', due })),
+    ...fixed.map((due): PartOfInvoice => ({ kind: 'FIXED', due })),
     ...late.filter((due) => !listed.has(dueKey(due))).map(lateLine),
   ];
 }
 
 /** Late changes, and what is to be billed again. */
-function lateLine(due: Due): DueOfInvoice {
-  return { kind: due.rebilling ? due.terms.type : 'LATE_USAGE', due };
+function lateLine(due: LateDue): PartOfInvoice {
+  return { kind: due.rebilling ? due.type : 'LATE_USAGE', due };
 }
 
 function isInAdvance({ terms }: Due): boolean {
@@ -80,39 +86,17 @@ function wasCut(due: Due, currency: string): boolean {
   return settleDue(due, undefined, minorDigits(currency)).amount !== 0n;
 }
 
-/** Whether more was billed for a due than it comes to by now. */
-function takesAway({ due }: DueOfInvoice, usage: ReadonlyMap<Due, DueUsage>, currency: string): boolean {
-  if (due.closing === null) return false;
-  return settleDue(due, usage.get(due), minorDigits(currency)).amount < 0n;
-}
-
-/** The dues of these invoices of which something is to come back; stops after each. */
-export function* findReturning(
-  invoices: readonly InvoiceToCompute[],
-  parts: readonly DueOfInvoice[][],
-  usage: ReadonlyMap<Due, DueUsage>,
-): Generator<undefined, DueOfInvoice[], undefined> {
-  const returning: DueOfInvoice[] = [];
-  for (const [index, { currency }] of invoices.entries()) {
-    for (const part of parts[index] ?? []) {
-      if (takesAway(part, usage, currency)) returning.push(part);
-      yield;
-    }
-  }
-  return returning;
-}
-
 /**
  * Late changes by the invoice that takes them: of each subscription its first draft, by `firstDrafts`, or what is asked about where it
  * has none.
  */
 export function takersOfLate(
   invoices: readonly InvoiceToCompute[],
-  late: readonly Due[],
+  late: readonly LateDue[],
   firstDrafts: ReadonlyMap<string, number | null>,
-): Map<string, Due[]> {
+): Map<string, LateDue[]> {
   const bySubscription = groupBy(late.toSorted(byPeriod), ({ subscription_id }) => subscription_id);
-  const taken = new Map<string, Due[]>();
+  const taken = new Map<string, LateDue[]>();
   for (const { id, subscription_id, cycle } of invoices) {
     const first = firstDrafts.get(subscription_id);
     if (first !== undefined && first !== cycle) continue;
@@ -122,6 +106,6 @@ export function takersOfLate(
   return taken;
 }
 
-function byPeriod(a: Due, b: Due): number {
+function byPeriod(a: LateDue, b: LateDue): number {
   return a.cycle - b.cycle || (a.charge_id < b.charge_id ? -1 : 1);
 }

@@ -4,8 +4,7 @@ import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { RATING_VERSION, type RatedDetail } from '@weir/rating/rate';
 import { hash128 } from '@weir/shared/hash';
-import { amountOf } from './amounts.ts';
-import { dueKey, settleDue, type Due, type DueUsage } from './due.ts';
+import { dueKey, settleDue, type Due, type DueName, type DueUsage, type SettledAmounts } from './due.ts';
 import type { DueOfInvoice, InvoiceToCompute } from './dues-of-invoices.ts';
 import type { LineKind } from './kinds.ts';
 
@@ -35,6 +34,8 @@ export interface ComputedLine {
   exact_amount: string;
   billed_before: string;
   amount: string;
+  /** What all lines of the due add up to with this one; null for what an admin added. */
+  billed: string | null;
   /** What would have come back, had it been asked for; null where nothing was cut off. */
   waived: string | null;
   /** How many void invoices of the due there were that do not count. */
@@ -47,47 +48,79 @@ export interface ComputedLine {
 /** What an invoice comes to. One without lines is not made. */
 export interface ComputedInvoice {
   id: string;
-  lines: ComputedLine[];
+  /** How many there are, and how many of them admins added, which are the last. */
+  lines: number;
+  added: number;
   subtotal: Amount;
   total: Amount;
 }
 
-/** An adjustment: a line that an admin added to a draft. */
-export type Adjustment = Omit<ComputedLine, 'position' | 'due' | 'detail'>;
-
-/** Makes the lines of one invoice; stops after each. `closing`: the one that its usage was read at, null in a draft. */
-export function* computeInvoice(
-  invoice: InvoiceToCompute,
-  parts: readonly DueOfInvoice[],
-  added: readonly Adjustment[],
-  read: { usage: ReadonlyMap<Due, DueUsage>; returnable: ReadonlyMap<string, Amount> },
-  closing: number | null,
-): Generator<undefined, ComputedInvoice, undefined> {
-  const digits = minorDigits(invoice.currency);
-  const ofDues: { line: ComputedLine; amount: Amount }[] = [];
-  for (const [position, { kind, due }] of parts.entries()) {
-    const { line, amount } = lineOfDue(invoice.id, due, read.usage.get(due), digits, read.returnable.get(dueKey(due)));
-    ofDues.push({ line: { ...line, position, kind, closing: closing === null ? null : String(closing) }, amount });
-    yield;
-  }
-  const ofAdmins = added.map((row, index) => ({
-    line: adjustmentLine(row, ofDues.length + index),
-    amount: amountOf(row.amount, digits),
-  }));
-  const all = [...ofDues, ...ofAdmins];
-  const subtotal = all.reduce<Amount>((sum, { amount }) => sum + amount, 0n);
-  return { id: invoice.id, lines: all.map(({ line }) => line), subtotal, total: subtotal };
+/** Some of the dues of an invoice, whose lines follow each other. */
+export interface Slice {
+  invoice: InvoiceToCompute;
+  /** The position of the first of their lines. */
+  from: number;
+  parts: readonly DueOfInvoice[];
 }
 
-function lineOfDue(
-  invoiceId: string,
-  due: Due,
-  usage: DueUsage | undefined,
+/**
+ * Makes the lines of some dues of an invoice, as if all that was billed for them could come back; stops after each. `closing`: the one
+ * that their usage was read at, null in a draft.
+ */
+export function* computeLines(
+  { invoice, from, parts }: Slice,
+  usage: ReadonlyMap<Due, DueUsage>,
+  closing: number | null,
+): Generator<undefined, ComputedLine[], undefined> {
+  const digits = minorDigits(invoice.currency);
+  const lines: ComputedLine[] = [];
+  for (const [index, { kind, due }] of parts.entries()) {
+    const counted = usage.get(due);
+    lines.push({
+      ...lineOfDue(invoice.id, due, settleDue(due, counted, digits), digits),
+      position: from + index,
+      kind,
+      quantity: counted?.quantity ?? null,
+      event_count: counted === undefined ? null : String(counted.eventCount),
+      closing: closing === null ? null : String(closing),
+    });
+    yield;
+  }
+  return lines;
+}
+
+/** The due of a line that takes away what was billed before; undefined where it does not. */
+export function returningDue({ due, amount }: ComputedLine): Due | undefined {
+  return due !== null && due.closing !== null && amount.startsWith('-') ? due : undefined;
+}
+
+/**
+ * The same lines, of which those that take away give back no more than was asked for: `returnable`, by {@link dueKey}. Stops after
+ * each.
+ */
+export function* withReturnable(
+  lines: readonly ComputedLine[],
   digits: number,
-  returnable: Amount | undefined,
-): { line: Omit<ComputedLine, 'position' | 'kind' | 'closing'>; amount: Amount } {
-  const { detail, exactAmount, billedBefore, amount, waived } = settleDue(due, usage, digits, returnable);
-  const line = {
+  usage: ReadonlyMap<Due, DueUsage>,
+  returnable: ReadonlyMap<string, Amount>,
+): Generator<undefined, ComputedLine[], undefined> {
+  const bounded: ComputedLine[] = [];
+  for (const line of lines) {
+    const due = returningDue(line);
+    if (due === undefined) bounded.push(line);
+    else {
+      const settled = settleDue(due, usage.get(due), digits, returnable.get(dueKey(due)));
+      bounded.push({ ...line, ...amountsOf(settled, digits) });
+      yield;
+    }
+  }
+  return bounded;
+}
+
+type LineOfDue = Omit<ComputedLine, 'position' | 'kind' | 'quantity' | 'event_count' | 'closing'>;
+
+function lineOfDue(invoiceId: string, due: Due, settled: SettledAmounts, digits: number): LineOfDue {
+  return {
     id: lineId(invoiceId, due),
     invoice_id: invoiceId,
     description: due.display_name,
@@ -99,25 +132,28 @@ function lineOfDue(
     period_end: due.period_end,
     days_in_force: due.days_in_force,
     days_in_period: due.days_in_period,
-    quantity: usage?.quantity ?? null,
-    event_count: usage === undefined ? null : String(usage.eventCount),
-    detail,
-    exact_amount: exactAmount,
-    billed_before: formatAmount(billedBefore, digits),
-    amount: formatAmount(amount, digits),
-    waived: waived === null ? null : formatAmount(waived, digits),
+    detail: settled.detail,
+    ...amountsOf(settled, digits),
     rebills: due.rebills,
     rating_version: RATING_VERSION,
   };
-  return { line, amount };
 }
 
-function adjustmentLine(added: Adjustment, position: number): ComputedLine {
-  return { ...added, position, due: null, detail: null };
+function amountsOf(
+  { exactAmount, billedBefore, amount, waived }: SettledAmounts,
+  digits: number,
+): Pick<ComputedLine, 'exact_amount' | 'billed_before' | 'amount' | 'billed' | 'waived'> {
+  return {
+    exact_amount: exactAmount,
+    billed_before: formatAmount(billedBefore, digits),
+    amount: formatAmount(amount, digits),
+    billed: formatAmount(billedBefore + amount, digits),
+    waived: waived === null ? null : formatAmount(waived, digits),
+  };
 }
 
 /** A UUIDv8 (RFC 9562, section 5.8): an invoice has one line for each due. */
-function lineId(invoiceId: string, { subscription_id, cycle, charge_id }: Due): string {
+export function lineId(invoiceId: string, { subscription_id, cycle, charge_id }: DueName): string {
   const hex = hash128(`${invoiceId} ${subscription_id} ${cycle} ${charge_id}`);
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0b11) | 0b1000).toString(16);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];

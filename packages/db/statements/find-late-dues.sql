@@ -1,6 +1,9 @@
 SELECT
-  d.*,
-  m.aggregation_type AS aggregation
+  d.subscription_id,
+  d.cycle,
+  d.charge_id,
+  'USAGE' AS type,
+  d.rebilling
 FROM
   (
     SELECT
@@ -74,17 +77,6 @@ FROM
     LIMIT
       1
   ) AS late
-  CROSS JOIN LATERAL (
-    SELECT
-      aggregation_type
-    FROM
-      meters
-    WHERE
-      organization_id = d.organization_id
-      AND id = d.meter_id
-    LIMIT
-      1
-  ) AS m
 ORDER BY
   d.subscription_id,
   d.period_start,

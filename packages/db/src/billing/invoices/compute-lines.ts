@@ -1,64 +1,175 @@
 // What invoices come to: drafts whenever they are read, previews, and finalization have their lines from here. Reads what
-// packages/billing makes them of, and changes nothing. Next: finalize.ts writes down what this computes.
+// packages/billing makes them of, and changes nothing. An invoice may settle tens of thousands of late dues: lines are made slice by
+// slice, and those that nobody takes are not held. Next: finalize.ts writes down what this computes.
 
-import type { Due, DueUsage } from '@weir/billing/due';
+import { amountOf } from '@weir/billing/amounts';
+import { dueKey, type Due, type DueUsage, type LateDue } from '@weir/billing/due';
 import {
   cycleKey,
   duesOf,
-  findReturning,
   periodsOf,
   takersOfLate,
   type DueOfInvoice,
   type InvoiceToCompute,
+  type PartOfInvoice,
 } from '@weir/billing/dues-of-invoices';
 import { inOneGo, type Drive } from '@weir/billing/drive';
 import { groupBy } from '@weir/billing/group-by';
-import { computeInvoice, type Adjustment, type ComputedInvoice } from '@weir/billing/lines';
+import {
+  computeLines,
+  returningDue,
+  withReturnable,
+  type ComputedInvoice,
+  type ComputedLine,
+  type Slice,
+} from '@weir/billing/lines';
+import { minorDigits } from '@weir/rating/currencies';
+import type { Amount } from '@weir/rating/money';
 import { microsOfText } from '@weir/shared/instant';
-import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { findDues } from '../subscriptions/dues.ts';
+import { findDues, readDues } from '../subscriptions/dues.ts';
 import { findLateDues } from '../subscriptions/late-events.ts';
 import { readDueUsage } from '../usage/due-usage.ts';
+import { sumAdjustments } from './adjustments.ts';
 import { readReturnable } from './returnable.ts';
 
-/** Dues whose usage is read in one statement, where it is read in slices: to write the statement takes some milliseconds. */
+/** What came late, and in a request all dues, so many at once: some tens of milliseconds, and of a hundred tiers each some megabytes. */
 const DUES_AT_ONCE = 500;
+
+export interface ComputeOptions {
+  /** Dues that are not written yet, for a preview. */
+  upcoming?: readonly Due[];
+  drive?: Drive | undefined;
+}
+
+/** Some parts of an invoice, of which late ones are not read yet. */
+interface UnreadSlice extends Omit<Slice, 'parts'> {
+  parts: readonly PartOfInvoice[];
+}
 
 /**
  * Computes invoices of one organization that are not finalized, in the order given. Late changes are on the earliest draft of a
  * subscription, or on what is asked about where it has no draft. `closing`: usage at this closing; null: all that is recorded.
- * `upcoming` are dues that are not written yet, for a preview. Everything is read with `transaction`: for one snapshot let it be
- * `repeatable read`. Usage of all of them is one statement, but for what is computed with a `drive`, in slices.
+ * `take` gets the lines of dues in their order; what admins added comes behind them, and is summed up alone. Everything is read with
+ * `transaction`: for one snapshot let it be `repeatable read`.
  */
 export async function computeInvoices(
   transaction: Queries,
   organizationId: string,
   invoices: readonly InvoiceToCompute[],
   closing: number | null,
-  { upcoming = [], drive }: { upcoming?: readonly Due[]; drive?: Drive | undefined } = {},
+  { take, ...options }: ComputeOptions & { take?: (lines: ComputedLine[]) => unknown } = {},
 ): Promise<ComputedInvoice[]> {
   if (invoices.length === 0) return [];
-  const work = drive ?? inOneGo;
+  const wholes = await findParts(transaction, organizationId, invoices, closing, options);
+  const ids = invoices.map(({ id }) => id);
+  const added = await sumAdjustments(transaction, organizationId, ids);
+  const sums = new Map<string, Amount>();
+  for (const slices of cut(wholes, options.drive !== undefined)) {
+    const lines = await linesOfSlices(transaction, organizationId, slices, closing, options.drive);
+    for (const [index, { invoice }] of slices.entries()) {
+      const digits = minorDigits(invoice.currency);
+      let sum = sums.get(invoice.id) ?? 0n;
+      for (const { amount } of lines[index] ?? []) sum += amountOf(amount, digits);
+      sums.set(invoice.id, sum);
+    }
+    await take?.(lines.flat());
+  }
+  return wholes.map(({ invoice: { id, currency }, parts }) => {
+    const { count, amount } = added.get(id) ?? { count: 0, amount: null };
+    const total = (sums.get(id) ?? 0n) + amountOf(amount, minorDigits(currency));
+    return { id, lines: parts.length + count, added: count, subtotal: total, total };
+  });
+}
+
+/** Which dues each of the invoices has, without reading those that came late. */
+export async function findParts(
+  transaction: Queries,
+  organizationId: string,
+  invoices: readonly InvoiceToCompute[],
+  closing: number | null,
+  { upcoming = [] }: ComputeOptions = {},
+): Promise<UnreadSlice[]> {
   const written = await findDues(transaction, organizationId, periodsOf(invoices));
   const byCycle = groupBy([...written, ...upcoming], cycleKey);
   const late = await findLateOfInvoices(transaction, organizationId, invoices, closing);
-  const added = await findAdjustments(transaction, organizationId, invoices);
-  const parts = invoices.map((invoice) => duesOf(invoice, byCycle, late.get(invoice.id) ?? []));
-  const atOnce = drive === undefined ? Infinity : DUES_AT_ONCE;
-  const usage = await readUsage(transaction, organizationId, parts.flat(), closing, atOnce);
-  const returning = await work(findReturning(invoices, parts, usage));
-  const returnable = await readReturnable(
-    transaction,
-    organizationId,
-    returning.map(({ due }) => due),
-  );
-  const computed: ComputedInvoice[] = [];
-  for (const [index, invoice] of invoices.entries()) {
-    const own = added.get(invoice.id) ?? [];
-    computed.push(await work(computeInvoice(invoice, parts[index] ?? [], own, { usage, returnable }, closing)));
+  return invoices.map((invoice) => ({ invoice, from: 0, parts: duesOf(invoice, byCycle, late.get(invoice.id) ?? []) }));
+}
+
+/** The lines of some parts of one invoice, slice by slice. */
+export async function* linesOfParts(
+  transaction: Queries,
+  organizationId: string,
+  parts: UnreadSlice,
+  closing: number | null,
+  drive: Drive | undefined,
+): AsyncGenerator<ComputedLine[]> {
+  for (const slices of cut([parts], true))
+    yield (await linesOfSlices(transaction, organizationId, slices, closing, drive)).flat();
+}
+
+/** Cuts invoices into slices, in their order: by what is late, or by all that they have. */
+function* cut(wholes: readonly UnreadSlice[], byAll: boolean): Generator<UnreadSlice[]> {
+  let slices: UnreadSlice[] = [];
+  let room = DUES_AT_ONCE;
+  for (const { invoice, from, parts } of wholes) {
+    let begin = 0;
+    for (const [at, { due }] of parts.entries()) {
+      if (room === 0) {
+        yield [...slices, { invoice, from: from + begin, parts: parts.slice(begin, at) }];
+        [slices, room, begin] = [[], DUES_AT_ONCE, at];
+      }
+      if (byAll || !isRead(due)) room -= 1;
+    }
+    slices.push({ invoice, from: from + begin, parts: parts.slice(begin) });
   }
-  return computed;
+  yield slices;
+}
+
+function isRead(due: Due | LateDue): due is Due {
+  return 'terms' in due;
+}
+
+/** The lines of each slice. Usage of all of them is one statement. */
+async function linesOfSlices(
+  transaction: Queries,
+  organizationId: string,
+  unread: readonly UnreadSlice[],
+  closing: number | null,
+  drive: Drive = inOneGo,
+): Promise<ComputedLine[][]> {
+  const slices = await readLate(transaction, organizationId, unread);
+  const dues = slices.flatMap(({ parts }) => parts);
+  const usage = await readUsage(transaction, organizationId, dues, closing);
+  const lines: ComputedLine[][] = [];
+  for (const slice of slices) lines.push(await drive(computeLines(slice, usage, closing)));
+  const returning = lines.flatMap((some) => some.flatMap((line) => returningDue(line) ?? []));
+  if (returning.length === 0) return lines;
+  const returnable = await readReturnable(transaction, organizationId, returning);
+  const bounded: ComputedLine[][] = [];
+  for (const [index, { invoice }] of slices.entries()) {
+    const digits = minorDigits(invoice.currency);
+    bounded.push(await drive(withReturnable(lines[index] ?? [], digits, usage, returnable)));
+  }
+  return bounded;
+}
+
+async function readLate(
+  transaction: Queries,
+  organizationId: string,
+  unread: readonly UnreadSlice[],
+): Promise<Slice[]> {
+  const late = unread.flatMap(({ parts }) => parts.flatMap(({ due }) => (isRead(due) ? [] : [due])));
+  const found = new Map((await readDues(transaction, organizationId, late)).map((due) => [dueKey(due), due]));
+  const read = (due: Due | LateDue): Due => {
+    const one = isRead(due) ? due : found.get(dueKey(due));
+    if (one === undefined) throw new Error('a due came late, and is not there');
+    return one;
+  };
+  return unread.map(({ parts, ...slice }) => ({
+    ...slice,
+    parts: parts.map(({ kind, due }) => ({ kind, due: read(due) })),
+  }));
 }
 
 /** Late changes of each subscription, by the invoice that takes them: the first that is finalized. */
@@ -67,7 +178,7 @@ async function findLateOfInvoices(
   organizationId: string,
   invoices: readonly InvoiceToCompute[],
   closing: number | null,
-): Promise<Map<string, Due[]>> {
+): Promise<Map<string, LateDue[]>> {
   const subscriptionIds = [...new Set(invoices.map(({ subscription_id }) => subscription_id))];
   const late = await findLateDues(transaction, organizationId, subscriptionIds, closing);
   if (late.length === 0) return new Map();
@@ -83,35 +194,11 @@ async function findLateOfInvoices(
   return takersOfLate(invoices, late, new Map(earliest.map(({ subscription_id, cycle }) => [subscription_id, cycle])));
 }
 
-/** What an admin added, by invoice. */
-async function findAdjustments(
-  transaction: Queries,
-  organizationId: string,
-  invoices: readonly InvoiceToCompute[],
-): Promise<Map<string, Adjustment[]>> {
-  const ids = invoices.map(({ id }) => id);
-  const rows = await transaction
-    .selectFrom('invoice_lines')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where(sql<boolean>`invoice_id = ANY (${ids}::uuid[])`)
-    .where('kind', '=', 'ADJUSTMENT')
-    .orderBy('position')
-    .orderBy('id')
-    .execute();
-  const added = rows.map((row) => {
-    const { organization_id: _, created_at: __, ...line } = row;
-    return line;
-  });
-  return groupBy(added, ({ invoice_id }) => invoice_id);
-}
-
 async function readUsage(
   transaction: Queries,
   organizationId: string,
   parts: readonly DueOfInvoice[],
   closing: number | null,
-  atOnce: number,
 ): Promise<Map<Due, DueUsage>> {
   const asked = parts.flatMap(({ due }) => {
     const { meter_id: meterId, aggregation, customer_external_id: customerExternalId } = due;
@@ -119,11 +206,10 @@ async function readUsage(
     const [start, end] = [microsOfText(due.period_start), microsOfText(due.period_end)];
     return [{ due, question: { organizationId, meterId, customerExternalId, aggregation, start, end, closing } }];
   });
-  const questions = asked.map(({ question }) => question);
-  const read: DueUsage[] = [];
-  for (let from = 0; from < questions.length; from += atOnce) {
-    for (const usage of await readDueUsage(transaction, questions.slice(from, from + atOnce))) read.push(usage);
-  }
+  const read = await readDueUsage(
+    transaction,
+    asked.map(({ question }) => question),
+  );
   return new Map(
     asked.map(({ due }, index) => {
       const usage = read[index];

@@ -3,7 +3,7 @@
 import type { Drive } from '@weir/billing/drive';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
-import { computeInvoices } from './compute-lines.ts';
+import { computeLine } from './draft-lines.ts';
 import type { ClosingSpan } from '../usage/due-events.ts';
 import type { DueUsageQuestion } from '../usage/due-question.ts';
 import { fieldsOfComputed, findLineRow, questionOfLine, type LineFields, type UsageOfLine } from './invoice-lines.ts';
@@ -53,8 +53,7 @@ async function lineOfInvoice(
     const line = await findLineRow(snapshot, organizationId, lineId);
     return line?.invoice_id === invoice.id ? line : undefined;
   }
-  const [computed] = await computeInvoices(snapshot, organizationId, [invoice], null, { drive });
-  const line = computed?.lines.find(({ id }) => id === lineId);
+  const line = await computeLine(snapshot, organizationId, invoice, lineId, drive);
   return line === undefined ? undefined : fieldsOfComputed(line);
 }
 

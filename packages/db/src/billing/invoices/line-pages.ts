@@ -45,7 +45,9 @@ export async function readLinePage(
         ${joinedDues(organizationId)}
       ) AS lines
     ) AS lines WHERE before_last < ${tiersMax}::integer ORDER BY position, id`.execute(db);
-  return cut(rows, { limit, tiersMax }, ({ tiers }) => tiers);
+  const page = new PageOfLines<LineRow & { tiers: number }>({ limit, tiersMax }, ({ tiers }) => tiers);
+  page.take(rows);
+  return page.page;
 }
 
 /** How many lines are kept of an invoice. */
@@ -56,27 +58,42 @@ export async function countLines(db: Queries, organizationId: string, invoiceId:
   return rows[0]?.total ?? 0;
 }
 
-/** A page of lines that were just computed: all of them, in the order of their positions. */
-export function pageOfComputed(lines: readonly ComputedLine[], { from, limit }: LineSpan): LinePage<ComputedLine> {
-  const some = lines.slice(from, from + limit + 1);
-  return cut(some, { limit, tiersMax: LIMITS.invoiceLineTiers }, ({ due, detail }) => {
-    const ofCharge = due !== null && 'tiers' in due.terms ? due.terms.tiers.length : 0;
-    return ofCharge + (Array.isArray(detail) ? detail.length : 0);
-  });
+/** How many tiers a line that was just computed has, in its charge and its detail. */
+export function tiersOfComputed({ due, detail }: ComputedLine): number {
+  const ofCharge = due !== null && 'tiers' in due.terms ? due.terms.tiers.length : 0;
+  return ofCharge + (Array.isArray(detail) ? detail.length : 0);
 }
 
-/** The page that some lines begin with; at least one line, where there is any. */
-function cut<Line extends { position: number }>(
-  lines: readonly Line[],
-  { limit, tiersMax }: { limit: number; tiersMax: number },
-  tiersOf: (line: Line) => number,
-): LinePage<Line> {
-  let tiers = 0;
-  const page: Line[] = [];
-  for (const line of lines) {
-    if (page.length >= limit || tiers >= tiersMax) return { lines: page, next: line.position };
-    page.push(line);
-    tiers += tiersOf(line);
+/** Takes lines, in their order, until a page of them is full; at least one, where there is any. */
+export class PageOfLines<Line extends { position: number }> {
+  readonly #span: { limit: number; tiersMax?: number };
+  readonly #tiersOf: (line: Line) => number;
+  readonly #lines: Line[] = [];
+  #tiers = 0;
+  #next: number | undefined;
+
+  constructor(span: { limit: number; tiersMax?: number }, tiersOf: (line: Line) => number) {
+    this.#span = span;
+    this.#tiersOf = tiersOf;
   }
-  return { lines: page, next: undefined };
+
+  get isFull(): boolean {
+    return this.#next !== undefined;
+  }
+
+  take(lines: readonly Line[]): void {
+    const { limit, tiersMax = LIMITS.invoiceLineTiers } = this.#span;
+    for (const line of lines) {
+      if (this.isFull) return;
+      if (this.#lines.length >= limit || this.#tiers >= tiersMax) this.#next = line.position;
+      else {
+        this.#lines.push(line);
+        this.#tiers += this.#tiersOf(line);
+      }
+    }
+  }
+
+  get page(): LinePage<Line> {
+    return { lines: this.#lines, next: this.#next };
+  }
 }

@@ -6,12 +6,13 @@ import type { Database, Queries } from '../../database.ts';
 import type { Page, PageOf } from '../../page.ts';
 import { isoOf } from '@weir/shared/instant';
 import { computeInvoices } from './compute-lines.ts';
+import { computeFirstLines, computeLinePage } from './draft-lines.ts';
 import { readDrafting } from '../drafting.ts';
 import { fieldsOfComputed, lineOf, type InvoiceLine } from './invoice-lines.ts';
-import { countLines, FIRST_LINES, pageOfComputed, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
+import { countLines, FIRST_LINES, readLinePage, type LinePage, type LineSpan } from './line-pages.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { listInvoiceRows, type InvoiceFilter } from './find-invoices.ts';
-import { findInvoiceRow, invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
+import { findInvoiceRow, invoiceOf, type Invoice } from './invoices.ts';
 
 /** An invoice as it is answered, with its lines: the first of them, where it has more than a page. */
 export interface InvoiceWithLines extends Invoice, SomeLines {
@@ -24,7 +25,10 @@ interface SomeLines {
   lines_next_cursor?: string;
 }
 
-/** A page of invoices, without lines. All drafts on it are computed together, as of one moment. */
+/** Drafts whose dues of their periods are held at once: of a plan with as many charges as it may have some hundred kilobytes each. */
+const DRAFTS_AT_ONCE = 20;
+
+/** A page of invoices, without lines. All drafts on it are computed as of one moment, and nothing is held of them but what they come to. */
 export async function readInvoices(
   database: Database,
   organizationId: string,
@@ -34,11 +38,18 @@ export async function readInvoices(
 ): Promise<PageOf<Invoice>> {
   return await inSnapshot(database, async (snapshot) => {
     const { rows, total } = await listInvoiceRows(snapshot, organizationId, filter, page);
-    const { drafts, ...read } = await computeDrafts(snapshot, organizationId, rows, drive);
+    const drafts = rows.filter(({ status }) => status === 'DRAFT');
+    const computed = new Map<string, ComputedInvoice>();
+    for (let from = 0; from < drafts.length; from += DRAFTS_AT_ONCE) {
+      const some = drafts.slice(from, from + DRAFTS_AT_ONCE);
+      for (const each of await computeInvoices(snapshot, organizationId, some, null, { drive }))
+        computed.set(each.id, each);
+    }
+    const read = drafts.length === 0 ? undefined : await readMoment(snapshot, organizationId);
     return {
       rows: rows.map((row) => {
-        const totals = drafts.get(row.id);
-        return totals === undefined ? invoiceOf(row) : invoiceOf(row, { totals, ...read });
+        const totals = computed.get(row.id);
+        return totals === undefined || read === undefined ? invoiceOf(row) : invoiceOf(row, { totals, ...read });
       }),
       total,
     };
@@ -64,14 +75,12 @@ export async function readInvoiceWithin(
 ): Promise<InvoiceWithLines | undefined> {
   const row = await findInvoiceRow(transaction, organizationId, id);
   if (row === undefined) return undefined;
-  const { drafts, ...read } = await computeDrafts(transaction, organizationId, [row], drive);
-  const draft = drafts.get(id);
-  if (draft !== undefined) {
-    const { lines, next } = pageOfComputed(draft.lines, FIRST_LINES);
+  if (row.status === 'DRAFT') {
+    const { computed, page } = await computeFirstLines(transaction, organizationId, row, { drive });
     return {
-      ...invoiceOf(row, { totals: draft, ...read }),
-      lines: lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)),
-      ...someLines(next, draft.lines.length),
+      ...invoiceOf(row, { totals: computed, ...(await readMoment(transaction, organizationId)) }),
+      lines: page.lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)),
+      ...someLines(page.next, computed.lines),
     };
   }
   const { lines, next } = await readLinePage(transaction, organizationId, id, FIRST_LINES);
@@ -99,10 +108,8 @@ export async function readLinesOfInvoice(
   return await inSnapshot(database, async (snapshot) => {
     const row = await findInvoiceRow(snapshot, organizationId, id);
     if (row === undefined) return undefined;
-    const { drafts } = await computeDrafts(snapshot, organizationId, [row], drive);
-    const draft = drafts.get(id);
-    if (draft !== undefined) {
-      const { lines, next } = pageOfComputed(draft.lines, span);
+    if (row.status === 'DRAFT') {
+      const { lines, next } = await computeLinePage(snapshot, organizationId, row, span, drive);
       return { lines: lines.map((line) => lineOf(fieldsOfComputed(line), row.currency)), next };
     }
     const { lines, next } = await readLinePage(snapshot, organizationId, id, span);
@@ -110,16 +117,8 @@ export async function readLinesOfInvoice(
   });
 }
 
-/** What those of the invoices come to that are drafts, by their ids; the time of the snapshot, and who finalizes them. */
-async function computeDrafts(
-  snapshot: Queries,
-  organizationId: string,
-  rows: readonly InvoiceRow[],
-  drive: Drive | undefined,
-): Promise<{ drafts: Map<string, ComputedInvoice>; at: string; isManual: boolean }> {
-  const drafts = rows.filter(({ status }) => status === 'DRAFT');
-  if (drafts.length === 0) return { drafts: new Map(), at: '', isManual: false };
-  const computed = await computeInvoices(snapshot, organizationId, drafts, null, { drive });
+/** The time of the snapshot, and who finalizes drafts. */
+async function readMoment(snapshot: Queries, organizationId: string): Promise<{ at: string; isManual: boolean }> {
   const { now, isManual } = await readDrafting(snapshot, organizationId);
-  return { drafts: new Map(computed.map((each) => [each.id, each])), at: isoOf(now), isManual };
+  return { at: isoOf(now), isManual };
 }

@@ -1,7 +1,8 @@
 // Computes finalized invoices again, from the events behind them: each line with its own copy of the charge, its closing, its
 // rating version and its days. Changes nothing.
 
-import type { Drive } from '@weir/billing/drive';
+import { ROW_BYTES } from '@weir/billing/chunk-weight';
+import { inOneGo, type Drive } from '@weir/billing/drive';
 import { usageToRate, type DueUsage } from '@weir/billing/due';
 import { amountOf } from '@weir/billing/amounts';
 import { minorDigits } from '@weir/rating/currencies';
@@ -48,7 +49,7 @@ export async function recomputeInvoice(
   organizationId: string,
   invoiceId: string,
   from: UsageSource,
-  drive: Drive,
+  drive: Drive = inOneGo,
 ): Promise<Recomputed | undefined> {
   return await inSnapshot(database, async (snapshot) => {
     const invoice = await findInvoiceRow(snapshot, organizationId, invoiceId);
@@ -140,7 +141,8 @@ interface ComparedLine {
 
 /**
  * Computes these invoices of an organization again, in one snapshot, from rollups or from events. Drafts and ids that are no invoice
- * are left out; the others come in the order of their ids. A few hundred at a time: all of their lines are held in memory.
+ * are left out; the others come in the order of their ids. All of their lines are held in memory: so many at a time as
+ * {@link listFinalizedInvoices} names. What it names alone is for {@link recomputeInvoice}.
  */
 export async function recomputeInvoices(
   database: Database,
@@ -172,20 +174,43 @@ export async function recomputeInvoices(
   });
 }
 
-/** The ids of finalized invoices of an organization, in order, after the one that the page before ended with. */
+/** Bytes of lines that are computed again at once: some tens of megabytes in memory. */
+const COMPUTED_BYTES_MAX = 3_000_000;
+
+/**
+ * The ids of finalized invoices of an organization, in order, after the one that the page before ended with: up to `limit`, and fewer
+ * where their lines are many. One that is heavy is alone.
+ */
 export async function listFinalizedInvoices(
   db: Queries,
   organizationId: string,
-  page: { after?: string | undefined; limit: number },
+  { after, limit, bytesMax = COMPUTED_BYTES_MAX }: { after?: string | undefined; limit: number; bytesMax?: number },
 ): Promise<string[]> {
-  let query = db
-    .selectFrom('invoices')
-    .select('id')
-    .where('organization_id', '=', organizationId)
-    .where('status', '<>', 'DRAFT');
-  if (page.after !== undefined) query = query.where('id', '>', page.after);
-  const rows = await query.orderBy('id').limit(page.limit).execute();
-  return rows.map(({ id }) => id);
+  // A line holds the detail of its tiers beside its charge.
+  const { rows } = await sql<{ id: string; bytes: number }>`
+    SELECT page.id, weight.bytes FROM (
+      SELECT id FROM invoices
+      WHERE organization_id = ${organizationId}::uuid AND status <> 'DRAFT' AND (${after ?? null}::uuid IS NULL OR id > ${after ?? null}::uuid)
+      ORDER BY id LIMIT ${limit}::integer
+    ) AS page
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(lines.count * (${ROW_BYTES}::integer + 2 * coalesce(charge.bytes, 0))), 0)::float8 AS bytes
+      FROM (
+        SELECT charge_id, count(*) AS count FROM invoice_lines
+        WHERE invoice_id = page.id AND (organization_id = ${organizationId}::uuid) IS TRUE GROUP BY charge_id OFFSET 0
+      ) AS lines
+      LEFT JOIN LATERAL (
+        SELECT octet_length(terms::text) AS bytes FROM charges
+        WHERE organization_id = ${organizationId}::uuid AND id = lines.charge_id LIMIT 1
+      ) AS charge ON true
+    ) AS weight
+    ORDER BY page.id`.execute(db);
+  let room = bytesMax;
+  const beyond = rows.findIndex(({ bytes }, index) => {
+    room -= bytes;
+    return index > 0 && room < 0;
+  });
+  return rows.slice(0, beyond === -1 ? rows.length : beyond).map(({ id }) => id);
 }
 
 function compare(

@@ -18,13 +18,12 @@ import { isoOf, microsOfText } from '@weir/shared/instant';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
-import { computeInvoices } from './compute-lines.ts';
+import { computeFirstLines } from './draft-lines.ts';
 import { readDrafting } from '../drafting.ts';
 import { readDueUsage } from '../usage/due-usage.ts';
 import type { DueRow } from '../subscriptions/dues.ts';
 import { fieldsOfComputed, lineOf, questionOfLine, type InvoiceLine } from './invoice-lines.ts';
 import { invoiceOf, type Invoice, type InvoiceRow } from './invoices.ts';
-import { FIRST_LINES, pageOfComputed } from './line-pages.ts';
 import { findArrears, readPlans } from '../subscriptions/open-periods.ts';
 import { inSnapshot } from '../snapshot.ts';
 
@@ -53,15 +52,13 @@ export async function previewInvoice(
     const { invoice, opened, now, isManual } = await passNext(snapshot, organizationId, subscription);
     const upcoming = opened === undefined ? [] : await duesOf(snapshot, organizationId, subscription, opened);
     const row: InvoiceRow = { ...NOT_MADE, ...invoice, organization_id: organizationId, id: newId(), created_at: now };
-    const [computed] = await computeInvoices(snapshot, organizationId, [row], null, { upcoming, drive });
-    if (computed === undefined) throw new Error('the preview of an invoice was not computed');
+    const { computed, page } = await computeFirstLines(snapshot, organizationId, row, { upcoming, drive });
     const { id: _, invoice_number: __, ...whole } = invoiceOf(row, { totals: computed, at: now, isManual });
-    const page = pageOfComputed(computed.lines, FIRST_LINES);
     const lines = page.lines.map((line) => {
       const { id: ___, ...rest } = lineOf(fieldsOfComputed(line), row.currency);
       return rest;
     });
-    const some = page.next === undefined ? {} : { lines_total: computed.lines.length };
+    const some = page.next === undefined ? {} : { lines_total: computed.lines };
     return { outcome: 'done', invoice: { ...whole, lines, ...some } };
   });
 }

@@ -2,6 +2,7 @@
 // nobody else has in hand, looks again whether there is anything to do, computes them as of that closing, and writes them down.
 // A worker that dies leaves all of a chunk or nothing, and a job that comes twice finds nothing. Next: write-finalized.ts.
 
+import type { ComputedLine } from '@weir/billing/lines';
 import { microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
@@ -10,6 +11,7 @@ import { holdAutomatic, isAutomatic } from '../drafting.ts';
 import { computeInvoices } from '../invoices/compute-lines.ts';
 import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';
 import { writeFinalized, type LockedInvoice } from './write-finalized.ts';
+import { writeLines } from './write-lines.ts';
 
 /** What became of invoices that were to be finalized; one in none of the lists was no draft, not due, or in other hands. */
 export interface Finalized {
@@ -76,13 +78,14 @@ export async function finalizeClosed(
   const covered = locked.filter((row) => isCovered(row, closing, now));
   if (covered.length === 0) return NOTHING;
   const { ready, earlierDraft } = await leaveLater(transaction, organizationId, covered.sort(byPeriod));
-  const computed = await computeInvoices(transaction, organizationId, ready, closing.number);
+  const take = (lines: ComputedLine[]) => writeLines(transaction, organizationId, lines, closing.number);
+  const computed = await computeInvoices(transaction, organizationId, ready, closing.number, { take });
   const both = ready.flatMap((row, index): LockedInvoice[] => {
     const each = computed[index];
     return each === undefined ? [] : [{ row, computed: each }];
   });
-  const deleted = both.filter(({ computed }) => computed.lines.length === 0).map(({ row }) => row.id);
-  const kept = both.filter(({ computed }) => computed.lines.length > 0);
+  const deleted = both.filter(({ computed }) => computed.lines === 0).map(({ row }) => row.id);
+  const kept = both.filter(({ computed }) => computed.lines > 0);
   await deleteInvoices(transaction, organizationId, deleted);
   await writeFinalized(transaction, organizationId, kept, closing.number, actor);
   return { finalized: kept.map(({ row }) => row.id), deleted, earlierDraft: earlierDraft.map(({ id }) => id) };

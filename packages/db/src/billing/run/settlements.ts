@@ -1,9 +1,11 @@
 // Settlements: the invoices of what changed late of subscriptions that have ended, of which no other invoice is to come. Their kind
 // is ADJUSTMENT; a line that an admin adds to a draft is an adjustment, and nothing of this.
 
+import type { InvoiceToCompute } from '@weir/billing/dues-of-invoices';
 import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.ts';
 import { newId } from '@weir/shared/ids';
+import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 import { sql } from 'kysely';
 import type { Database, Queries } from '../../database.ts';
 import { isMovedAway } from '../../moves/usage-moves.ts';
@@ -16,6 +18,7 @@ import { invoiceData } from '../invoices/invoice-data.ts';
 import type { InvoiceRow } from '../invoices/invoices.ts';
 import { inSnapshot } from '../snapshot.ts';
 import { writeFinalized } from './write-finalized.ts';
+import { writeLines } from './write-lines.ts';
 
 /** What settling a subscription that has ended came to. */
 export type Settlement =
@@ -84,16 +87,29 @@ export async function settleClosed(
   const changed = await findProblem(transaction, organizationId, subscriptionId);
   if (subscription === undefined || changed !== undefined) return changed ?? { outcome: 'not_found' };
   const closing = await readClosing(transaction, organizationId);
-  const computed = await computeSettlement(transaction, organizationId, subscriptionId, closing.number);
-  if (computed === undefined) return { outcome: 'nothing' };
-  const row = await insertSettlement(transaction, subscription, computed.id, computed.lines);
+  const settlement = await computeSettlement(transaction, organizationId, subscriptionId, closing.number);
+  if (settlement === undefined) return { outcome: 'nothing' };
+  const { asked, computed } = settlement;
+  const row = await insertSettlement(transaction, subscription, settlement);
   const created = { type: 'invoice.created', actor, data: invoiceData(row) } as const;
   if (!isFinalized) {
     await appendFeed(transaction, organizationId, [created]);
     return { outcome: 'drafted', invoiceId: row.id };
   }
+  // Computed once more: until the sum was known, there was no invoice to write lines of.
+  const take = (lines: ComputedLine[]) => writeLines(transaction, organizationId, lines, closing.number);
+  await computeInvoices(transaction, organizationId, [asked], closing.number, { take });
   await writeFinalized(transaction, organizationId, [{ row, computed }], closing.number, actor, [created]);
   return { outcome: 'settled', invoiceId: computed.id };
+}
+
+/** What a settlement comes to. */
+interface ComputedSettlement {
+  asked: InvoiceToCompute;
+  computed: ComputedInvoice;
+  /** What the periods of its lines span. */
+  start: Micros;
+  end: Micros;
 }
 
 /** What the late changes come to, at a closing or with null by now; nothing where that is no amount. */
@@ -102,7 +118,7 @@ async function computeSettlement(
   organizationId: string,
   subscriptionId: string,
   closing: number | null,
-): Promise<ComputedInvoice | undefined> {
+): Promise<ComputedSettlement | undefined> {
   const { currency } = await db
     .selectFrom('subscriptions')
     .select('currency')
@@ -110,8 +126,16 @@ async function computeSettlement(
     .where('id', '=', subscriptionId)
     .executeTakeFirstOrThrow();
   const asked = { id: newId(), kind: 'ADJUSTMENT', subscription_id: subscriptionId, cycle: null, currency } as const;
-  const [computed] = await computeInvoices(db, organizationId, [asked], closing);
-  return computed?.total === 0n ? undefined : computed;
+  let [start, end] = [Infinity, -Infinity];
+  const take = (lines: ComputedLine[]): void => {
+    for (const { due } of lines) {
+      if (due === null) continue;
+      start = Math.min(start, microsOfText(due.period_start));
+      end = Math.max(end, microsOfText(due.period_end));
+    }
+  };
+  const [computed] = await computeInvoices(db, organizationId, [asked], closing, { take });
+  return computed === undefined || computed.total === 0n ? undefined : { asked, computed, start, end };
 }
 
 async function findProblem(
@@ -161,20 +185,16 @@ async function lockSubscription(
     .executeTakeFirst();
 }
 
-/** Its period spans those of its lines. */
 async function insertSettlement(
   transaction: Queries,
   { organization_id, id: subscription_id, customer_id, currency }: SubscriptionRow,
-  id: string,
-  lines: readonly ComputedLine[],
+  { asked: { id }, start, end }: ComputedSettlement,
 ): Promise<InvoiceRow> {
   const { rows } = await sql<InvoiceRow>`
     INSERT INTO invoices (organization_id, id, kind, status, subscription_id, customer_id, currency, period_start, period_end,
       finalizes_at, run_at)
-    SELECT ${organization_id}::uuid, ${id}::uuid, 'ADJUSTMENT', 'DRAFT', ${subscription_id}::uuid, ${customer_id}::uuid,
-      ${currency}, min(period_start), max(period_end), billing_now(), billing_now()
-    FROM unnest(${lines.map(({ period_start }) => period_start)}::timestamptz[],
-      ${lines.map(({ period_end }) => period_end)}::timestamptz[]) AS line (period_start, period_end)
+    VALUES (${organization_id}::uuid, ${id}::uuid, 'ADJUSTMENT', 'DRAFT', ${subscription_id}::uuid, ${customer_id}::uuid,
+      ${currency}, ${isoOf(start)}::timestamptz, ${isoOf(end)}::timestamptz, billing_now(), billing_now())
     RETURNING *`.execute(transaction);
   const [row] = rows;
   if (row === undefined) throw new Error('an invoice was inserted, and is not there');

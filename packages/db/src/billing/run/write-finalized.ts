@@ -1,9 +1,8 @@
-// Writes down invoices that are finalized, any number in a few statements: their lines, what these settle, the credits
-// that are applied, then the numbers, and the feed last. The order is that of the locks in all of billing.
+// Writes down invoices that are finalized, any number in a few statements, once write-lines.ts has their lines and what these
+// settle: the credits that are applied, then the numbers, and the feed last. The order is that of the locks in all of billing.
 
-import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
+import type { ComputedInvoice } from '@weir/billing/lines';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
-import { amountOf } from '@weir/billing/amounts';
 import { minorDigits } from '@weir/rating/currencies';
 import { formatAmount, type Amount } from '@weir/rating/money';
 import { sql } from 'kysely';
@@ -11,14 +10,14 @@ import { buyerOfCustomer, copyOfCustomer } from '../../customer-fields.ts';
 import type { Queries } from '../../database.ts';
 import { isAutomatic } from '../drafting.ts';
 import { applyCredits, type PayableInvoice } from '../credits/apply-credits.ts';
-import { updateDues, type SettledDue } from '../subscriptions/dues.ts';
 import { appendFeed } from '../feed.ts';
+import { moveAdjustments } from '../invoices/adjustments.ts';
 import { takeNumbers, type Issue } from '../invoices/invoice-numbers.ts';
 import { invoiceData } from '../invoices/invoice-data.ts';
 import type { InvoiceRow } from '../invoices/invoices.ts';
 import { activateSubscriptions, lockOpenInvoices, lowerInvoices } from './lower-invoices.ts';
 
-/** A draft whose row is locked, and what it comes to. Its lines are not empty. */
+/** A draft whose row is locked, and what it comes to. It has lines, and those of its dues are written down. */
 export interface LockedInvoice {
   row: InvoiceRow;
   computed: ComputedInvoice;
@@ -37,10 +36,11 @@ export async function writeFinalized(
   before: readonly NewFeedEvent[] = [],
 ): Promise<void> {
   if (invoices.length === 0) return;
-  const lines = invoices.flatMap(({ computed }) => computed.lines);
-  await insertLines(transaction, organizationId, lines);
-  await moveAdjustments(transaction, organizationId, lines);
-  await updateDues(transaction, organizationId, closing, invoices.flatMap(settledDues));
+  await moveAdjustments(
+    transaction,
+    organizationId,
+    invoices.map(({ computed }) => computed),
+  );
   await updateSubscriptions(transaction, organizationId, invoices, closing);
   const moving = invoices.map(payableInvoice);
   const giving = moving.filter(({ amountDue }) => amountDue < 0n).map(({ customerId }) => customerId);
@@ -55,51 +55,6 @@ export async function writeFinalized(
   const subscriptions = [...invoices.map(({ row }) => row), ...paid].map(({ subscription_id }) => subscription_id);
   events.push(...(await activateSubscriptions(transaction, organizationId, subscriptions, actor)));
   await appendFeed(transaction, organizationId, [...before, ...events]);
-}
-
-async function insertLines(
-  transaction: Queries,
-  organizationId: string,
-  lines: readonly ComputedLine[],
-): Promise<void> {
-  const ofDues = lines.flatMap(({ due, ...line }) => (due === null ? [] : [line]));
-  if (ofDues.length === 0) return;
-  await sql`
-    INSERT INTO invoice_lines (organization_id, id, invoice_id, position, kind, description, subscription_id, cycle, charge_id,
-      period_start, period_end, days_in_force, days_in_period, quantity, event_count, detail, exact_amount, billed_before,
-      amount, waived, rebills, closing, rating_version)
-    SELECT ${organizationId}::uuid, id, invoice_id, position, kind, description, subscription_id, cycle, charge_id,
-      period_start, period_end, days_in_force, days_in_period, quantity, event_count, detail, exact_amount, billed_before,
-      amount, waived, rebills, closing, rating_version
-    FROM json_to_recordset(${JSON.stringify(ofDues)}::json) AS line (id uuid, invoice_id uuid, position integer, kind text,
-      description text, subscription_id uuid, cycle integer, charge_id uuid, period_start timestamptz,
-      period_end timestamptz, days_in_force integer, days_in_period integer, quantity numeric, event_count bigint,
-      detail jsonb, exact_amount text, billed_before numeric, amount numeric, waived numeric, rebills integer, closing bigint, rating_version integer)
-    ORDER BY id`.execute(transaction);
-}
-
-/** What an admin added stands behind what was computed. */
-async function moveAdjustments(
-  transaction: Queries,
-  organizationId: string,
-  lines: readonly ComputedLine[],
-): Promise<void> {
-  const added = lines.filter(({ due }) => due === null);
-  if (added.length === 0) return;
-  await sql`
-    UPDATE invoice_lines SET position = moved.position
-    FROM unnest(${added.map(({ id }) => id)}::uuid[], ${added.map(({ position }) => position)}::integer[])
-      AS moved (id, position)
-    WHERE organization_id = ${organizationId}::uuid AND invoice_lines.id = moved.id`.execute(transaction);
-}
-
-function settledDues({ row, computed }: LockedInvoice): SettledDue[] {
-  const digits = minorDigits(row.currency);
-  return computed.lines.flatMap(({ due, billed_before, amount }) => {
-    if (due === null) return [];
-    const billed = formatAmount(amountOf(billed_before, digits) + amountOf(amount, digits), digits);
-    return [{ subscription_id: due.subscription_id, cycle: due.cycle, charge_id: due.charge_id, billed }];
-  });
 }
 
 /** All that was late before this closing is settled by now. */

@@ -1,6 +1,6 @@
 // What charges come to in a period, before and after invoices settled it.
 
-import type { AskedPeriod } from '@weir/billing/due';
+import type { AskedPeriod, DueName } from '@weir/billing/due';
 import type { AggregationType } from '@weir/shared/meter';
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
@@ -35,11 +35,33 @@ export async function findDues(
   return rows;
 }
 
+/**
+ * What dues say, in any order; nothing of one that is not there. All of a period are looked at, since the index of their charges
+ * leads to the dues of everybody on a plan.
+ */
+export async function readDues(db: Queries, organizationId: string, dues: readonly DueName[]): Promise<DueRow[]> {
+  if (dues.length === 0) return [];
+  const { rows } = await sql<DueRow>`
+    SELECT d.*, m.aggregation_type AS aggregation
+    FROM (
+      SELECT subscription_id, cycle, array_agg(charge_id) AS charge_ids FROM unnest(
+        ${dues.map(({ subscription_id }) => subscription_id)}::uuid[],
+        ${dues.map(({ cycle }) => cycle)}::integer[],
+        ${dues.map(({ charge_id }) => charge_id)}::uuid[]
+      ) AS named (subscription_id, cycle, charge_id) GROUP BY subscription_id, cycle
+    ) AS asked
+    CROSS JOIN LATERAL (
+      SELECT * FROM dues WHERE organization_id = ${organizationId}::uuid AND subscription_id = asked.subscription_id
+        AND cycle = asked.cycle AND (charge_id = ANY (asked.charge_ids)) IS TRUE OFFSET 0
+    ) AS d
+    LEFT JOIN LATERAL (
+      SELECT aggregation_type FROM meters WHERE organization_id = d.organization_id AND id = d.meter_id LIMIT 1
+    ) AS m ON true`.execute(db);
+  return rows;
+}
+
 /** What a line has settled of a due. */
-export interface SettledDue {
-  subscription_id: string;
-  cycle: number;
-  charge_id: string;
+export interface SettledDue extends DueName {
   /** What all lines of the due add up to by now. */
   billed: string;
 }

@@ -1,25 +1,24 @@
-import { dueKey } from '@weir/billing/due';
+import { dueKey, type LateDue } from '@weir/billing/due';
 import { sql } from 'kysely';
 import type { Queries } from '../../database.ts';
-import { type DueRow } from './dues.ts';
 
 /**
- * The closed dues of subscriptions that have late events which no line has settled, by subscription, then by period: those that
+ * Names the closed dues of subscriptions that have late events which no line has settled, by subscription, then by period: those that
  * came in since the last closing of the subscription, and before the closing `before`; with null, all of them. Then those that are to
- * be billed again.
+ * be billed again. What they say is read by whoever needs it: there may be tens of thousands.
  */
 export async function findLateDues(
   db: Queries,
   organizationId: string,
   subscriptionIds: readonly string[],
   before: number | null,
-): Promise<DueRow[]> {
+): Promise<LateDue[]> {
   if (subscriptionIds.length === 0) return [];
   const end = before === null ? sql`9223372036854775807` : sql`${before}::bigint`;
   // Most subscriptions have none, which the index by closing says for each meter at once. Then each due is asked.
   // The order has each of them go by its index, also where Postgres believes that any row will do.
-  const { rows } = await sql<DueRow>`
-    SELECT d.*, m.aggregation_type AS aggregation
+  const { rows } = await sql<LateDue>`
+    SELECT d.subscription_id, d.cycle, d.charge_id, 'USAGE' AS type, d.rebilling
     FROM (
       SELECT * FROM subscriptions WHERE organization_id = ${organizationId}::uuid AND id = ANY (${subscriptionIds}::uuid[]) OFFSET 0
     ) AS s
@@ -42,13 +41,10 @@ export async function findLateDues(
         AND "timestamp" >= d.period_start AND "timestamp" < d.period_end
         AND closing >= greatest(s.closing, d.closing) AND closing < ${end} ORDER BY "timestamp" LIMIT 1
     ) AS late
-    CROSS JOIN LATERAL (
-      SELECT aggregation_type FROM meters WHERE organization_id = d.organization_id AND id = d.meter_id LIMIT 1
-    ) AS m
     ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
-  const { rows: again } = await sql<DueRow>`
-    SELECT d.*, m.aggregation_type AS aggregation
-    FROM dues d LEFT JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
+  const { rows: again } = await sql<LateDue>`
+    SELECT d.subscription_id, d.cycle, d.charge_id, d.terms ->> 'type' AS type, d.rebilling
+    FROM dues d
     WHERE d.organization_id = ${organizationId}::uuid AND d.subscription_id = ANY (${subscriptionIds}::uuid[]) AND d.rebilling
     ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id`.execute(db);
   const late = new Set(rows.map(dueKey));
