@@ -166,8 +166,7 @@ test('late usage of ended subscriptions that comes to nothing closes nothing, ho
   await late(1);
   await billing.moveTo('2026-01-20T05:00:00Z');
   // A turn has a fifth of a second, in which a slow machine may not come to both.
-  for (let jobs = await run.findSettling(); jobs.length > 0; jobs = await run.findSettling())
-    for (const job of jobs) await run.perform(job);
+  while ((await unsettled()).length > 0) for (const job of await run.findSettling()) await run.perform(job);
   expect(await closing()).toBeGreaterThan(before);
   const { rows } = await weir.pool.query(
     `SELECT subscription_id, total::text FROM invoices WHERE organization_id = $1 AND kind = 'ADJUSTMENT' ORDER BY 1`,
