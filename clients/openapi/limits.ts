@@ -3,6 +3,8 @@
 
 interface Limit {
   max: number;
+  min?: number;
+  byDefault?: number;
   of: string;
   why: string;
   under: string;
@@ -35,10 +37,15 @@ export function limitsPage(limits: Limits<string>): string {
   const parts = [...new Set(all.map(({ under }) => under))].map((part) => {
     const rows = all
       .filter(({ under }) => under === part)
-      .map(({ max, of, why }) => `| ${grouped(max, ',')} | ${of} | ${why} |`);
+      .map((limit) => `| ${grouped(limit.max, ',')} | ${limit.of}${besides(limit)} | ${limit.why} |`);
     return [`## ${part}`, '', '| at most | of | since |', '|---:|---|---|', ...rows, ''].join('\n');
   });
   return [PAGE_HEAD, ...parts].join('\n');
+}
+
+function besides({ min, byDefault }: Limit): string {
+  if (min !== undefined) return `, of at least ${min}`;
+  return byDefault === undefined ? '' : `; ${byDefault} where nothing is said`;
 }
 
 const PAGE_HEAD = `# Limits

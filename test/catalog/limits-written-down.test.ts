@@ -18,7 +18,8 @@ test.each([
 });
 
 /** A number of two digits or more in a place where a schema has its limit. */
-const OWN_NUMBER = /\btext\(\d+, \d|\bcountOf\(\d|\.max\(\d{2,}|\b(?:whole|fraction): \d|\\d\{1,\d{2,}\}\(|at most \d/;
+const OWN_NUMBER =
+  /\btext\(\d+, \d|\bcountOf\(\d|\.max\(\d{2,}|\b(?:whole|fraction): \d|\\d\{1,\d{2,}\}\(|at most \d|DEFAULT = \d|max(?:imum|Length|Items): \d{2,}(?! \*\*)/;
 
 /** Where numbers are: the limits, and what an operator sets. */
 const HOMES = ['packages/shared/src/limits.ts', 'apps/api/src/settings.ts'];

@@ -1,11 +1,9 @@
 // The Idempotency-Keys of requests, each with the first answer. A key is held by a lock of the transaction that makes the change, and
 // written in it: no crash leaves a change without its key, or a key without its change.
 
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
-
-/** For so long a request that is sent again gets its first answer. Less only by the share of its organization: see below. */
-const KEPT_DAYS = 30;
 
 /** Which key, by hashes alone: what a client chose is not kept. */
 export interface RequestKey {
@@ -106,7 +104,7 @@ export async function updateKeptAnswer(
     .execute();
 }
 
-const oldest = sql<string>`now() - make_interval(days => ${sql.lit(KEPT_DAYS)})`;
+const oldest = sql<string>`now() - make_interval(days => ${sql.lit(LIMITS.keptAnswerDays)})`;
 
 /** Rows that one statement deletes: it takes well under a second. */
 const DELETED_MAX = 5_000;
@@ -122,9 +120,6 @@ const SHARE_BYTES_MAX = 1_073_741_824;
 
 /** What a key takes beside its answer, with its places in both indexes. */
 const ROW_BYTES = 300;
-
-/** No answer that has more bytes is kept in full. */
-export const ANSWER_BYTES_MAX = 65_536;
 
 /** Deletes keys that are too old, or too many of one organization. Returns how many there were; what is left is for the next time. */
 export async function deleteOldRequestKeys(db: Queries, shareBytesMax = SHARE_BYTES_MAX): Promise<number> {
@@ -149,7 +144,7 @@ async function deleteTooOld(db: Queries): Promise<number> {
 
 async function deleteOverShare(db: Queries, bytesMax: number): Promise<number> {
   // With fewer rows none has more than its share, however large its answers are.
-  const rowsMin = Math.floor(bytesMax / (ANSWER_BYTES_MAX + ROW_BYTES));
+  const rowsMin = Math.floor(bytesMax / (LIMITS.keptAnswerBytes + ROW_BYTES));
   const { rows: large } = await sql<{ id: string }>`
     SELECT id FROM organizations WHERE EXISTS (
       SELECT FROM request_keys WHERE organization_id = organizations.id OFFSET ${rowsMin} LIMIT 1)`.execute(db);

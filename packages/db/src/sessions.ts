@@ -1,12 +1,7 @@
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 import type { Role } from './schema.ts';
-
-/** After this long without a request a session ends. */
-const SESSION_IDLE_HOURS = 12;
-
-/** After this long a session ends however much it is used. */
-export const SESSION_DAYS_MAX = 7;
 
 /** Who is signed in, as that person is now: a role that was changed holds from the next request on. */
 export interface Session {
@@ -27,12 +22,9 @@ export interface OwnSession {
   is_current: boolean;
 }
 
-/** More than one looks through; those that were used last. */
-const OWN_SESSIONS_MAX = 100;
-
 // Postgres judges by its own clock, so API processes whose clocks differ agree on when a session ends.
-const idleSince = sql<string>`now() - make_interval(hours => ${sql.lit(SESSION_IDLE_HOURS)})`;
-const oldestStart = sql<string>`now() - make_interval(days => ${sql.lit(SESSION_DAYS_MAX)})`;
+const idleSince = sql<string>`now() - make_interval(hours => ${sql.lit(LIMITS.sessionIdleHours)})`;
+const oldestStart = sql<string>`now() - make_interval(days => ${sql.lit(LIMITS.sessionDays)})`;
 const lastMinute = sql<string>`now() - interval '1 minute'`;
 
 /**
@@ -109,7 +101,7 @@ export async function listSessions(
     .where('created_at', '>', oldestStart)
     .orderBy('used_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(OWN_SESSIONS_MAX)
+    .limit(LIMITS.ownSessions)
     .execute();
 }
 

@@ -1,8 +1,6 @@
+import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
-
-/** After this long a widget token ends. The page that shows it may be open for longer; its app then asks for another one. */
-const WIDGET_TOKEN_MINUTES = 60;
 
 /** The one customer that a widget token opens. */
 export interface WidgetGrant {
@@ -26,7 +24,7 @@ export async function insertWidgetToken(
       WHERE organization_id = ${organization_id} AND external_id = ${customer_external_id} FOR SHARE
     )
     INSERT INTO widget_tokens (token_hash, organization_id, api_key_id, customer_external_id, expires_at)
-    SELECT ${token_hash}, ${organization_id}, ${api_key_id}, ${customer_external_id}, now() + make_interval(mins => ${sql.lit(WIDGET_TOKEN_MINUTES)})
+    SELECT ${token_hash}, ${organization_id}, ${api_key_id}, ${customer_external_id}, now() + make_interval(mins => ${sql.lit(LIMITS.widgetTokenMinutes)})
     -- A WITH that nothing reads would not be run, and would lock nothing.
     FROM (SELECT count(*) FROM record) AS locked
     RETURNING expires_at`.execute(db);

@@ -3,6 +3,9 @@
 
 interface Limit {
   max: number;
+  min?: number;
+  /** Where a request does not say it. */
+  byDefault?: number;
   /** What is counted. */
   of: string;
   /** Why not more. */
@@ -115,18 +118,21 @@ export const LIMIT_TABLE = {
   pageSize: {
     under: 'Pages',
     max: 100,
-    of: 'things of one page; 20 where nothing is said',
+    byDefault: 20,
+    of: 'things of one page',
     why: 'an answer within milliseconds',
   },
   longPageSize: {
     under: 'Pages',
     max: 1_000,
-    of: 'entries of the feed of billing, and lines of all invoices, in one page; 100 where nothing is said',
+    byDefault: 100,
+    of: 'entries of the feed of billing, and lines of all invoices, in one page',
     why: 'programs read them to their end',
   },
   invoiceLines: {
     under: 'Pages',
     max: 500,
+    byDefault: 100,
     of: 'lines of one invoice in one answer',
     why: 'each may hold a hundred tiers; the others follow by a cursor',
   },
@@ -139,6 +145,7 @@ export const LIMIT_TABLE = {
     why: 'all are one answer',
   },
   endedCharges: { under: 'Pages', max: 20, of: 'ended charges in the answer of a plan', why: 'the others have a list' },
+  ownSessions: { under: 'Pages', max: 100, of: 'sessions in the list of one’s own', why: 'the last used come first' },
   problems: {
     under: 'Pages',
     max: 100,
@@ -150,7 +157,8 @@ export const LIMIT_TABLE = {
   groups: {
     under: 'Reading usage',
     max: 100,
-    of: 'groups of a read; 20 where nothing is said',
+    byDefault: 20,
+    of: 'groups of a read',
     why: 'the others are the rest',
   },
   groupBuckets: { under: 'Reading usage', max: 50_000, of: 'periods of all groups together', why: 'some 5 MB' },
@@ -209,10 +217,31 @@ export const LIMIT_TABLE = {
   amountFraction: { under: 'Billing', max: 4, of: 'digits after the point of an amount', why: 'no currency has more' },
   priority: { under: 'Billing', max: 100, of: 'the priority of a grant', why: 'an order, no amount' },
 
+  sessionDays: { under: 'Access', max: 7, of: 'days of a session', why: 'a cookie that was taken ends by itself' },
+  sessionIdleHours: { under: 'Access', max: 12, of: 'hours between two requests of a session', why: 'a day of work' },
+  widgetTokenMinutes: {
+    under: 'Access',
+    max: 60,
+    of: 'minutes of a widget token',
+    why: 'the app around the widget gives it a new one',
+  },
+  keptAnswerBytes: {
+    under: 'Access',
+    max: 64 * 1024,
+    of: 'bytes of an answer that is kept for a repeat with its `Idempotency-Key`',
+    why: 'of a longer one lists are left out, and `Idempotent-Withheld` names them',
+  },
+  keptAnswerDays: {
+    under: 'Access',
+    max: 30,
+    of: 'days that such an answer is kept',
+    why: 'nobody repeats a request later',
+  },
   password: {
     under: 'Access',
     max: 256,
-    of: 'characters of a password, of at least 12',
+    min: 12,
+    of: 'characters of a password',
     why: 'hashing it takes a bounded time',
   },
 } as const satisfies Record<string, Limit>;
@@ -221,3 +250,11 @@ export const LIMIT_TABLE = {
 export const LIMITS = Object.fromEntries(Object.entries(LIMIT_TABLE).map(([name, { max }]) => [name, max])) as Readonly<
   Record<keyof typeof LIMIT_TABLE, number>
 >;
+
+/** What holds where a request does not say how much it wants. */
+export const DEFAULTS = {
+  pageSize: LIMIT_TABLE.pageSize.byDefault,
+  longPageSize: LIMIT_TABLE.longPageSize.byDefault,
+  invoiceLines: LIMIT_TABLE.invoiceLines.byDefault,
+  groups: LIMIT_TABLE.groups.byDefault,
+} as const;

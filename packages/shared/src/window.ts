@@ -3,7 +3,8 @@
 
 import { LIMITS } from './limits.ts';
 import type { FieldError } from './errors.ts';
-import { isoOf, microsOf, type Micros, parseInstant } from './instant.ts';
+import { problemOfDateOrInstant } from './date-or-instant.ts';
+import { isoOf, microsOfText, type Micros } from './instant.ts';
 import {
   DAY,
   firstInstant,
@@ -20,9 +21,6 @@ import {
 export const GROUPINGS = ['hour', 'day', 'week', 'month'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-// Where instants are still safe integers, and all calendars agree on what a year is.
-const YEAR_MIN = 1970;
-const YEAR_MAX = 2199;
 const DEFAULT_DAYS = 30;
 
 /** One calendar period. The first and last of a window count only what lies in the window. */
@@ -115,11 +113,9 @@ function parsePoint(text: string, timezone: string, add: Micros): Micros | strin
     return 'must be a date such as 2026-01-31, or a time with its offset such as 2026-01-31T09:30:00Z';
   }
   if (/ \d\d:?\d\d$/.test(text)) return 'has a space where its offset should begin: write + as %2B in a URL';
-  const instant = parseInstant(isDate ? `${text}T00:00Z` : text);
-  if ('problem' in instant) return isDate ? 'is not a date of the calendar' : instant.problem;
-  const year = Number(text.slice(0, 4));
-  if (year < YEAR_MIN || year > YEAR_MAX) return `must be in the years ${YEAR_MIN} to ${YEAR_MAX}`;
-  return isDate ? firstInstant(timezone, microsOf(instant) + add) : microsOf(instant);
+  const problem = problemOfDateOrInstant(text);
+  if (problem !== undefined) return problem;
+  return isDate ? firstInstant(timezone, microsOfText(`${text}T00:00Z`) + add) : microsOfText(text);
 }
 
 /** How long a period is at most, but for days that a zone lived twice. */

@@ -5,15 +5,13 @@ import type { Queries } from '@weir/db/database';
 import { findTimeZone } from '@weir/db/organizations';
 import { instantInZone } from '@weir/shared/date-or-instant';
 import { microsOf, parseInstant } from '@weir/shared/instant';
-import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { dateOrInstant } from '../http/date-or-instant.ts';
-import { countOf, idOf, time } from '../http/fields.ts';
+import { sizeOf, idOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const LIMIT_DEFAULT = 20;
 const entryAnswer = z
   .object({
     id: z.uuid(),
@@ -67,7 +65,7 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
             description: `Until before this instant; a date includes that day. ${day}`,
           }),
           cursor: idOf('must be the next_cursor of the page before').optional(),
-          limit: countOf(LIMITS.pageSize).default(LIMIT_DEFAULT),
+          limit: sizeOf('pageSize'),
         }),
         response: {
           200: z.object({ data: z.array(entryAnswer), meta: z.object({ next_cursor: z.uuid().nullable() }) }),

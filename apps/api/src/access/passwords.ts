@@ -1,7 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { Refusal } from '@weir/shared/errors';
 import { charactersOf, text } from '@weir/shared/text';
-import { LIMITS } from '@weir/shared/limits';
+import { LIMIT_TABLE, LIMITS } from '@weir/shared/limits';
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
@@ -11,7 +11,7 @@ const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 // Made with the same parameters as all the others, and the hash of no password: checking against it takes as long.
 const HASH_OF_NOTHING = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-const CHARACTERS_MIN = 12;
+const CHARACTERS_MIN = LIMIT_TABLE.password.min;
 
 /** A new password. The upper bound is there so that nobody sends a megabyte to be hashed. */
 export const newPassword = text(CHARACTERS_MIN, LIMITS.password)

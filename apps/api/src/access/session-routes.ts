@@ -125,7 +125,7 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
         operationId: 'signIn',
         tags: ['Access'],
         summary: 'Sign in',
-        description: `Sets the cookie ${SESSION_COOKIE}. A session ends after 12 hours without a request, and after 7 days.`,
+        description: `Sets the cookie ${SESSION_COOKIE}. A session ends after ${LIMITS.sessionIdleHours} hours without a request, and after ${LIMITS.sessionDays} days.`,
         security: [],
         body: loginBody,
         response: {

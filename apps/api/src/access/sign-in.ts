@@ -3,7 +3,8 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import { insertAuditEntry } from '@weir/db/audit-log';
 import type { Queries } from '@weir/db/database';
-import { deleteSession, insertSession, SESSION_DAYS_MAX } from '@weir/db/sessions';
+import { LIMITS } from '@weir/shared/limits';
+import { deleteSession, insertSession } from '@weir/db/sessions';
 import type { AccountWithPassword } from '@weir/db/users';
 import { newId } from '@weir/shared/ids';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -65,7 +66,7 @@ export function sendSession(
   { token, account, publicUrl }: { token: string; account: AccountWithPassword; publicUrl: string | undefined },
 ): void {
   // The server ends a session that is idle; the browser only has to forget the cookie when no session can be left.
-  void reply.setCookie(SESSION_COOKIE, token, { ...cookieOf(publicUrl), maxAge: SESSION_DAYS_MAX * 86_400 });
+  void reply.setCookie(SESSION_COOKIE, token, { ...cookieOf(publicUrl), maxAge: LIMITS.sessionDays * 86_400 });
   const { organization_id, user_id } = account;
   request.log.info({ organization_id, user_id, address: request.ip }, 'signed in');
 }

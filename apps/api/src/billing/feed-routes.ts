@@ -2,14 +2,12 @@
 // later with a number that was read past (@weir/db/billing/feed).
 
 import { listFeed } from '@weir/db/billing/feed';
-import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { countOf, time } from '../http/fields.ts';
+import { sizeOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const LIMIT_DEFAULT = 100;
 /** No organization comes to so many, and every number up to it is exact in JSON. */
 const SEQUENCE_MAX = Number.MAX_SAFE_INTEGER;
 
@@ -47,7 +45,7 @@ export function feedRoutes(app: App, { database, guards }: RouteDeps): void {
         security: [{ session: [] }],
         querystring: z.strictObject({
           after: sequence.default(0).meta({ description: 'Only events with a higher sequence.' }),
-          limit: countOf(LIMITS.longPageSize).default(LIMIT_DEFAULT),
+          limit: sizeOf('longPageSize'),
         }),
         response: {
           200: z.object({ data: z.array(feedEvent), meta: z.object({ next_after: z.int() }) }),

@@ -5,10 +5,9 @@ import type { LinePlace, ListedLine } from '@weir/db/billing/invoices/list-lines
 import { listLines } from '@weir/db/billing/invoices/list-lines';
 import { toCsv } from '@weir/shared/csv';
 import { problemOfDateOrInstant } from '@weir/shared/date-or-instant';
-import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { countOf, idOf, oneOf, time } from '../http/fields.ts';
+import { sizeOf, idOf, oneOf, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -18,7 +17,6 @@ import { between, betweenQuery } from './between.ts';
 import { INVOICE_STATUSES, LINE_KINDS } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const LIMIT_DEFAULT = 100;
 const CURSOR = /^(\d{4}-\d\d-\d\d)\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,9})$/;
 const NO_CURSOR = 'must be the next_cursor of the page before';
 
@@ -90,7 +88,7 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
           ...betweenQuery,
           format: oneOf(['json', 'csv']).optional().meta({ description: 'Goes before the header Accept.' }),
           cursor: cursor.optional(),
-          limit: countOf(LIMITS.longPageSize).default(LIMIT_DEFAULT),
+          limit: sizeOf('longPageSize'),
         }),
         response: {
           200: {

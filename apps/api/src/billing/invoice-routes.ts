@@ -13,7 +13,7 @@ import { z } from 'zod';
 import {
   answerPage,
   bodyCodes,
-  countOf,
+  sizeOf,
   sessionCodes,
   idInPath,
   idOf,
@@ -42,8 +42,6 @@ const listFields = {
     .meta({ description: 'Open ones whose due date has ended, or all others.' }),
   ...pageQuery,
 };
-
-const LIMIT_DEFAULT = 100;
 
 const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';
 const security = [{ session: [] }];
@@ -163,7 +161,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
             .string()
             .regex(/^\d{1,9}$/, 'must be the next_cursor of the page before')
             .optional(),
-          limit: countOf(LIMITS.invoiceLines).default(LIMIT_DEFAULT),
+          limit: sizeOf('invoiceLines'),
         }),
         response: {
           200: z.object({ data: z.array(invoiceLine), meta: z.object({ next_cursor: z.string().nullable() }) }),

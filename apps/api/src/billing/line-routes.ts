@@ -15,7 +15,7 @@ import { GROUPINGS, planningWindow, type Grouping } from '@weir/shared/window';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, countOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
+import { adminCodes, bodyCodes, sizeOf, idInPath, idOf, nothing, oneOf } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { sendJson } from '../http/send-json.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
@@ -28,7 +28,6 @@ import { invoiceLine, lineUsage } from './invoice-shape.ts';
 import { amountOfText, signedAmount } from './signed-amount.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const LIMIT_DEFAULT = 20;
 const security = [{ session: [] }];
 const lineInPath = z.strictObject({ id: idOf(), line_id: idOf() });
 const readProblems = [
@@ -161,7 +160,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         params: lineInPath,
         querystring: z.strictObject({
           cursor: idOf('must be the next_cursor of the page before').optional(),
-          limit: countOf(LIMITS.pageSize).default(LIMIT_DEFAULT),
+          limit: sizeOf('pageSize'),
           changes: oneOf(['true', 'false'])
             .transform((word) => word === 'true')
             .default(false),

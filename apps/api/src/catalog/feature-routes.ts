@@ -17,7 +17,7 @@ import { randomBase62 } from '@weir/shared/base62';
 import { newId } from '@weir/shared/ids';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import { slug } from '@weir/shared/text';
-import { LIMITS } from '@weir/shared/limits';
+import { DEFAULTS, LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import type { App } from '../http/typed-app.ts';
 import { done, gone, made, writing } from '../http/writing.ts';
@@ -33,7 +33,6 @@ import {
   listSchema,
   nothing,
   oneOf,
-  PAGE_SIZE_DEFAULT,
   readCodes,
   searchOf,
   time,
@@ -159,7 +158,7 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
     async (request, reply) => {
       const { search, type, aggregation_type: aggregationType, page, page_size } = request.query;
       const isPaged = page !== undefined || page_size !== undefined;
-      const wanted = isPaged ? { page: page ?? 1, page_size: page_size ?? PAGE_SIZE_DEFAULT } : undefined;
+      const wanted = isPaged ? { page: page ?? 1, page_size: page_size ?? DEFAULTS.pageSize } : undefined;
       const filter = { search, type, aggregationType };
       const found = await listFeatures(db, request.caller.organizationId, filter, wanted);
       if (wanted !== undefined) return answerPage(found, wanted);

@@ -4,7 +4,7 @@ import type { Page, PageOf } from '@weir/db/page';
 import { isCountry } from '@weir/shared/countries';
 import { text } from '@weir/shared/text';
 import { isTimeZone } from '@weir/shared/time-zone';
-import { LIMITS } from '@weir/shared/limits';
+import { DEFAULTS, LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 
 /** A name for people: whatever they like, as long as there is something to see. */
@@ -63,13 +63,15 @@ export function countOf(max: number) {
     .transform(Number);
 }
 
-/** What a page holds where nothing else is asked for. */
-export const PAGE_SIZE_DEFAULT = 20;
+/** How much is asked for at once, in a query string: up to a limit, and without it its default. */
+export function sizeOf(limit: keyof typeof DEFAULTS) {
+  return countOf(LIMITS[limit]).default(DEFAULTS[limit]);
+}
 
 /** The part of the query that says which page of a list is wanted. */
 export const pageQuery = {
   page: countOf(LIMITS.page).default(1).meta({ description: 'Pages count from 1.' }),
-  page_size: countOf(LIMITS.pageSize).default(PAGE_SIZE_DEFAULT),
+  page_size: sizeOf('pageSize'),
 };
 
 /** The part of the query that looks for a text, in whatever case; empty, it finds everything. */

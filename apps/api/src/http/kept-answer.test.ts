@@ -1,4 +1,4 @@
-import { ANSWER_BYTES_MAX } from '@weir/db/request-keys';
+import { LIMITS } from '@weir/shared/limits';
 import { expect, test } from 'vitest';
 import { keptOf } from './kept-answer.ts';
 
@@ -23,6 +23,6 @@ test('of an answer that is too large all is kept but its long lists, which are n
 });
 
 test('what is too large without a list is kept by its names alone, and never above the bound', () => {
-  const { answer, withheld } = keptOf({ status: 200, body: { id: 'x', text: 'ü'.repeat(ANSWER_BYTES_MAX / 2) } });
+  const { answer, withheld } = keptOf({ status: 200, body: { id: 'x', text: 'ü'.repeat(LIMITS.keptAnswerBytes / 2) } });
   expect([answer, withheld]).toEqual(['{}', ['id', 'text']]);
 });

@@ -1,6 +1,7 @@
 // What of an answer is kept for a repeat: all of it but secrets, and but lists where it is very large.
 
-import { ANSWER_BYTES_MAX, type KeptAnswer } from '@weir/db/request-keys';
+import type { KeptAnswer } from '@weir/db/request-keys';
+import { LIMITS } from '@weir/shared/limits';
 
 /** How a request that changed something is answered. */
 export interface Answer<Body> {
@@ -17,10 +18,10 @@ export function keptOf({ status, body, secrets = [] }: Answer<unknown>): KeptAns
   if (body === null) return { status, answer: null, withheld: [] };
   const shown = { ...(body as object), ...Object.fromEntries(secrets.map((name) => [name, null])) };
   const text = JSON.stringify(shown);
-  if (Buffer.byteLength(text) <= ANSWER_BYTES_MAX) return { status, answer: text, withheld: [...secrets] };
+  if (Buffer.byteLength(text) <= LIMITS.keptAnswerBytes) return { status, answer: text, withheld: [...secrets] };
   const withheld = [...secrets];
   const shorter = JSON.stringify(withoutLists(shown, '', withheld));
-  return Buffer.byteLength(shorter) <= ANSWER_BYTES_MAX
+  return Buffer.byteLength(shorter) <= LIMITS.keptAnswerBytes
     ? { status, answer: shorter, withheld }
     : { status, answer: '{}', withheld: Object.keys(shown) };
 }

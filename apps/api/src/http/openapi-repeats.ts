@@ -1,5 +1,6 @@
 // What the document says of Idempotency-Key: of every operation that takes it, and of those that refuse it.
 
+import { LIMITS } from '@weir/shared/limits';
 import { isRepeatable, refusesKey } from './repeats.ts';
 
 interface Response {
@@ -18,9 +19,9 @@ const KEY = {
   name: 'idempotency-key',
   required: false,
   description:
-    'Makes the request safe to send again: within 30 days the same request with the same key gets the first answer, and nothing is ' +
-    'done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+    `Makes the request safe to send again: within ${LIMITS.keptAnswerDays} days the same request with the same key gets the first answer, ` +
+    'and nothing is done twice. A text that is new for each thing to do, such as a UUID; quotes around it are no part of it.',
+  schema: { type: 'string', minLength: 1, maxLength: LIMITS.key },
 };
 
 const HEADERS = {
@@ -30,7 +31,8 @@ const HEADERS = {
   },
   'Idempotent-Withheld': {
     description:
-      'Members of the first answer that are not repeated: a secret is null, a list that made the answer larger than 64 KiB is empty.',
+      `Members of the first answer that are not repeated: a secret is null, a list that made the answer ` +
+      `larger than ${LIMITS.keptAnswerBytes / 1024} KiB is empty.`,
     schema: { type: 'string' },
   },
 };

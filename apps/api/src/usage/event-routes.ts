@@ -11,7 +11,7 @@ import { endInZone, instantInZone } from '@weir/shared/date-or-instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
-import { adminCodes, bodyCodes, countOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
+import { adminCodes, bodyCodes, sizeOf, idInPath, idOf, readCodes, time } from '../http/fields.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
@@ -29,7 +29,6 @@ export interface EventDeps extends RouteDeps {
   aheadSeconds: number;
 }
 
-const LIMIT_DEFAULT = 20;
 const eventQuery = z.strictObject({
   status: z.enum(['recorded', 'rejected', 'duplicate']).optional(),
   meter_id: idOf('must be the id of a meter').optional(),
@@ -46,7 +45,7 @@ const eventQuery = z.strictObject({
     description: 'Events of before this time; a date includes that day (UTC).',
   }),
   cursor: idOf('must be the next_cursor of the page before').optional(),
-  limit: countOf(LIMITS.pageSize).default(LIMIT_DEFAULT),
+  limit: sizeOf('pageSize'),
 });
 
 const rejection = z

@@ -8,10 +8,8 @@ import type { Window } from '@weir/shared/window';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { countOf } from '../http/fields.ts';
+import { sizeOf } from '../http/fields.ts';
 import { invalidFields } from '../http/problem.ts';
-
-const GROUPS_DEFAULT = 20;
 
 type Filters = [key: string, value: unknown][];
 
@@ -22,7 +20,7 @@ export const groupQuery = {
     description:
       "One of the meter's metadata_keys. The answer then has groups: the usage of each of its values, largest first.",
   }),
-  groups_limit: countOf(LIMITS.groups).default(GROUPS_DEFAULT).meta({
+  groups_limit: sizeOf('groups').meta({
     description: 'How many values are told apart. The others are one group, the rest.',
   }),
   filter: z

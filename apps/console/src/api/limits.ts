@@ -1,6 +1,6 @@
 // Made of packages/shared/src/limits.ts: change that, and `npx vitest run limits-written-down -u`.
 
-/** The most things of one page; 20 where nothing is said. */
+/** The most things of one page. */
 export const PAGE_SIZE_MAX = 100;
 
 /** The most metadata keys that the usage of a meter is grouped by, and filters of a read. */
