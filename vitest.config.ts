@@ -14,6 +14,10 @@ export default defineConfig({
     // Loading the whole of Weir anew for each file took a third of the time. Files share a process, and no database or queue.
     isolate: false,
     sequence: { sequencer: LongestFirst },
+    // How long a busy machine may take. What is to be so soon says so itself.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     // Postgres and Redis stop within seconds. What else keeps a process from ending is not waited for.
     teardownTimeout: 15_000,
     projects: [
@@ -22,7 +26,6 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages', 'apps', 'services', 'bench', 'chaos'].map((folder) => `${folder}/**/*.test.ts`),
-          testTimeout: 10_000,
         },
       },
       {
@@ -31,8 +34,6 @@ export default defineConfig({
           name: 'integration',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/setup/programs.ts', 'test/support/setup/services.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
     ],

@@ -58,7 +58,8 @@ export async function openBrowser(ownOrigins: readonly string[]): Promise<Browse
         ...options,
       });
       await context.addInitScript({ content: `${watchShifts};${axe.source}` });
-      context.setDefaultTimeout(10_000);
+      // As long as any wait of a test: a busy machine is no fault of a page.
+      context.setDefaultTimeout(30_000);
       const faults: string[] = [];
       context.on('request', (request) => {
         const { origin, protocol } = new URL(request.url());
