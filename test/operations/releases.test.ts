@@ -1,9 +1,22 @@
 // A release has one number, in package.json of the whole; whatever shows it shows that one.
 
-import { readFile } from 'node:fs/promises';
+import { migrate } from '@weir/db/migrate';
+import { readMigration } from '@weir/db/migration-file';
+import { MIGRATIONS } from '@weir/db/migrations';
+import { queueKeys } from '@weir/queue/keys';
+import { STAGED_SEPARATOR } from '@weir/queue/staged';
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { gunzipSync } from 'node:zlib';
+import pg from 'pg';
+import { describe, expect, inject, test } from 'vitest';
+import { setBillingTime } from '../support/billing-time.ts';
+import { until } from '../support/harness.ts';
+import { RELEASES, brokenBy, hashOfFile, loadRows, readSchemaOf, type Kept } from '../support/release.ts';
+import { queryOnce, withDatabase } from '../support/setup/query.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -39,4 +52,124 @@ test('the changelog has a section for what is not released, and the newest relea
   const dates = titles.slice(1).map((title) => /^## \[\d+\.\d+\.\d+\] - (\d{4}-\d\d-\d\d)$/.exec(title)?.[1] ?? title);
   for (const date of dates) expect(date).toMatch(/^\d{4}-/);
   expect(dates).toEqual([...dates].sort().reverse());
+});
+
+const releases = (await readdir(RELEASES)).filter((name) => /^\d/.test(name));
+const numberOf = (version: string) => version.split('.').reduce((sum, part) => sum * 1_000 + Number(part), 0);
+releases.sort((one, other) => numberOf(one) - numberOf(other));
+const last = releases.at(-1) ?? '';
+
+const migrationsOf = async (release: string) =>
+  JSON.parse(await read(`test/releases/${release}/migrations.json`)) as Record<string, string>;
+
+test('the newest release has its dump, and no migration that was ever released is changed', async () => {
+  expect(last).toBe(await versionOf('package.json'));
+  for (const release of releases) {
+    const released = await migrationsOf(release);
+    const now: Record<string, string> = {};
+    for (const name of Object.keys(released)) now[name] = await hashOfFile(`${MIGRATIONS}/${name}`);
+    expect(now).toEqual(released);
+  }
+});
+
+test('processes of the last release may run on each migration since', async () => {
+  const released = Object.keys(await migrationsOf(last));
+  const newest = released.at(-1)?.slice(0, 4) ?? '';
+  const since = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql') && !released.includes(name));
+  for (const name of since) {
+    const { needs } = readMigration(await readFile(`${MIGRATIONS}/${name}`, 'utf8'));
+    expect({ name, runs: needs === null || needs <= newest }).toEqual({ name, runs: true });
+  }
+});
+
+test('what the statements of an older version would not bear is told', () => {
+  const text = { type: 'text', nullable: false, filled: false };
+  const before = {
+    columns: { 'a.gone': text, 'a.kept': { ...text, nullable: true }, 'a.unread': text },
+    functions: ['f()', 'g()'],
+  };
+  const after = { columns: { 'a.kept': text, 'a.added': text, 'b.anew': text }, functions: ['g()'] };
+  expect(brokenBy(before, before, new Set())).toEqual([]);
+  expect(brokenBy(before, after, new Set(['a.unread']))).toEqual([
+    'a.gone is gone',
+    'a.kept may not be null any more',
+    'a.added is new, and has to be given',
+    'f() is gone',
+  ]);
+  const changed = { columns: { ...before.columns, 'a.gone': { ...text, type: 'uuid' } }, functions: before.functions };
+  expect(brokenBy(before, changed, new Set())).toEqual(['a.gone was text and is uuid']);
+});
+
+describe.each(releases)('a database of %s', (release) => {
+  test('is migrated, reads and bills as before, and what waits in its queue is recorded', async () => {
+    const released = Object.keys(await migrationsOf(release));
+    const folder = await mkdtemp(join(tmpdir(), 'weir-migrations-'));
+    for (const name of released) await cp(`${MIGRATIONS}/${name}`, join(folder, name));
+    const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;
+    const url = withDatabase(inject('databaseUrl'), name);
+    await queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const settings = { DATABASE_URL: url, QUEUE_PREFIX: `{weir-test-${name.slice(-12)}}` };
+    const closers: (() => Promise<void>)[] = [];
+    try {
+      expect(await migrate(url, folder)).toEqual({ applied: released });
+      await loadRows(client, await readFile(`${RELEASES}/${release}/rows.sql.gz`));
+      const before = await readSchemaOf(client);
+      await migrate(url);
+      const unread = new Set(
+        (await read(`test/releases/${release}/unread.txt`)).split('\n').filter((line) => line !== ''),
+      );
+      // Older releases are no longer run beside this one.
+      const broken = release === last ? brokenBy(before, await readSchemaOf(client), unread) : [];
+      expect(broken).toEqual([]);
+
+      const kept = JSON.parse(gunzipSync(await readFile(`${RELEASES}/${release}/answers.json.gz`)).toString()) as Kept;
+      await setBillingTime(client, kept.at);
+      const api = await weir.startApi(settings);
+      closers.push(() => api.close());
+      const worker = await weir.startWorker(settings);
+      closers.push(() => worker.close());
+      const { email, password } = kept;
+      const signedIn = await weir.request('POST', '/api/v1/auth/login', {
+        body: { email, password },
+        baseUrl: api.url,
+      });
+      const session = /access_token=([^;]+)/.exec(signedIn.headers.get('set-cookie') ?? '')?.[1] ?? '';
+      const ask = (method: string, path: string) =>
+        weir.request(method, `/api/v1${path}`, { session, baseUrl: api.url });
+      const answers: Record<string, unknown> = {};
+      for (const path of Object.keys(kept.answers)) answers[path] = (await ask('GET', path)).body;
+      // What is new in an answer is no difference.
+      expect(answers).toMatchObject(kept.answers);
+      expect(Object.keys(answers).length).toBeGreaterThan(20);
+
+      const { data } = (await ask('GET', '/invoices?page_size=100')).body as { data: { id: string; status: string }[] };
+      const finalized = data.filter(({ status }) => status !== 'DRAFT');
+      expect(finalized.length).toBeGreaterThan(5);
+      for (const { id } of finalized)
+        for (const from of ['rollups', 'events']) {
+          const path = `/api/v1/invoices/${id}/recompute`;
+          const { body } = await weir.request('POST', path, { session, baseUrl: api.url, body: { from } });
+          expect({ id, from, identical: body.identical }).toEqual({ id, from, identical: true });
+        }
+
+      const keys = queueKeys(settings.QUEUE_PREFIX);
+      await weir.redis.rpush(keys.batch('of-the-release'), kept.staged.join(STAGED_SEPARATOR));
+      await weir.redis.zadd(keys.staged, Date.now() - 60_000, 'of-the-release');
+      await until(async () => (await weir.redis.zcard(keys.staged)) === 0, 'its batch is recorded');
+      const { rows } = await client.query(
+        `SELECT quantity, metadata::text FROM events WHERE customer_external_id = 'of the queue' ORDER BY id`,
+      );
+      const plain = { quantity: '1.50', metadata: null };
+      expect(rows).toEqual([plain, { quantity: '1.50', metadata: '{"region":"eu","cost":1.50}' }, plain]);
+    } finally {
+      for (const close of closers.reverse()) await close();
+      await client.end();
+      await queryOnce(inject('databaseUrl'), `DROP DATABASE ${name} WITH (FORCE)`);
+      const left = await weir.redis.keys(`${settings.QUEUE_PREFIX.replace(/[{}]/g, '\\$&')}*`);
+      if (left.length > 0) await weir.redis.unlink(...left);
+      await rm(folder, { recursive: true });
+    }
+  });
 });

@@ -1,0 +1,18 @@
+// npm run release-dump: not a test, but it needs what tests have.
+
+import { defineConfig, mergeConfig } from 'vitest/config';
+import tests from '../../vitest.config.ts';
+
+const { projects: _, ...shared } = tests.test ?? {};
+
+export default mergeConfig(
+  { ...tests, test: shared },
+  defineConfig({
+    test: {
+      include: ['test/releases/make-release.ts'],
+      globalSetup: ['test/support/setup/programs.ts', 'test/support/setup/services.ts'],
+      testTimeout: 120_000,
+      hookTimeout: 60_000,
+    },
+  }),
+);
