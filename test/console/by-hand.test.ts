@@ -293,6 +293,34 @@ test('a period is told by its first and last day in the zone of its subscription
   await dialog().getByText(`With its period: its last day is ${today}`).waitFor();
 });
 
+test('a customer is erased once one has read what goes and what stays, and why it is not yet is said', async () => {
+  const { id } = await call('POST', '/customers', {
+    external_id: 'umbrella',
+    name: 'Umbrella',
+    email: 'a@umbrella.example',
+  });
+  await page.goto(`/customers/${id}`);
+  await button('Erase').click();
+  await expectFocus(dialog().getByRole('button', { name: 'Cancel' }));
+  const words = await dialog().innerText();
+  expect(words).toMatch(/What goes: name, email.*\bWhat stays: what was counted and billed/s);
+  expect(words).toContain('umbrella');
+  expect(await findBarriers(page)).toEqual([]);
+  await dialog().getByRole('textbox', { name: 'Also on invoices issued before' }).fill('1 Jan 2016');
+  await dialog().getByRole('button', { name: 'Erase' }).click();
+  await page.getByRole('heading', { level: 1, name: /^erased-/ }).waitFor();
+  expect(await page.locator('main').innerText()).not.toMatch(/umbrella/i);
+  // What can be done with nobody is not offered.
+  await page.locator('dt:has-text("Erased")').waitFor();
+  expect(await button('Change').count()).toBe(0);
+  expect((await call('GET', '/erasures')).data[0]).toMatchObject({ customer_id: id });
+  await page.goto(address('customer'));
+  await button('Erase').click();
+  await dialog().getByRole('button', { name: 'Erase' }).click();
+  await dialog().getByText('A subscription of the customer has not ended').waitFor();
+  await dialog().getByRole('button', { name: 'Cancel' }).click();
+});
+
 test('a new organization and a mail for a new password are offered only where they work', async () => {
   const closed = await weir.startApi({ SIGNUP: 'closed' });
   const mailing = await weir.startApi({

@@ -21,6 +21,7 @@ import { tabOf, useSearchState } from '../components/lists/search-state.ts';
 import { Time } from '../components/page/time.tsx';
 import { CustomerForm } from './customer-form.tsx';
 import { EntitlementTable } from './entitlement-table.tsx';
+import { EraseCustomer, Erased } from './erase-customer.tsx';
 
 type Customer = Schema<'Customer'>;
 
@@ -41,7 +42,7 @@ function CustomerView({ customer }: { customer: Customer }) {
   const queries = useQueryClient();
   const { state, change } = useSearchState<'tab'>();
   const [dialog, setDialog] = useState<'edit' | 'subscribe'>();
-  const { id, name, external_id: externalId } = customer;
+  const { id, name, external_id: externalId, erased_at: erasedAt } = customer;
   const close = () => setDialog(undefined);
   const remove = async () => {
     await send(client.DELETE('/api/v1/customers/{id}', { params: { path: { id } } }));
@@ -54,14 +55,19 @@ function CustomerView({ customer }: { customer: Customer }) {
       above={<Link to="/customers">Customers</Link>}
       actions={
         <AdminOnly>
-          <Button onClick={() => setDialog('subscribe')}>Subscribe to a plan</Button>
-          <Button variant="default" onClick={() => setDialog('edit')}>
-            Change
-          </Button>
+          {erasedAt === null && (
+            <>
+              <Button onClick={() => setDialog('subscribe')}>Subscribe to a plan</Button>
+              <Button variant="default" onClick={() => setDialog('edit')}>
+                Change
+              </Button>
+            </>
+          )}
           <Confirm label="Delete" title={`Delete ${name ?? externalId}?`} onConfirm={remove} isDangerous>
             The record only: usage stays, under the external id. A customer with a subscription, an invoice or a credit
-            cannot be deleted.
+            cannot be deleted: erase it.
           </Confirm>
+          <EraseCustomer customer={customer} />
         </AdminOnly>
       }
     >
@@ -75,6 +81,7 @@ function CustomerView({ customer }: { customer: Customer }) {
           ['Address', addressOf(customer)],
           ['Time zone', customer.time_zone ?? 'that of the organization'],
           ['Since', <Time key="since" at={customer.created_at} as="date" />],
+          ['Erased', erasedAt === null ? null : <Erased key="erased" id={id} at={erasedAt} />],
         ]}
       />
       <Tabs value={tabOf(state.tab, TABS)} onChange={(tab) => change({ tab })} keepMounted={false}>

@@ -55,7 +55,7 @@ export function Confirm({ label, title, children, onConfirm, isDangerous = false
             <Button variant="default" onClick={() => setOpen(false)} data-autofocus>
               Cancel
             </Button>
-            <Button color={isDangerous ? 'red' : undefined} loading={isBusy} onClick={() => void confirm()}>
+            <Button color={isDangerous ? 'red.9' : undefined} loading={isBusy} onClick={() => void confirm()}>
               {label}
             </Button>
           </div>

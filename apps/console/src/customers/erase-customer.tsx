@@ -1,0 +1,79 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client, read, send, type Schema } from '../api/client.ts';
+import { invalidate } from '../api/queries.ts';
+import { Confirm } from '../components/dialogs/confirm.tsx';
+import { DateField } from '../components/forms/date-field.tsx';
+import { Time } from '../components/page/time.tsx';
+import { formatDecimal } from '../text/decimals.ts';
+
+interface EraseProps {
+  customer: Schema<'Customer'>;
+}
+
+/** Asks, and says what goes and what stays: nothing of it can be taken back. One that is erased has only its copies on invoices left. */
+export function EraseCustomer({ customer }: EraseProps) {
+  const queries = useQueryClient();
+  const [before, setBefore] = useState('');
+  const { id, name, external_id: externalId } = customer;
+  const isErased = customer.erased_at !== null;
+  const erase = async () => {
+    const copies = before === '' ? {} : { invoice_copies_issued_before: before };
+    await send(client.POST('/api/v1/erasures', { body: { customer_id: id, ...copies } }));
+    await invalidate(
+      queries,
+      '/api/v1/erasures',
+      '/api/v1/customers/{id}',
+      '/api/v1/customers',
+      '/api/v1/invoices/{id}',
+    );
+  };
+  const title = isErased ? 'Erase it from invoices, too?' : `Erase ${name ?? externalId} for good?`;
+  return (
+    <Confirm label="Erase" title={title} onConfirm={erase} isDangerous>
+      {!isErased && (
+        <>
+          <p>Then nothing that is kept names this customer any more. It cannot be taken back.</p>
+          <p>
+            <strong>What goes:</strong> name, email, phone, address, tax id, metadata and the external id; metadata and
+            idempotency keys of its events; links that show it its usage; what was sent, in the audit log.
+          </p>
+          <p>
+            <strong>What stays:</strong> what was counted and billed, under a random id that leads back to nobody, and
+            name and address on invoices, as the law asks.
+          </p>
+          <p>
+            End its subscriptions and finalize its drafts first. Stop sending its events, too: one that comes later as{' '}
+            <code>{externalId}</code> is of a new customer.
+          </p>
+        </>
+      )}
+      <DateField
+        label="Also on invoices issued before"
+        description="Where they need not be kept any longer: the copy of the customer, the note and the reference go."
+        placeholder="None"
+        value={before}
+        onChange={setBefore}
+      />
+    </Confirm>
+  );
+}
+
+/** When a customer was erased, and while its usage is being renamed how far that is. */
+export function Erased({ id, at }: { id: string; at: string }) {
+  const erasures = useQuery({
+    ...read('/api/v1/erasures', { query: { page_size: 100 } }),
+    refetchInterval: ({ state }) => (isRunning(state.data?.data, id) ? 2_000 : false),
+  });
+  const own = erasures.data?.data.find(({ customer_id }) => customer_id === id);
+  return (
+    <>
+      <Time at={at} as="date" />
+      {own?.status === 'RUNNING' && ` – its usage gets its new id: ${formatDecimal(own.events)} events so far`}
+    </>
+  );
+}
+
+function isRunning(erasures: readonly Schema<'Erasure'>[] | undefined, id: string): boolean {
+  return erasures?.some(({ customer_id, status }) => customer_id === id && status === 'RUNNING') ?? false;
+}
