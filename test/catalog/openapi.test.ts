@@ -264,6 +264,37 @@ test('every schema and every example among the components is referred to', () =>
     for (const name of Object.keys(document.components[kind])) expect(text).toContain(`"#/components/${kind}/${name}"`);
 });
 
+/** Lists without pages, and what bounds them. */
+const BOUNDED_LISTS: Record<string, string> = {
+  '/api/v1/auth/sessions': 'the 100 that were used last',
+  '/api/v1/events/rejections': 'the most frequent 100',
+  '/api/v1/customers/{id}/usage': 'the meters of an organization',
+  '/api/v1/widget/usage': 'the meters that are shown',
+  '/api/v1/widget/billing-period': 'the meters that are shown',
+  '/api/v1/entitlements': 'the features of an organization',
+  '/api/v1/customers/{id}/entitlements': 'the features of an organization',
+  '/api/v1/subscriptions/{id}/usage': 'the charges of a period',
+  '/api/v1/subscriptions/{id}/periods': 'the periods since the start, by contract all of them: some hundred bytes each',
+};
+
+test('every list comes by pages or from a cursor on, or something else bounds it', () => {
+  const lists = operations.filter(([name, { responses }]) => {
+    if (!name.startsWith('get ')) return false;
+    const named = responses['200']?.content?.['application/json']?.schema ?? {};
+    const schema = (document.components.schemas[named.$ref?.split('/').at(-1) ?? ''] ?? named) as Schema;
+    return [schema, ...(schema.anyOf ?? [])].some(({ properties }) => properties?.['data']?.type === 'array');
+  });
+  expect(lists.length).toBeGreaterThan(20);
+  const unbounded = lists.filter(([, { parameters = [] }]) => {
+    const names = new Set(parameters.map(({ name }) => name));
+    return (
+      !(names.has('page') && names.has('page_size')) &&
+      !(names.has('limit') && (names.has('cursor') || names.has('after')))
+    );
+  });
+  expect(unbounded.map(([name]) => name.replace('get ', '')).toSorted()).toEqual(Object.keys(BOUNDED_LISTS).toSorted());
+});
+
 test('tracking is described by the fields of the interface document', () => {
   const text = JSON.stringify(document);
   for (const field of ['meter_token', 'customer_external_id', 'quantity', 'timestamp', 'idempotency_key', 'metadata'])
