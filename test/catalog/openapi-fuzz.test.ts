@@ -142,5 +142,6 @@ test('every operation of the document was reached: each has answered with a succ
 
 test('afterwards everything that was taken is recorded, and the API serves', async () => {
   await weir.drained();
-  expect((await weir.request('GET', '/readyz')).body).toEqual({ status: 'ok', redis: 'ok', postgres: 'ok' });
+  const ready = await weir.request('GET', '/readyz');
+  expect(ready).toMatchObject({ status: 200, body: { status: 'ok', redis: 'ok', postgres: 'ok' } });
 });

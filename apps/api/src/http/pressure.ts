@@ -84,9 +84,12 @@ function shedUnderLoad(app: FastifyInstance, options: PressureOptions): void {
   delays.enable();
   let delayMs = 0;
   let isHeapFull = false;
+  let lookedAt = performance.now();
   const timer = setInterval(() => {
-    // A loop that did not turn once in between has no mean.
-    delayMs = Number.isNaN(delays.mean) ? Infinity : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
+    const sinceMs = performance.now() - lookedAt;
+    lookedAt += sinceMs;
+    // A loop that did not turn once in between has no mean: it is as late as it was last seen long ago.
+    delayMs = Number.isNaN(delays.mean) ? sinceMs : Math.max(0, delays.mean / 1e6 - DELAY_RESOLUTION_MS);
     delays.reset();
     isHeapFull = getHeapStatistics().used_heap_size > heapMax;
   }, LOOK_INTERVAL_MS).unref();
