@@ -43,11 +43,44 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+const COLUMNS = 116;
+
+/** Puts back into one line what fits there: the formatter gives each column of a list, and each word of a clause, its own. */
+function folded(text: string): string {
+  const depth = (line: string): number => line.search(/\S/);
+  let lines = text.split('\n');
+  for (let before = lines.length + 1; lines.length < before;) {
+    before = lines.length;
+    const next: string[] = [];
+    for (let at = 0; at < lines.length;) {
+      const head = lines[at] ?? '';
+      let end = at + 1;
+      while (end < lines.length && depth(lines[end] ?? '') > depth(head)) end += 1;
+      const closes = /^\s*\)/.test(lines[end] ?? '') && /\($/.test(head) ? 1 : 0;
+      const whole = lines
+        .slice(at, end + closes)
+        .map((line) => line.trim())
+        .join(' ');
+      const single = ' '.repeat(depth(head)) + whole.replaceAll('( ', '(').replaceAll(' )', ')');
+      const isFolded = single.length <= COLUMNS;
+      const line = isFolded ? single : head;
+      const last = next.at(-1);
+      const isOfList = last !== undefined && last.endsWith(',') && depth(last) === depth(line);
+      if (isFolded && isOfList && last.length + line.trim().length < COLUMNS)
+        next[next.length - 1] = `${last} ${line.trim()}`;
+      else next.push(line);
+      at = isFolded ? end + closes : at + 1;
+    }
+    lines = next;
+  }
+  return lines.join('\n');
+}
+
 /** Holds the first statement that some work sends against the one that lies in the repository. */
 async function expectStatement(name: string, work: () => Promise<unknown>): Promise<void> {
   statements.length = 0;
   await work();
-  const text = format(statements[0] ?? '', { language: 'postgresql', expressionWidth: 110 });
+  const text = folded(format(statements[0] ?? '', { language: 'postgresql', expressionWidth: 110 }));
   const path = fileURLToPath(new URL(`../../packages/db/statements/${name}.sql`, import.meta.url));
   await expect(`${text}\n`).toMatchFileSnapshot(path);
 }

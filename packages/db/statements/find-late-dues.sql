@@ -1,39 +1,19 @@
-SELECT
-  d.subscription_id,
-  d.cycle,
-  d.charge_id,
-  'USAGE' AS type,
-  d.rebilling
+SELECT d.subscription_id, d.cycle, d.charge_id, 'USAGE' AS type, d.rebilling
 FROM
-  (
-    SELECT
-      *
-    FROM
-      subscriptions
-    WHERE
-      organization_id = $1::uuid
-      AND id = ANY ($2::uuid[])
-    OFFSET
-      0
-  ) AS s
+  (SELECT * FROM subscriptions WHERE organization_id = $1::uuid AND id = ANY ($2::uuid[]) OFFSET 0) AS s
   CROSS JOIN LATERAL (
-    SELECT DISTINCT
-      meter_id,
-      customer_external_id
-    FROM
-      dues
+    SELECT DISTINCT meter_id, customer_external_id
+    FROM dues
     WHERE
       organization_id = s.organization_id
       AND subscription_id = s.id
       AND meter_id IS NOT NULL
       AND closing IS NOT NULL
-    OFFSET
-      0
+    OFFSET 0
   ) AS billed
   CROSS JOIN LATERAL (
     SELECT
-    FROM
-      late_events
+    FROM late_events
     WHERE
       organization_id = s.organization_id
       AND meter_id = billed.meter_id
@@ -41,29 +21,23 @@ FROM
       AND closing > 0
       AND closing >= s.closing
       AND closing < $3::bigint
-    ORDER BY
-      closing
-    LIMIT
-      1
+    ORDER BY closing
+    LIMIT 1
   ) AS waiting
   CROSS JOIN LATERAL (
-    SELECT
-      *
-    FROM
-      dues
+    SELECT *
+    FROM dues
     WHERE
       organization_id = s.organization_id
       AND subscription_id = s.id
       AND meter_id = billed.meter_id
       AND customer_external_id = billed.customer_external_id
       AND closing IS NOT NULL
-    OFFSET
-      0
+    OFFSET 0
   ) AS d
   CROSS JOIN LATERAL (
     SELECT
-    FROM
-      late_events
+    FROM late_events
     WHERE
       organization_id = d.organization_id
       AND meter_id = d.meter_id
@@ -72,13 +46,7 @@ FROM
       AND "timestamp" < d.period_end
       AND closing >= greatest(s.closing, d.closing)
       AND closing < $4::bigint
-    ORDER BY
-      "timestamp"
-    LIMIT
-      1
+    ORDER BY "timestamp"
+    LIMIT 1
   ) AS late
-ORDER BY
-  d.subscription_id,
-  d.period_start,
-  d.cycle,
-  d.charge_id
+ORDER BY d.subscription_id, d.period_start, d.cycle, d.charge_id

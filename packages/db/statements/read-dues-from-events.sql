@@ -6,12 +6,8 @@ WITH
         SELECT
         FROM
           (
-            SELECT
-              "timestamp",
-              event_id,
-              quantity
-            FROM
-              late_events
+            SELECT "timestamp", event_id, quantity
+            FROM late_events
             WHERE
               organization_id = due.organization_id
               AND meter_id = due.meter_id
@@ -19,78 +15,48 @@ WITH
               AND "timestamp" >= due.since
               AND "timestamp" < due.before
               AND late_events.closing >= due.closing
-            OFFSET
-              0
+            OFFSET 0
           ) AS late
       ) AS has_late
     FROM
       (
         SELECT
-          n,
-          organization_id,
-          meter_id,
-          customer_external_id,
-          aggregation,
+          n, organization_id, meter_id, customer_external_id, aggregation,
           TIMESTAMPTZ '1970-01-01 00:00:00Z' + since * interval '1 microsecond' AS since,
-          TIMESTAMPTZ '1970-01-01 00:00:00Z' + before * interval '1 microsecond' AS before,
-          closing
+          TIMESTAMPTZ '1970-01-01 00:00:00Z' + before * interval '1 microsecond' AS before, closing
         FROM
           unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[]) WITH ORDINALITY AS t (organization_id, meter_id, customer_external_id, aggregation, since, before, closing, n)
-        OFFSET
-          0
+        OFFSET 0
       ) AS due
   ),
   summed AS MATERIALIZED (
     SELECT
-      n,
-      count(*) AS event_count,
-      sum(quantity_sum) AS quantity_sum,
-      max(quantity_max) AS quantity_max,
+      n, count(*) AS event_count, sum(quantity_sum) AS quantity_sum, max(quantity_max) AS quantity_max,
       min(quantity_min) AS quantity_min,
       (
-        array_agg(
-          last_quantity
-          ORDER BY
-            last_timestamp DESC,
-            last_event_id DESC
-        ) FILTER (
-          WHERE
-            aggregation = 'LAST'
+        array_agg(last_quantity ORDER BY last_timestamp DESC, last_event_id DESC) FILTER (
+          WHERE aggregation = 'LAST'
         )
-      ) [1] AS last_quantity,
-      count(DISTINCT value_hash)::numeric AS uniques
+      ) [1] AS last_quantity, count(DISTINCT value_hash)::numeric AS uniques
     FROM
       (
-        SELECT
-          n,
-          aggregation,
-          found.*
+        SELECT n, aggregation, found.*
         FROM
           due
           CROSS JOIN LATERAL (
             SELECT
-              "timestamp" AS at,
-              1 AS event_count,
-              quantity AS quantity_sum,
-              quantity AS quantity_min,
-              quantity AS quantity_max,
-              "timestamp" AS last_timestamp,
-              id AS last_event_id,
+              "timestamp" AS at, 1 AS event_count, quantity AS quantity_sum, quantity AS quantity_min,
+              quantity AS quantity_max, "timestamp" AS last_timestamp, id AS last_event_id,
               quantity AS last_quantity,
-              CASE
-                WHEN due.aggregation IN ('UNIQUE_COUNT') THEN unique_value_hash (metadata)
+              CASE WHEN due.aggregation IN ('UNIQUE_COUNT') THEN unique_value_hash (metadata)
               END AS value_hash,
               CASE
                 WHEN due.has_late THEN EXISTS (
                   SELECT
                   FROM
                     (
-                      SELECT
-                        "timestamp",
-                        event_id,
-                        quantity
-                      FROM
-                        late_events
+                      SELECT "timestamp", event_id, quantity
+                      FROM late_events
                       WHERE
                         organization_id = due.organization_id
                         AND meter_id = due.meter_id
@@ -98,16 +64,13 @@ WITH
                         AND "timestamp" >= events."timestamp"
                         AND "timestamp" < events."timestamp" + interval '1 microsecond'
                         AND late_events.closing >= due.closing
-                      OFFSET
-                        0
+                      OFFSET 0
                     ) AS late
-                  WHERE
-                    event_id = id
+                  WHERE event_id = id
                 )
                 ELSE false
               END AS shows_late
-            FROM
-              events
+            FROM events
             WHERE
               event_stream (meter_id, customer_external_id) = event_stream (due.meter_id, due.customer_external_id)
               AND (organization_id = due.organization_id) IS TRUE
@@ -115,22 +78,17 @@ WITH
               AND customer_external_id = due.customer_external_id
               AND "timestamp" >= due.since
               AND "timestamp" < due.before
-            OFFSET
-              0
+            OFFSET 0
           ) AS found
       ) AS counted
-    WHERE
-      NOT shows_late
-    GROUP BY
-      n
+    WHERE NOT shows_late
+    GROUP BY n
   )
-SELECT
-  string_agg(concat_ws(' ', n, event_count, usage), ',') AS sums
+SELECT string_agg(concat_ws(' ', n, event_count, usage), ',') AS sums
 FROM
   (
     SELECT
-      n,
-      event_count,
+      n, event_count,
       trim_scale(
         CASE aggregation
           WHEN 'COUNT' THEN event_count
@@ -142,9 +100,6 @@ FROM
           WHEN 'UNIQUE_COUNT' THEN coalesce(uniques, 0)
         END
       ) AS usage
-    FROM
-      due
-      JOIN summed USING (n)
-    WHERE
-      event_count > 0
+    FROM due JOIN summed USING (n)
+    WHERE event_count > 0
   ) AS sums
