@@ -1,4 +1,4 @@
-// What Weir is to reach, and whether it does. A benchmark is no test: an aim that is missed is a line to read, and no failure.
+// Aims, and whether Weir reaches them. A benchmark is no test: an aim that is missed is a line to read, and no failure.
 
 import { trackedShare, type BillingResult } from './billing/measure-billing.ts';
 import { ENTITLEMENTS_PER_SECOND, type Midnight } from './billing/run-midnight.ts';

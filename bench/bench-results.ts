@@ -9,7 +9,6 @@ import type { RedisSizing } from './redis-sizing.ts';
 /** One run of one build on one machine. What was not measured is empty. */
 export interface BenchResults extends Throughput {
   startedAt: Date;
-  /** What was typed. */
   command: string;
   settings: Pick<BenchOptions, 'rounds' | 'seconds' | 'warmupSeconds' | 'connections' | 'apis'>;
   machine: Machine;

@@ -1,4 +1,4 @@
-// What every round runs on: a fresh database and an empty Redis.
+// The ground of every round: a fresh database and an empty Redis.
 
 import { migrate } from '@weir/db/migrate';
 import { openTemporaryServices } from '@weir/services/temporary';
@@ -27,7 +27,7 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-/** What every measurement needs. */
+/** Needed by every measurement. */
 export interface BenchDeps {
   environment: Environment;
   progress: ProgressLine;

@@ -1,4 +1,4 @@
-// What is compared. Each pattern runs as processes of its own, which share the machine with the load, Redis and Postgres.
+// The patterns that are compared. Each runs as processes of its own, which share the machine with the load, Redis and Postgres.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { queueKeys } from '@weir/queue/keys';
@@ -22,7 +22,7 @@ export interface Target {
   pending(): Promise<number>;
 }
 
-/** What a pattern needs to start. */
+/** Needed by a pattern to start. */
 export interface PatternDeps {
   environment: Environment;
   database: RoundDatabase;

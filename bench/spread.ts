@@ -1,4 +1,4 @@
-/** What several rounds come to. */
+/** The spread of several rounds. */
 export interface Spread {
   median: number;
   min: number;

@@ -1,4 +1,4 @@
-// What a run came to, for people and for programs.
+// The report of a run, for people and for programs.
 
 import type { Check } from './judge/check.ts';
 import type { Judgement } from './judge/judge.ts';

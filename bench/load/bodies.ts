@@ -11,7 +11,7 @@ export interface Body {
   quantity: number;
 }
 
-/** What an event says, whoever sends it and however. */
+/** The fields of an event, whoever sends it and however. */
 export interface LoadEvent {
   customer: string;
   quantity: number;

@@ -1,4 +1,4 @@
-// What admins do meanwhile: keys that live for a moment, and customers that come and go.
+// Admins meanwhile: keys that live for a moment, and customers that come and go.
 
 import { adminMessage, readMessage, trackRequest, type ClientContext } from './client-context.ts';
 

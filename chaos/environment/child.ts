@@ -5,7 +5,7 @@ import type { Server } from '@weir/services/server';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessRecord } from './system.ts';
 
-/** What is different about one start. */
+/** Options of one start. */
 export interface Variant {
   /** Modules that are loaded before the program. */
   imports?: string[];

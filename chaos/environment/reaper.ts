@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** What the reaper is told, over its channel. */
+/** Messages to the reaper. */
 export type ReaperMessage = { pid: number } | { keepFolder: true };
 
 /** Takes away what is left when this process has ended, in whatever way. */

@@ -34,7 +34,7 @@ export interface StackOptions {
   signal: AbortSignal;
 }
 
-/** What is different about the processes of one build. */
+/** Options of the processes of one build. */
 export type Variants = Record<AppPlan['app'], Variant>;
 
 /** The system under test, with all that faults are made on. */

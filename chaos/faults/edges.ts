@@ -1,4 +1,4 @@
-// What a network does to a connection. Each kind can befall every edge.
+// Faults of a connection. Each kind can befall every edge.
 
 import type { FaultKind, Lane, Outcome, FaultContext } from './fault.ts';
 

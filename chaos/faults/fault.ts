@@ -7,7 +7,7 @@ export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', '
 /** Faults of one lane are made one after another, those of different lanes at the same time. */
 export type Lane = (typeof LANES)[number];
 
-/** What a fault is made on, and with. */
+/** The system that a fault is made on, and what it is made with. */
 export interface FaultContext {
   stack: Stack;
   /** How long it lasts, in seconds. */

@@ -1,4 +1,4 @@
-// What befalls the API and worker processes.
+// Faults of the API and worker processes.
 
 import { connect, type Socket } from 'node:net';
 import type { FaultKind } from './fault.ts';

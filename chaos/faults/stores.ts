@@ -1,4 +1,4 @@
-// What befalls Redis and Postgres themselves.
+// Faults of Redis and Postgres themselves.
 
 import type { FaultKind } from './fault.ts';
 import { pauseIn } from './pause.ts';

@@ -3,7 +3,7 @@ const EXAMPLES_MAX = 5;
 /** One promise, and what became of it in this run. */
 export class Check {
   readonly name: string;
-  /** What must be so, in a sentence. */
+  /** The promise, in a sentence. */
   readonly promise: string;
   /** How many things were looked at. A check that had nothing to look at has proved nothing. */
   examined = 0;

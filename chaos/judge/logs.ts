@@ -9,7 +9,7 @@ import { Check } from './check.ts';
 const ERROR = 50;
 const FATAL = 60;
 
-/** What Node writes when a process dies of an error. */
+/** Written by Node when a process dies of an error. */
 const UNCAUGHT = /unhandled ?rejection|uncaught ?exception|ERR_UNHANDLED|^node:internal|FATAL ERROR: /i;
 
 /**

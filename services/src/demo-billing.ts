@@ -1,4 +1,4 @@
-// What the demo bills: a plan with a fixed price and a price for usage, and a customer on it.
+// The billing of the demo: a plan with a fixed price and a price for usage, and a customer on it.
 
 import { expectStatus, request } from './demo-request.ts';
 

@@ -1,4 +1,4 @@
-/** What the API said. */
+/** An answer of the API. */
 export interface Answer {
   /** Method and path, for messages. */
   request: string;

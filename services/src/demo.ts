@@ -12,7 +12,7 @@ interface DemoMeter {
   aggregation_type: string;
 }
 
-/** What it takes to try Weir: kept in `demo.json`, shown at every start. */
+/** Facts with which one can try Weir: kept in `demo.json`, shown at every start. */
 export interface Demo {
   base_url: string;
   email: string;

@@ -4,10 +4,10 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Services, ServicesOptions } from './services.ts';
 
-/** What can be asked of temporary services. */
+/** Options of temporary services. */
 export type TemporaryOptions = Omit<ServicesOptions, 'home' | 'signal'>;
 
-/** What the keeper says, over its channel. */
+/** Messages of the keeper. */
 export type KeeperMessage = { line: string } | { error: string } | { services: Omit<Services, 'close'> };
 
 /**

@@ -1,7 +1,7 @@
 import { DEMO_CUSTOMER } from './demo-billing.ts';
 import { type Demo, findShownMeter } from './demo.ts';
 
-/** What a person reads when Weir is up. */
+/** Tells a person how to go on, once Weir is up. */
 export function tellWelcome(baseUrl: string, demo: Demo | undefined, home: string): string {
   const lines = ['', `Weir runs: open ${baseUrl} to sign in.   (API reference: ${baseUrl}/docs)`, ''];
   if (demo !== undefined) lines.push(...tellDemo(demo), `All of this is kept in ${home}/demo.json.`);

@@ -87,7 +87,7 @@ import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
 import { widgetSettingsRoutes } from './widget/widget-settings-routes.ts';
 
-/** What the API is made of; opened and closed by the caller. */
+/** Resources of the API; the caller opens and closes them. */
 export interface AppDeps {
   settings: ApiSettings;
   database: Database;

@@ -1,6 +1,6 @@
 import { ProgressLine, type Output } from '@weir/shared/progress-line';
 
-/** What became of the rows so far. */
+/** Outcomes of the rows so far. */
 export interface RowCounts {
   accepted: number;
   alreadyThere: number;

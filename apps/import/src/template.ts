@@ -2,7 +2,7 @@ import type { JsonValue } from '@weir/sdk';
 import { OptionError } from './errors.ts';
 import type { ReadableRow, Table } from './read-rows.ts';
 
-/** What an option takes from a row; undefined when a column that it names is empty or missing. */
+/** Returns what an option takes from a row; undefined when a column that it names is empty or missing. */
 export type ReadSpec = (row: ReadableRow) => JsonValue | undefined;
 
 /**

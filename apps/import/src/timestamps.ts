@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 export interface TimestampFormat {
   /** Where clocks without an offset are read: `UTC` or an IANA name. */
   timezone: string;
-  /** What a bare number counts since 1970; without it, a number is no timestamp. */
+  /** The unit of a bare number, since 1970; without it, a number is no timestamp. */
   unit?: 's' | 'ms' | undefined;
 }
 

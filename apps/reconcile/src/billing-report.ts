@@ -1,4 +1,4 @@
-// What was found in billing, for a person and for a program.
+// The report of billing, for a person and for a program.
 
 import { UNBILLED_REASONS, type BillingFate } from '@weir/db/billing/checks/billed-events';
 import type { BillingBalance, BillingMonth } from './billing-balance.ts';

@@ -16,7 +16,6 @@ interface DifferingInvoice {
   invoiceId: string;
   invoiceNumber: string | null;
   from: 'rollups' | 'events';
-  /** What is wrong with it. */
   said: string;
 }
 

@@ -1,4 +1,4 @@
-// What was found, for a person and for a program.
+// The report, for a person and for a program.
 
 import { FATES } from '@weir/db/accounted';
 import { billingJson, describeBilling } from './billing-report.ts';

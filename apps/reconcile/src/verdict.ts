@@ -1,6 +1,6 @@
 import type { Reconciliation } from './reconcile.ts';
 
-/** What was found of each organization. */
+/** The findings of each organization. */
 export interface Verdict {
   /** How many problems, by organization; those without any are left out. */
   problems: Map<string, number>;

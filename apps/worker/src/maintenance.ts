@@ -1,4 +1,4 @@
-// What has to be done again and again, by any one worker.
+// Work that any one worker does again and again.
 
 import type { Database } from '@weir/db/database';
 import { deleteOldAuditEntries } from '@weir/db/audit-log';

@@ -37,7 +37,7 @@ interface Validated {
   rejected: RejectedEvent[];
 }
 
-/** What became of the events of a batch. Recorded and duplicates are counted once, rejected and reused at every delivery. */
+/** Outcomes of the events of a batch. Recorded and duplicates are counted once, rejected and reused at every delivery. */
 export interface Persisted {
   recorded: number;
   duplicates: number;
@@ -52,7 +52,7 @@ export interface Persisted {
  */
 export class UnknownOrganization extends Error {
   readonly organizationId: string;
-  /** What became of the others. */
+  /** Outcomes of the others. */
   readonly persisted: Persisted;
 
   constructor(organizationId: string, persisted: Persisted) {

@@ -3,7 +3,7 @@ import { buildProbe } from '@weir/shared/probe';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
-/** What `/readyz` asks. */
+/** Asked by `/readyz`. */
 export interface ReadyChecks {
   /** Each answers when its part does, and throws when it does not. */
   postgres(): Promise<unknown>;

@@ -2,7 +2,7 @@ import { readBuild } from '@weir/shared/build';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Persisted } from './persist.ts';
 
-/** What Prometheus reads from a worker. */
+/** Metrics of a worker. */
 export interface WorkerMetrics {
   registry: Registry;
   events: Counter<'outcome'>;

@@ -32,7 +32,7 @@ export interface LateDue extends DueName {
   rebilling: boolean;
 }
 
-/** What is known of a due before it is settled. Instants are ISO 8601 in UTC. */
+/** A due before it is settled. Instants are ISO 8601 in UTC. */
 export interface Due extends DueName {
   display_name: string;
   terms: ChargeTerms;
@@ -46,7 +46,7 @@ export interface Due extends DueName {
   days_in_period: number | null;
   /** At which it was billed first; null: no invoice has it yet. */
   closing: string | null;
-  /** What all its lines add up to. */
+  /** The sum of its lines. */
   billed: string;
   /** How many void invoices of it there were that do not count. */
   rebills: number;
@@ -59,7 +59,7 @@ export function dueKey({ subscription_id, cycle, charge_id }: DueName): string {
   return `${subscription_id} ${cycle} ${charge_id}`;
 }
 
-/** What a due is billed for. */
+/** The usage that a due is billed for. */
 export interface DueUsage {
   /** What the meter reads, as a plain decimal; `0` where it reads nothing. An average is rounded, to be shown. */
   quantity: string;
@@ -73,13 +73,13 @@ export function usageToRate(usage: DueUsage | undefined): UsageOfDue {
   return { quantity: usage?.quantity ?? '0', exact: usage?.exact, eventCount: BigInt(usage?.eventCount ?? 0) };
 }
 
-/** What a line of a due has. */
+/** A line that settles a due. */
 export interface SettledAmounts extends Settled {
   detail: RatedDetail | null;
   billedBefore: Amount;
 }
 
-/** What a due comes to now, less what was billed for it. Without `returnable` all of that may come back. */
+/** Returns what a due comes to now, less what was billed for it. Without `returnable` all of that may come back. */
 export function settleDue(
   due: Pick<Due, 'terms' | 'billed' | 'days_in_force' | 'days_in_period'>,
   usage: DueUsage | undefined,

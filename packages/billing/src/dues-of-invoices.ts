@@ -5,7 +5,7 @@ import { dueKey, settleDue, type AskedPeriod, type Due, type LateDue, type Subsc
 import { groupBy } from './group-by.ts';
 import type { InvoiceKind, LineKind } from './kinds.ts';
 
-/** What is asked of an invoice. A preview makes it up, with any id. */
+/** An invoice whose dues are looked for. A preview makes it up, with any id. */
 export interface InvoiceToCompute {
   id: string;
   kind: InvoiceKind;

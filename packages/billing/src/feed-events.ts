@@ -1,4 +1,4 @@
-// What happens in billing, as the feed tells it.
+// Events of the feed.
 
 import type { Drafting } from './grace.ts';
 import type { NewInvoice } from './new-invoice.ts';
@@ -39,7 +39,7 @@ export interface FeedEvent extends NewFeedEvent {
   created_at: string;
 }
 
-/** What the feed says of a subscription. */
+/** Returns the data of an event about a subscription. */
 export function subscriptionData(row: SubscriptionState): Record<string, unknown> {
   return {
     id: row.id,
@@ -57,7 +57,7 @@ export function subscriptionData(row: SubscriptionState): Record<string, unknown
   };
 }
 
-/** What the feed says of a draft. */
+/** Returns the data of an event about a draft. */
 export function draftData(
   id: string,
   invoice: NewInvoice,

@@ -1,6 +1,6 @@
 import { isoOf, microsOfText, type Micros } from '@weir/shared/instant';
 
-/** What holds for a draft that is made now. */
+/** Settings of a draft that is made now. */
 export interface Drafting {
   now: Micros;
   graceHours: number;

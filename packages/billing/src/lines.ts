@@ -8,7 +8,7 @@ import { dueKey, settleDue, type Due, type DueName, type DueUsage, type SettledA
 import type { DueOfInvoice, InvoiceToCompute } from './dues-of-invoices.ts';
 import type { LineKind } from './kinds.ts';
 
-/** What invoice_lines holds of a line, but for its organization and when it was made. Amounts have the currency's digits. */
+/** A row of invoice_lines, but for its organization and when it was made. Amounts have the currency's digits. */
 export interface ComputedLine {
   /** Made of the invoice and the due, so that a draft's line keeps it when it is finalized. */
   id: string;
@@ -45,7 +45,7 @@ export interface ComputedLine {
   rating_version: number;
 }
 
-/** What an invoice comes to. One without lines is not made. */
+/** The lines of an invoice and their total. One without lines is not made. */
 export interface ComputedInvoice {
   id: string;
   /** How many there are, and how many of them admins added, which are the last. */

@@ -1,4 +1,4 @@
-// What happens to one subscription at each of its boundaries that has passed. Pure: open-periods.ts of packages/db reads what this
+// Takes one subscription over each of its boundaries that has passed. Pure: open-periods.ts of packages/db reads what this
 // asks for, and writes what it returns.
 
 import type { Interval } from '@weir/rating/periods';
@@ -12,7 +12,7 @@ import { newInvoice, type NewInvoice } from './new-invoice.ts';
 import type { PeriodCache } from './schedules.ts';
 import type { SubscriptionState } from './subscription.ts';
 
-/** What an opening has to know of a charge. */
+/** A charge, as an opening has to know it. */
 export interface ChargeOfPlan {
   id: string;
   meter_id: string | null;
@@ -25,7 +25,7 @@ export interface ChargeOfPlan {
   ended_at: Micros | null;
 }
 
-/** What an opening has to know of a plan. */
+/** A plan, as an opening has to know it. */
 export interface PlanCharges {
   billing_interval: Interval;
   /** All that there are, also those that ended and those that are to come. */
@@ -57,7 +57,7 @@ interface BoundaryEvent {
   data: Record<string, unknown>;
 }
 
-/** What became of a subscription, and what there is to write. */
+/** A subscription that has passed its boundaries, and the rows to write. */
 export interface Passage<State extends SubscriptionState = SubscriptionState> {
   /** As it is afterwards. */
   subscription: State;

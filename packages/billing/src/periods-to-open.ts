@@ -3,7 +3,7 @@ import { cycleAt } from '@weir/rating/periods';
 import { scheduleOf, type Anchored } from './schedules.ts';
 import type { SubscriptionStatus } from './kinds.ts';
 
-/** What of a subscription says how far it is behind. */
+/** The fields of a subscription that say how far it is behind. */
 export interface Opening extends Anchored {
   status: SubscriptionStatus;
   cycle: number | null;

@@ -6,7 +6,7 @@ import type { Days } from '@weir/rating/rate';
 import { microsOfText, type Micros } from '@weir/shared/instant';
 import type { SubscriptionState } from './subscription.ts';
 
-/** What of a subscription its boundaries are counted by. */
+/** The fields of a subscription that its boundaries are counted by. */
 export type Anchored = Pick<
   SubscriptionState,
   'time_zone' | 'billing_interval' | 'billing_alignment' | 'anchor' | 'anchor_at' | 'anchor_cycle'

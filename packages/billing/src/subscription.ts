@@ -1,7 +1,7 @@
 import type { Interval } from '@weir/rating/periods';
 import type { BillingAlignment, SubscriptionStatus } from './kinds.ts';
 
-/** What a subscription is at one moment. Instants are ISO 8601 in UTC, the anchor is a local date. */
+/** A subscription at one moment. Instants are ISO 8601 in UTC, the anchor is a local date. */
 export interface SubscriptionState {
   id: string;
   external_id: string | null;

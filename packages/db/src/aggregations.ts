@@ -7,14 +7,14 @@ import type { Reading } from './usage/usage-rows.ts';
 
 type Kind = Aggregation['kind'];
 
-/** What each kind of aggregation needs. */
+/** The SQL of each kind of aggregation. */
 interface OfKind {
   total: { column: 'event_count' | 'quantity_sum' };
   /** It leaves Postgres as its sum, and is divided in `usageOf`. */
   mean: { column: 'quantity_sum' };
   extreme: {
     column: UsageColumn;
-    /** What says of which event the column is. */
+    /** Says of which event the column is. */
     beside?: readonly UsageColumn[];
     /** The column of some rows, among which there may be those of other aggregations. */
     amongOthers: string;
@@ -78,7 +78,7 @@ export function valueHash(aggregation: string): string {
   return `CASE WHEN ${isOf(aggregation, 'values')} THEN unique_value_hash(metadata) END AS value_hash`;
 }
 
-/** What a sum is, by the column that the aggregation adds up; null for those that are no total. */
+/** The sum, by the column that the aggregation adds up; null for those that are no total. */
 export function caseOfTotal(aggregation: string, sums: Record<OfKind['total']['column'], string>): string {
   const of: Partial<Record<UsageColumn, string>> = sums;
   return caseOf(aggregation, (type) => (kindOf(type) === 'total' ? of[sqlOf(type).column] : undefined));

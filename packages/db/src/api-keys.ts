@@ -6,7 +6,7 @@ import type { Read, Scope } from './schema.ts';
 /** An API key without its secret, which nobody can read again. */
 export type ApiKey = Read<'api_keys', 'key_hash'>;
 
-/** What a key opens, and for whom. */
+/** The scopes of a key, and whose it is. */
 export interface ApiKeyGrant {
   id: string;
   organization_id: string;

@@ -54,7 +54,7 @@ const columns = [
   'is_done',
 ] as const;
 
-/** What an entry is made of; its resource_type is what stands before the dot of its action. */
+/** A new entry; its resource_type is what stands before the dot of its action. */
 export type NewAuditEntry = Actor &
   Pick<AuditEntry, 'id' | 'action' | 'resource_id' | 'changes' | 'is_done'> & { organization_id: string };
 

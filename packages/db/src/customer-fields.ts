@@ -57,7 +57,7 @@ const fieldsWhere = (is: (fate: Fate) => boolean) => fates.flatMap(([field, fate
 /** All columns of a customer but whose it is. */
 export const CUSTOMER_COLUMNS = fieldsWhere(() => true);
 
-/** What a customer is called by. */
+/** The names of a customer. */
 export const CUSTOMER_NAMES = fieldsWhere(({ isName }) => isName === true);
 
 /** The copy that an invoice has of a row `c` of customers, in SQL. */

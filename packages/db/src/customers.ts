@@ -7,7 +7,7 @@ import { deleteWidgetTokensOf } from './widget-tokens.ts';
 /** A customer without what Weir itself says of it: what people fill in. */
 export type CustomerFields = Omit<Customer, 'id' | 'created_at' | 'erased_at'>;
 
-/** What can be changed of a customer: everything but its id. */
+/** The fields of a customer that can be changed: all but its id. */
 export type CustomerChanges = { [Field in keyof CustomerFields]?: CustomerFields[Field] | undefined };
 
 /** What is not given is null, or empty. Violates `customers_organization_id_external_id_key` when the external_id is taken. */

@@ -171,7 +171,7 @@ export function isDatabaseAway(error: unknown): boolean {
 const MESSAGES_OF_THE_DRIVER =
   /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable|^SASL: |SSL connection/;
 
-/** What the network and TLS say. */
+/** Codes of errors of the network and of TLS. */
 const CODES_OF_THE_NETWORK = /^E[A-Z]+$|^EAI_|^UNABLE_TO_|CERT|^HOSTNAME_MISMATCH$|^ERR_(TLS|SSL)_/;
 
 /**

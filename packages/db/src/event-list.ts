@@ -75,7 +75,7 @@ async function recordedPage(database: Database, organizationId: string, filter: 
   return await query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** What is allowed by default, and was while nobody has said otherwise. */
+/** Allowed by default, and so while nobody has said otherwise. */
 const AHEAD_SECONDS = 86_400;
 
 /** Duplicates and rejected events: few, and kept as they were staged. */

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type { Tables } from './schema.ts';
 
-/** What the track path knows of a meter. */
+/** A meter, as the track path knows it. */
 export interface TrackedMeter {
   id: string;
   organizationId: string;
@@ -15,7 +15,7 @@ export interface TrackedMeter {
   aggregation: AggregationType;
 }
 
-/** What the track path knows of meters, by token. A token that no organization has is left out. */
+/** Finds meters by token. A token that no organization has is left out. */
 export async function findMetersByToken(
   database: Database,
   tokens: readonly string[],

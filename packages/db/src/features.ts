@@ -18,7 +18,7 @@ export interface Feature {
   created_at: string;
 }
 
-/** What can be changed of a feature. */
+/** The fields of a feature that can be changed. */
 export interface FeatureChanges {
   name?: string | undefined;
   lookup_key?: string | undefined;

@@ -6,7 +6,7 @@ import type { Read } from './schema.ts';
 
 export type Meter = Read<'meters'>;
 
-/** What can be changed of a meter. Its aggregation cannot: it is what recorded usage means. */
+/** The fields of a meter that can be changed. Its aggregation cannot: it is what recorded usage means. */
 export interface MeterChanges {
   name?: string | undefined;
   unit?: string | null | undefined;

@@ -1,7 +1,7 @@
 import type { Queries } from './database.ts';
 import type { Read } from './schema.ts';
 
-/** What a plan says about one feature. */
+/** One feature of a plan. */
 export type PlanFeature = Read<'plan_features', 'plan_id'>;
 
 const columns = [
@@ -22,7 +22,7 @@ export async function insertPlanFeature(
   return await db.insertInto('plan_features').values(planFeature).returning(columns).executeTakeFirstOrThrow();
 }
 
-/** What can be changed of what a plan says about a feature: everything but which one it is. */
+/** The fields of it that can be changed: all but which feature it is. */
 export type PlanFeatureChanges = {
   [Field in Exclude<keyof PlanFeature, 'feature_id' | 'created_at'>]?: PlanFeature[Field] | undefined;
 };

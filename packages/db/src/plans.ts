@@ -8,7 +8,7 @@ export type Plan = Read<'plans'>;
 /** A plan without what identifies it: what is given when it is made. */
 export type PlanFields = Omit<Plan, 'id' | 'created_at'>;
 
-/** What can be changed of a plan: everything but its id, and of one that is in use its type, interval and currency. */
+/** The fields of a plan that can be changed: everything but its id, and of one that is in use its type, interval and currency. */
 export type PlanChanges = { [Field in keyof PlanFields]?: PlanFields[Field] | undefined };
 
 const columns = [

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from './database.ts';
 
-/** What the last reconciliation found of an organization. */
+/** The findings of the last reconciliation of an organization. */
 export interface Reconciliation {
   finished_at: string;
   is_equal: boolean;

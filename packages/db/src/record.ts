@@ -27,7 +27,7 @@ export interface RecordableEvent {
   countsUniqueValues: boolean;
 }
 
-/** What became of the events of one batch. Those that were recorded, or known as duplicates, earlier are in neither number. */
+/** Outcomes of the events of one batch. Those that were recorded, or known as duplicates, earlier are in neither number. */
 export interface Recorded {
   recorded: number;
   duplicates: number;

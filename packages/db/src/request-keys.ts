@@ -44,7 +44,7 @@ export async function holdRequestKey(
   return rows[0]?.held === true ? await findRequestKey(transaction, key) : { outcome: 'under_way' };
 }
 
-/** What is known of a key, whoever has it in hand. */
+/** Finds a key, whoever has it in hand. */
 export async function findRequestKey(
   db: Queries,
   { organizationId, keyHash, requestHash }: RequestKey,

@@ -17,7 +17,7 @@ export type AccountWithPassword = Account & { password_hash: string };
 /** One of the people of an organization. */
 export type User = Read<'users', 'password_hash'>;
 
-/** What became of a change to a user; `last_admin`: nothing, since nobody could mend it afterwards. */
+/** The outcome of a change to a user; `last_admin`: nothing, since nobody could mend it afterwards. */
 export type UserOutcome = 'done' | 'not_found' | 'last_admin';
 
 const columns = ['id', 'email', 'role', 'created_at', 'last_seen_at'] as const;

@@ -2,7 +2,7 @@ import type { AggregationType } from '@weir/shared/meter';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
 
-/** What the customers of an organization are shown. */
+/** The meters that the customers of an organization are shown. */
 export interface WidgetSettings {
   /** These meters and no others, in this order; null: every one that a customer uses, newest first. */
   meter_ids: string[] | null;

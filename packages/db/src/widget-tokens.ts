@@ -33,7 +33,7 @@ export async function insertWidgetToken(
   return row;
 }
 
-/** What the token with this SHA-256 opens, and for how many more seconds, unless it has ended. */
+/** Finds what the token with this SHA-256 opens, and for how many more seconds, unless it has ended. */
 export async function findWidgetGrant(
   db: Queries,
   tokenHash: Buffer,

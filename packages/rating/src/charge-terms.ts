@@ -1,4 +1,4 @@
-// What a charge costs, as it was agreed: the copy of a charge that each due keeps, and the fields that the API shows.
+// The terms of a charge, as they were agreed: the copy of a charge that each due keeps, and the fields that the API shows.
 //
 // Numbers are decimal strings in one form, that of `plainDecimal`: no exponent, no needless zeros (`0.1`, not `0.10` or `.1`).
 // A field that may be left out is null where it was. A kind of charge has no fields of another kind.

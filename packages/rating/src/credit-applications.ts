@@ -1,4 +1,4 @@
-// What an invoice takes of the money that a customer has in advance, and from which grants.
+// Plans what an invoice takes of the money that a customer has in advance, and from which grants.
 
 import type { Micros } from '@weir/shared/instant';
 import type { Amount } from './money.ts';

@@ -16,7 +16,7 @@ import {
 
 export type Interval = 'day' | 'week' | 'month' | 'year';
 
-/** What dates are counted from, and how. */
+/** The anchor that dates are counted from, and how. */
 export interface Calendar {
   timeZone: string;
   interval: Interval;

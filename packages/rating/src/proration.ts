@@ -1,4 +1,4 @@
-// What part of its period a due is in force for, by local dates: a customer can count them, and daylight saving cannot move
+// Finds the part of its period that a due is in force for, by local dates: a customer can count them, and daylight saving cannot move
 // them.
 
 import type { Micros } from '@weir/shared/instant';

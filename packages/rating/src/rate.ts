@@ -1,4 +1,4 @@
-// What a charge comes to, exactly. `POST /charges/evaluate`, drafts, finalization and recompute all ask here, so that they
+// Computes what a charge comes to, exactly. `POST /charges/evaluate`, drafts, finalization and recompute all ask here, so that they
 // cannot differ. Next: settle.ts makes the amount of a line of it.
 
 import type {

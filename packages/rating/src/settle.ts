@@ -1,4 +1,4 @@
-// What a line bills: the difference between what its due comes to now and what was billed for it before. So the amounts of
+// Computes what a line bills: the difference between what its due comes to now and what was billed for it before. So the amounts of
 // a due always add up to one rounding of one exact amount, whatever happened in between. What was never asked for does not
 // come back: what is cut off a line for that is waived, and stands on it.
 

@@ -1,7 +1,7 @@
 import { WeirError, type FieldProblem } from './error.ts';
 import { parseRetryAfter } from './retry.ts';
 
-/** What the service said, about a request or about one event of a batch. */
+/** A refusal of the service, of a request or of one event of a batch. */
 export interface Answer {
   status: number;
   /** Empty when the body was no JSON object. */
@@ -19,7 +19,7 @@ export interface Tracked {
   duplicate: boolean;
 }
 
-/** What became of one event of a batch: Weir keeps it, or `error` says why not. */
+/** The outcome of one event of a batch: Weir keeps it, or `error` says why not. */
 export type BatchOutcome = Tracked | { error: WeirError };
 
 /** Reads an answer whole. Rejects like `response.text()` when the connection breaks before the end of the body. */

@@ -1,6 +1,6 @@
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** What JSON writes as an object. Any interface will do; a list, a Map or a Set would lose what is in it. */
+/** An object of JSON. Any interface will do; a list, a Map or a Set would lose what is in it. */
 export type Metadata = { readonly [key: string]: JsonValue } | (object & { readonly [Symbol.iterator]?: never });
 
 /** One usage event, in the words of the request body. Its meter is named by its token, or by the `lookup_key` of its feature. */

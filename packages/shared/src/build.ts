@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What runs here. */
+/** The build that runs here. */
 export interface Build {
   version: string;
   /** Of Node. */

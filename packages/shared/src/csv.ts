@@ -1,7 +1,7 @@
 // CSV by RFC 4180 that no spreadsheet takes for formulas. The console writes the same (apps/console/src/text/csv.ts), and a test
 // holds the two against each other: it is a client, and imports nothing of Weir.
 
-/** What a field may hold. */
+/** A value of a field. */
 export type CsvField = string | number | null;
 
 /**

@@ -7,7 +7,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 const YEAR_MIN = 1970;
 const YEAR_MAX = 2199;
 
-/** What is wrong with a text as a date, or as an ISO 8601 time with its offset; undefined where it is one of the years 1970 to 2199. */
+/** Returns why a text is no date and no ISO 8601 time with its offset of the years 1970 to 2199; undefined where it is one. */
 export function problemOfDateOrInstant(text: string): string | undefined {
   const isDate = DATE.test(text);
   const instant = parseInstant(isDate ? `${text}T00:00Z` : text);

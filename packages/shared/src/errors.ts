@@ -61,14 +61,14 @@ export interface FieldError {
   message: string;
 }
 
-/** What a refusal may carry beside its code and detail. */
+/** Fields of a refusal beside its code and detail. */
 export interface RefusalFields {
   errors?: FieldError[];
   /** The id of what is there already: the event that was accepted, or what has the external_id. */
   id?: string;
   /** Of an invoice that is paid: the reference that paid it, null where it was paid without one. */
   reference?: string | null;
-  /** What became of a request that could not be taken now. */
+  /** The outcome of a request that could not be taken now. */
   outcome?: 'not_accepted' | 'unknown';
   retryAfterSeconds?: number;
 }

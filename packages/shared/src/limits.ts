@@ -6,7 +6,7 @@ interface Limit {
   min?: number;
   /** Where a request does not say it. */
   byDefault?: number;
-  /** What is counted. */
+  /** Names what is counted. */
   of: string;
   /** Why not more. */
   why: string;

@@ -1,4 +1,4 @@
-// What stands in a link that opens something once: an invitation, or a way to a new password.
+// Tokens of links that open something once: an invitation, or a way to a new password.
 
 import { hash, randomBytes } from 'node:crypto';
 
@@ -24,7 +24,7 @@ export function isLinkToken(kind: LinkKind, text: string): boolean {
   return TOKENS[kind].test(text);
 }
 
-/** What is stored of a token: its SHA-256. */
+/** Returns the SHA-256 of a token, which alone is stored. */
 export function hashLinkToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -2,7 +2,7 @@
 export const AGGREGATION_TYPES = ['COUNT', 'SUM', 'MAX', 'MIN', 'AVG', 'LAST', 'UNIQUE_COUNT'] as const;
 export type AggregationType = (typeof AGGREGATION_TYPES)[number];
 
-/** What everybody who reads or bills usage has to know of an aggregation. */
+/** An aggregation, as everybody who reads or bills usage has to know it. */
 export interface Aggregation {
   /**
    * How the usage of a period comes of its events. A `total` is that of its parts, added up. A `mean` is a sum that is divided by the

@@ -5,14 +5,14 @@ export interface MonthCount {
   events: number;
 }
 
-/** What the door accepted between two drains. */
+/** Events that the door accepted between two drains. */
 export interface AcceptedCounts {
   /** A UUIDv7, and as such different from that of all others. */
   id: string;
   counts: MonthCount[];
 }
 
-/** What Postgres has counted in one month, and how much of it came with the counts that were drained. */
+/** Events that Postgres has counted in one month, and how much of it came with the counts that were drained. */
 export interface DrainedCount extends MonthCount {
   added: number;
 }

@@ -25,7 +25,7 @@ interface Outage {
   endedAt?: number;
 }
 
-/** What is known of outages, and so which lines of a log need not be written. */
+/** Knows of outages, and so which lines of a log need not be written. */
 export class Outages {
   readonly #parts: readonly Part[];
   readonly #now: () => number;

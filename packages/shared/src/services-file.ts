@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from './errors.ts';
 
-/** What `npm start` leaves for tools on the same machine: the services that it brought up, and where its API is. */
+/** The file that `npm start` leaves for tools on the same machine: the services that it brought up, and where its API is. */
 export interface ServicesFile {
   database_url?: string;
   redis_url?: string;

@@ -43,7 +43,7 @@ export function* offsetSpans(timeZone: string, from: Micros, to: Micros): Genera
   }
 }
 
-/** What the clocks of a zone show at an instant, as if that were UTC. */
+/** Returns what the clocks of a zone show at an instant, as if that were UTC. */
 export function localTime(timeZone: string, at: Micros): Micros {
   const clock = Temporal.Instant.fromEpochMilliseconds(Math.floor(at / 1000)).toZonedDateTimeISO(timeZone);
   return at + clock.offsetNanoseconds / 1000;

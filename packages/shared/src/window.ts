@@ -39,7 +39,7 @@ export interface Window {
   periods: Period[];
 }
 
-/** What a reader of usage asks for. Times are as {@link parseInstant} takes them, or bare dates. */
+/** A query of usage. Times are as {@link parseInstant} takes them, or bare dates. */
 export interface WindowQuery {
   /** Default: the midnight 30 calendar days before the end. A bare date is its first instant in the time zone. */
   start_date?: string | undefined;

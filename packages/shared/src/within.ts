@@ -1,4 +1,4 @@
-/** What a promise resolves to, if it does within this time; else it rejects, and whatever was asked for goes on by itself. */
+/** Returns what a promise resolves to within this time; else it rejects, and whatever was asked for goes on by itself. */
 export async function withinMs<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-// What requests and answers about accounts have in common.
+// Fields that requests and answers about accounts share.
 
 import type { Account } from '@weir/db/users';
 import { LIMITS } from '@weir/shared/limits';

@@ -9,12 +9,12 @@ import { LookupCache } from '../lookup-cache.ts';
  */
 export const CACHED_KEY_SECONDS_MAX = 3_600;
 
-/** What an API key opens, and the epoch of Redis before Postgres was asked about it. */
+/** A key as Postgres knows it, with the epoch of Redis before Postgres was asked. */
 export interface CachedKey extends ApiKeyGrant {
   epoch: string;
 }
 
-/** What API keys open, by the key's hash in base64. About 7 MB at most. */
+/** By the hash of the key in base64. About 7 MB at most. */
 export type ApiKeyCache = LookupCache<CachedKey>;
 
 export interface ApiKeyCacheDeps {

@@ -34,7 +34,7 @@ export interface ApiKeyDeps extends RouteDeps {
 /** Twice as long as any process goes on using a key from memory. */
 const REVOKED_SECONDS = 2 * CACHED_KEY_SECONDS_MAX;
 
-/** What of a key is kept to be read again: the end of its checksum, which leaves more unknown than anybody can try. */
+/** The end of the checksum, which is kept to be read again: it leaves more unknown than anybody can try. */
 const LAST_CHARACTERS = 4;
 
 const scopes = z

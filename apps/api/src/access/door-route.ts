@@ -1,4 +1,4 @@
-// What is open to somebody who is not signed in, so that a page offers nothing that would be refused.
+// Tells somebody who is not signed in what is open to them, so that a page offers nothing that would be refused.
 
 import { hasOrganization } from '@weir/db/organizations';
 import type { Queries } from '@weir/db/database';

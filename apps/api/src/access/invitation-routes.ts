@@ -225,5 +225,5 @@ export async function mailed<Body extends { mailed: boolean }>(
   return isMailed ? await write.amend(written, { ...written.body, mailed: true }, log) : written;
 }
 
-/** What can come instead of an answer to somebody who is not signed in yet. */
+/** Refusals to somebody who is not signed in yet. */
 export const strangerCodes = [...sessionCodes.filter((code) => code !== 'unauthenticated'), ...bodyCodes] as const;

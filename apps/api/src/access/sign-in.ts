@@ -16,7 +16,7 @@ import { hashSecret, newSessionToken } from './secrets.ts';
 export interface SignIn {
   account: AccountWithPassword;
   action: 'session.create' | 'organization.create' | 'invitation.accept' | 'user.reset_password';
-  /** What the action is about, where that is not the session. */
+  /** Of the resource, where that is not the session. */
   resourceId?: string;
 }
 

@@ -1,4 +1,4 @@
-// What is kept of a request in the audit log: everything but secrets.
+// Takes secrets out of a request before the audit log keeps it.
 
 import { isLinkToken } from '@weir/shared/link-tokens';
 import { isApiKey, isWidgetToken } from './secrets.ts';

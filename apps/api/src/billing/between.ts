@@ -34,7 +34,6 @@ interface BetweenQuery {
   issued_to?: string | undefined;
 }
 
-/** What such a query means. */
 export async function between(
   db: Queries,
   organizationId: string,

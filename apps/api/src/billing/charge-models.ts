@@ -132,7 +132,7 @@ function kind<Fields extends z.ZodRawShape>(name: string, shape: Fields) {
   });
 }
 
-/** What is said of a word that chooses no kind. */
+/** Says of a word that chooses no kind which ones do. */
 function choiceOf(words: readonly string[]) {
   const error = `must be one of ${words.join(', ')}`;
   return { error: ({ code }: { code: string }) => (code === 'invalid_union' ? error : undefined) };

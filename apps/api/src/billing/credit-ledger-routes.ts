@@ -1,4 +1,4 @@
-// What of the money that customers have in advance is there, was there at an instant, and paid which invoice.
+// Reads the ledger of credits: balances now and at an instant, and which grant paid which invoice.
 
 import {
   listEntriesOfGrant,

@@ -1,4 +1,4 @@
-// What a customer may use now. The order matters: when it was, then what waits in the queue, then what is recorded. So every
+// Answers what a customer may use now. The order matters: when it was, then what waits in the queue, then what is recorded. So every
 // event that was accepted before `as_of` is in the usage, or queued_since tells that one may be missing.
 
 import type { Database } from '@weir/db/database';

@@ -1,4 +1,4 @@
-// What happened in billing, for those who want to miss nothing: each event has a number, none is left out, and none comes
+// The feed of billing, for those who want to miss nothing: each event has a number, none is left out, and none comes
 // later with a number that was read past (@weir/db/billing/feed).
 
 import { listFeed } from '@weir/db/billing/feed';

@@ -64,7 +64,7 @@ const invoiceFields = answerOf<Invoice>()({
 
 const meter = { meter_id: z.uuid().nullable() };
 
-/** What a line says of its charge. A charge has all of it, too. */
+/** The copy of a charge on a line. A charge has all of it, too. */
 const copiedCharge = shownCharge({ display_name: z.string() }, meter, meter).meta({ id: 'ChargeTerms' });
 
 const lineFields = z.object({

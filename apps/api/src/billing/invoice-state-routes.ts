@@ -1,4 +1,4 @@
-// What becomes of an invoice: it is closed, paid, waived or given up.
+// Changes the state of an invoice: it is closed, paid, waived or given up.
 
 import type { InvoiceStatus } from '@weir/billing/kinds';
 import { closeForDrafts, finalizeClosed } from '@weir/db/billing/run/finalize';

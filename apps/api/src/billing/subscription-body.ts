@@ -1,4 +1,4 @@
-// What requests and answers about subscriptions hold, and the instants that a body means.
+// Fields of requests and answers about subscriptions, and the instants that a body means.
 
 import { addMonths, firstInstantOfDate } from '@weir/rating/local-date';
 import { boundary } from '@weir/rating/periods';

@@ -1,4 +1,4 @@
-// What changes a subscription: its end, and another plan. Each is a step on a row that is locked and was brought up to date, so
+// Changes a subscription: ends it, or puts it on another plan. Each is a step on a row that is locked and was brought up to date, so
 // that nothing is cut or changed at a boundary that nobody has passed yet.
 
 import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/billing/chunk-weight';

@@ -1,4 +1,4 @@
-// What several requests about subscriptions are told when they are refused.
+// Refusals that several requests about subscriptions share.
 
 export const METER_TAKEN =
   'Another subscription of this customer bills a meter of the plan, or billed it until after the start: events name a ' +

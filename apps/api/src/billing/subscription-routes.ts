@@ -21,7 +21,6 @@ import {
 import type { RouteDeps } from '../route-deps.ts';
 
 export interface SubscribingDeps extends RouteDeps {
-  /** What of its usage waits to be recorded. */
   queue: QueueConnection;
   /** Has the run look at an organization where a subscription was made: one with a start long ago has work for it. Never fails. */
   wakeRun(organizationId: string): void;

@@ -1,4 +1,4 @@
-// What a subscription comes to before an invoice says so: its usage of the open period, the next invoice as of now, and after
+// Computes what a subscription comes to before an invoice says so: its usage of the open period, the next invoice as of now, and after
 // its end what came late.
 
 import { closeForSettling, settleClosed } from '@weir/db/billing/run/settlements';

@@ -1,10 +1,10 @@
-// What an admin says of a meter, by itself or with the feature that it stands behind.
+// Fields of a meter, sent by themselves or with the feature that it stands behind.
 
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 
-/** What a quantity counts, such as `requests` or `GB`. */
+/** Such as `requests` or `GB`. */
 export const unit = text(1, LIMITS.shortText);
 
 export const metadataKeys = z

@@ -45,7 +45,7 @@ const meterAnswer = answerOf<Meter>()({
   created_at: time,
 }).meta({ id: 'Meter' });
 
-/** What it costs to change keys, in buckets of a chart: it stops recording for a moment, and may not be done on and on. */
+/** The cost of a change of keys, in buckets of a chart: it stops recording for a moment, and may not be done on and on. */
 const KEYS_COST = 5_000;
 
 const sessionOrKey = [{ session: [] }, { apiKey: [] }];

@@ -1,4 +1,4 @@
-// What a plan says about each feature that it includes.
+// The features of a plan: limits, switches and values.
 
 import { lockFeature } from '@weir/db/features';
 import {

@@ -29,7 +29,7 @@ export interface Guides {
 /** Throws for one that is missing, or that does not begin with its title. */
 export function readGuides(): Guides {
   const markdown = new MarkdownIt({ html: false, linkify: false, typographer: false });
-  // What is wider than the page is scrolled, also by those who use no mouse.
+  // A table wider than the page is scrolled, also by those who use no mouse.
   markdown.renderer.rules.fence = (tokens, index) =>
     `<pre tabindex="0"><code>${markdown.utils.escapeHtml(tokens[index]?.content ?? '')}</code></pre>\n`;
   const { normalizeLink } = markdown;

@@ -10,7 +10,7 @@ import { isHungUp, type Connections } from './connections.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What is held for its body, in bytes; 0 for a small one. */
+    /** Bytes held for its body; 0 for a small one. */
     bodyBytes: number;
   }
 }
@@ -34,7 +34,7 @@ export interface Bodies {
  */
 const SMALL_BYTES = 16_384;
 
-/** What one organization may hold of it. */
+/** The share of one organization. */
 const SHARE_MAX = 0.5;
 
 /** Whether there is a body, and it has not come in whole. */

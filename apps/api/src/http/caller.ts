@@ -25,7 +25,7 @@ export interface Caller {
   secondsLeft?: number;
 }
 
-/** What a caller is known by, whatever a session of it is called: of a person, or of an API key. */
+/** The id of the person or API key behind a caller, whatever its session is called. */
 export function credentialOf({ userId, apiKeyId }: Caller): string {
   if (userId !== undefined) return `user:${userId}`;
   if (apiKeyId !== undefined) return `api_key:${apiKeyId}`;

@@ -14,7 +14,7 @@ const SELLER = {
   country: 'GB',
 };
 
-/** What a field holds, wherever it stands: the first of these that its schema takes. */
+/** Examples by the name of the field: the first of them that its schema takes. */
 export const FIELDS: Record<string, readonly unknown[]> = {
   email: ['ada@initech.example'],
   password: ['correct horse battery staple'],
@@ -195,7 +195,7 @@ const finalized = {
   computed_at: null,
 };
 
-/** What differs from {@link FIELDS} in a component, by its name; in a body, by its operation; in an answer, with its status. */
+/** Exceptions from {@link FIELDS} in a component, by its name; in a body, by its operation; in an answer, with its status. */
 export const OBJECTS: Record<string, Record<string, unknown>> = {
   Account: {
     user: { id: IDS['user_id'], email: 'ada@initech.example', role: 'admin' },

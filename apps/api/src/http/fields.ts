@@ -1,4 +1,4 @@
-// What the requests and answers of several nouns have in common.
+// Fields that requests and answers of several nouns share.
 
 import type { Page, PageOf } from '@weir/db/page';
 import { isCountry } from '@weir/shared/countries';
@@ -113,13 +113,13 @@ export function answerPage<Row>({ rows, total }: PageOf<Row>, { page, page_size 
   return { data: rows, meta: { page, page_size, total, total_pages: Math.ceil(total / page_size) } };
 }
 
-/** What can come instead of an answer to whoever reads, by session or key. */
+/** Refusals to whoever reads, by session or key. */
 export const readCodes = ['unauthenticated', 'missing_scope', 'rate_limited', 'unavailable'] as const;
 
-/** What can be wrong with a body as such, also where none is asked for: it is read before anything is done. */
+/** Refusals of a body as such, also where none is asked for: it is read before anything is done. */
 const unreadableCodes = ['malformed_json', 'payload_too_large', 'unsupported_media_type'] as const;
 
-/** What can come instead of an answer to a person who does what all may do. */
+/** Refusals to a person who does what all may do. */
 export const sessionCodes = [
   'unauthenticated',
   'cross_origin',
@@ -128,10 +128,10 @@ export const sessionCodes = [
   'unavailable',
 ] as const;
 
-/** What can come instead of an answer to a person who changes what the organization has. */
+/** Refusals to a person who changes what the organization has. */
 export const adminCodes = [...sessionCodes, 'admin_only'] as const;
 
-/** What can be wrong with any body. */
+/** Refusals of any body. */
 export const bodyCodes = [...unreadableCodes, 'invalid_request'] as const;
 
 /** A time in an answer: ISO 8601 UTC. */

@@ -1,4 +1,4 @@
-// What of an answer is kept for a repeat: all of it but secrets, and but lists where it is very large.
+// Keeps an answer for a repeat: all of it but secrets, and but lists where it is very large.
 
 import type { KeptAnswer } from '@weir/db/request-keys';
 import { LIMITS } from '@weir/shared/limits';

@@ -1,4 +1,4 @@
-// What is the same for everybody, and is sent to who shows no credential: pages, scripts, the document of the API. It is compressed
+// Content that is the same for everybody, and needs no credential: pages, scripts, the document of the API. It is compressed
 // once for each encoding, and not for each request: who asks without end, and reads nothing, costs no more than the first did.
 
 import negotiate from '@fastify/accept-negotiator';

@@ -45,7 +45,7 @@ export function readMetadataText(text: string, wantsCanonical: boolean): Metadat
   return walk.problem === undefined ? { canonical } : { problem: walk.problem };
 }
 
-/** What is wrong with the text of metadata, or undefined. */
+/** Returns why the text of metadata is refused, or undefined. */
 export function problemOfMetadataText(text: string): string | undefined {
   return readMetadataText(text, false).problem;
 }
@@ -141,7 +141,7 @@ class Walk {
     return this.#writes ? JSON.stringify(value) : '';
   }
 
-  /** What the string that stands from one quote to behind the other says. */
+  /** Returns the string from one quote to behind the other, without its escapes. */
   #textOf(start: number, end: number): string {
     const raw = this.#text.slice(start + 1, end - 1);
     return this.#hasEscapes && raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;

@@ -8,7 +8,7 @@ import type { App } from './typed-app.ts';
 /** Why the door refuses events before they are put to Redis. */
 export type RefusedBecause = 'memory' | 'batches' | 'policy' | 'share';
 
-/** What Prometheus reads from the API. Names end in their unit. */
+/** Metrics of the API. Names end in their unit. */
 export interface Metrics {
   registry: Registry;
   admissions: Counter<'outcome'>;
@@ -19,7 +19,7 @@ export interface Metrics {
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
 }
 
-/** What is asked for whenever Prometheus reads. */
+/** Asked whenever Prometheus reads. */
 export interface MetricSources {
   bufferDepth(): number;
   queue(): {

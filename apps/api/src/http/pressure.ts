@@ -35,7 +35,7 @@ export interface PressureOptions {
   othersMax: number;
   /** Milliseconds by which the event loop is late, as a mean over a second: above it nothing but tracking is served. */
   delayMsMax: number;
-  /** What Postgres was seen to be away by; undefined while it answers. Only tracking can do without it for a while. */
+  /** The error by which Postgres was seen to be away; undefined while it answers. Only tracking can do without it for a while. */
   databaseAway: () => unknown;
   onShed: (reason: ShedReason) => void;
 }

@@ -6,7 +6,7 @@ const REQUEST_ID = '5f0f7a1c-5c0e-4f7e-9d0a-0c1d2e3f4a5b';
 
 const NOTHING_KEPT = { outcome: 'not_accepted' } as const;
 
-/** What is said of those that most clients meet; of the others the title says enough. */
+/** Details of those that most clients meet; of the others the title says enough. */
 const DETAILS: Partial<Record<ErrorCode, [detail: string, fields?: RefusalFields]>> = {
   malformed_json: ['The body is not JSON that can be taken: Unexpected end of JSON input.'],
   unauthenticated: ['Send an API key in the header X-API-Key.'],
@@ -26,7 +26,7 @@ const DETAILS: Partial<Record<ErrorCode, [detail: string, fields?: RefusalFields
   shutting_down: ['This process is shutting down: send requests to another one.', NOTHING_KEPT],
 };
 
-/** What a problem of each of these codes looks like. */
+/** Returns an example of each of these codes. */
 export function problemExamples(codes: Iterable<string>): Record<string, { summary: string; value: object }> {
   return Object.fromEntries(
     [...codes].toSorted().map((name) => {

@@ -200,7 +200,7 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
   credit_grants_organization_id_customer_id_fkey: { code: 'customer_in_use', detail: CUSTOMER_IN_USE },
 };
 
-// What the framework refuses by itself, by the code of its error.
+// Refusals of the framework, by the code of its error.
 const FRAMEWORK: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'unsupported_media_type',

@@ -21,7 +21,7 @@ declare module 'fastify' {
 export interface ReadBudgetOptions {
   /** Requests of one caller that are worked on at the same time. */
   underWayMax: number;
-  /** What one caller may ask for in a second: buckets of charts, and so many more for each request. */
+  /** Buckets of charts that one caller may ask for in a second, and so many more for each request. */
   bucketsPerSecond: number;
   /** Requests of all callers that wait at the same time. No organization has more of them waiting than there is room left. */
   waitingMax: number;
@@ -29,7 +29,7 @@ export interface ReadBudgetOptions {
   now?: () => number;
 }
 
-/** What a request costs apart from its buckets: to look its caller up, to ask Postgres and to answer, in buckets of a chart. */
+/** The cost of a request apart from its buckets: to look its caller up, to ask Postgres and to answer, in buckets of a chart. */
 const REQUEST_COST = 100;
 
 /** What a request counts for, and how many of a caller's are worked on at once, as a multiple of `underWayMax`. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** What every line of the log calls the id of its request, and every problem. */
+/** The name of the id of a request, in the log and in every problem. */
 export const REQUEST_ID = 'request_id';
 
 // W3C Trace Context: version, trace, span, flags. Version ff, a trace and a span of nothing but zeros are not valid.

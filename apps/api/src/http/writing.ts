@@ -35,14 +35,13 @@ export const made = <Body>(body: Body, secrets: readonly (keyof Body & string)[]
   secrets,
 });
 
-/** What a change came to. There is no other way to one than `Write`. */
+/** The outcome of a change. There is no other way to one than `Write`. */
 export interface Written<Body> {
   readonly body: Body;
   /** Whether another request made the change: then nothing is left to do. */
   readonly isRepeat: boolean;
 }
 
-/** What `Written` is made of. */
 class Outcome<Body> implements Written<Body> {
   readonly body: Body;
   readonly answer: Answer<Body>;

@@ -5,7 +5,7 @@ import { Refusal } from '@weir/shared/errors';
 import type { SchemaRange } from '@weir/db/installation';
 import { problemResponses } from '../http/problem.ts';
 
-/** What `/readyz` asks. */
+/** Asked by `/readyz`. */
 export interface ReadyChecks {
   /** Resolves when Postgres does what it is asked; rejects when it does not. */
   postgres(): Promise<unknown>;

@@ -1,4 +1,4 @@
-// What became of an event: its receipt, the list of rejected ones, and the way back into the count for those.
+// Receipts of events, the lists of them, and the way back into the count for rejected ones.
 
 import { listRejections, listStoredEvents, type EventFilter } from '@weir/db/event-list';
 import { findMetersByToken, findStoredEvent } from '@weir/db/events';
@@ -190,7 +190,7 @@ export function eventRoutes(app: App, deps: EventDeps): void {
   );
 }
 
-/** What to list by a query; undefined where nothing can match it. */
+/** Returns the filter of a query; undefined where nothing can match it. */
 async function filterOf(
   { database, aheadSeconds }: EventDeps,
   organizationId: string,

@@ -1,4 +1,4 @@
-// What a reader of usage asks for of the metadata: `group_by_metadata=model` and `filter[model]=gpt-4`.
+// Reads the part of a query about metadata: `group_by_metadata=model` and `filter[model]=gpt-4`.
 
 import type { Meter } from '@weir/db/meters';
 import type { GroupQuestion } from '@weir/db/usage/read-groups';

@@ -1,4 +1,4 @@
-// What became of an event, as it is answered. It is written as text: the metadata is that of whoever sent it, to the letter, with
+// The receipt of an event, as it is answered. It is written as text: the metadata is that of whoever sent it, to the letter, with
 // digits for which a number of JavaScript has no room.
 
 import type { StoredEvent } from '@weir/db/events';

@@ -1,4 +1,4 @@
-// What a reader of usage asks for, and the window of time that it means.
+// Reads a query of usage, and finds the window of time that it means.
 
 import type { Database } from '@weir/db/database';
 import { findCustomer } from '@weir/db/customers';
@@ -105,7 +105,7 @@ export async function externalIdOf(
   return customer.external_id;
 }
 
-/** What a request is told that would read half of some usage. */
+/** Detail of the refusal to read half of some usage. */
 export const USAGE_MOVING =
   'This usage is just being moved to another external_id: try again when the erasure or the move, whose id is here, is DONE.';
 

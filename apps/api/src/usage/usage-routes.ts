@@ -213,7 +213,6 @@ interface Chart {
   customerExternalId: string | undefined;
   window: Window;
   grouping: Grouping;
-  /** What of the metadata is asked for. */
   groups?: Pick<GroupQuestion, 'keys' | 'filters' | 'groupBy'> | undefined;
 }
 

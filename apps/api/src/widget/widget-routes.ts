@@ -1,4 +1,4 @@
-// What an app shows its customer: a token for one customer, and that customer's usage. These routes have no parameter
+// A token for one customer, and that customer's usage, for the pages of an app. These routes have no parameter
 // that names a customer; the token does, so there is no way to ask for anybody else.
 
 import { isMeterUsedBy, readUsageOfCustomer } from '@weir/db/usage/read-usage';

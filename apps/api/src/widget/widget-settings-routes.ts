@@ -1,4 +1,4 @@
-// What an organization shows its customers.
+// Chooses the meters that an organization shows its customers.
 
 import { getWidgetSettings, updateWidgetSettings } from '@weir/db/widget-settings';
 import { Refusal } from '@weir/shared/errors';

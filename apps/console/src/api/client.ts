@@ -25,7 +25,7 @@ type GetData<Path extends GetPath> = NonNullable<
   FetchResponse<paths[Path]['get'] & Record<string | number, unknown>, GetInit<Path>, 'application/json'>['data']
 >;
 
-/** What `GET path` answers. */
+/** The answer of `GET path`. */
 export type Answer<Path extends GetPath> = GetData<Path>;
 
 /** Options for useQuery. The path and its parameters are the key: `invalidate('/api/v1/plans')` reads all pages anew. */

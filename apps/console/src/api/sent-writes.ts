@@ -13,7 +13,7 @@ const WITHOUT_KEY = [
   /\/(?:evaluate|recompute|preview|preview-invoice)$/,
 ];
 
-/** What a browser keeps of a tab. Its keys are the names of what is in it. */
+/** The storage of a tab. Its keys are the names of what is in it. */
 interface TabStorage {
   getItem(name: string): string | null;
   setItem(name: string, value: string): void;

@@ -1,4 +1,4 @@
-// What a customer has in advance: the balance, and the grants that it comes from.
+// The credits of a customer: the balance, and the grants that it comes from.
 
 import { Button, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

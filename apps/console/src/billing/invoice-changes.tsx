@@ -1,4 +1,4 @@
-// What an admin does with an invoice: adds lines to a draft and finalizes it, and says of a finalized one what became of it.
+// Changes of an invoice: an admin adds lines to a draft and finalizes it, and says of a finalized one what became of it.
 
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-// What is behind a line: the buckets that make up its quantity, and the events, as they were at its closing.
+// Shows what a line comes from: the buckets that make up its quantity, and the events, as they were at its closing.
 
 import { Button, SegmentedControl, Switch, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';

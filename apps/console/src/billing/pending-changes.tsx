@@ -12,7 +12,7 @@ interface PendingChangesProps {
   subscription: Schema<'Subscription'>;
 }
 
-/** What is going to happen at the end of the period, and the way back. */
+/** Says what happens at the end of the period, and offers the way back. */
 export function PendingChanges({ subscription }: PendingChangesProps) {
   const { pending_plan_id: planId, cancel_at_period_end: isEnding, status } = subscription;
   const { data: plan } = useQuery({

@@ -12,7 +12,7 @@ interface FormProps {
   onClose: () => void;
 }
 
-/** What shows a subscription, and has to be read anew when it changes. */
+/** Paths that show a subscription, and are read anew when it changes. */
 export const OF_SUBSCRIPTIONS = [
   '/api/v1/subscriptions',
   '/api/v1/subscriptions/{id}',

@@ -1,4 +1,4 @@
-// What 0, 1, 1,000 and 1,000,000 units cost, and a quantity of one's own, while the price is being typed.
+// Shows what 0, 1, 1,000 and 1,000,000 units cost, and a quantity of one's own, while the price is being typed.
 
 import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
@@ -22,7 +22,7 @@ interface Cost {
   error: unknown;
 }
 
-/** What a charge comes to for these quantities; the last good answer stays while the next one is on its way. */
+/** Returns what a charge comes to for these quantities; the last good answer stays while the next one is on its way. */
 export function useCosts(draft: ChargeDraft, currency: string, quantities: readonly string[], perEvent = '1'): Cost[] {
   const [terms] = useDebouncedValue(JSON.stringify(termsOf(draft)), DEBOUNCE_MS);
   const tried = useQueries({

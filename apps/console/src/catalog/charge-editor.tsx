@@ -19,7 +19,7 @@ interface ChargeEditorProps {
   meters: MeterChoice[];
   /** Types that the plan takes. */
   types: readonly ChargeDraft['type'][];
-  /** What the API said of a field, by its path in a charge. */
+  /** Returns the refusal of a field, by its path in a charge. */
   errorOf: (path: string) => string | undefined;
 }
 

@@ -3,7 +3,7 @@
 
 import type { components, paths } from '../api/openapi.d.ts';
 
-/** What a charge costs: that of a plan, or the copy on a line of an invoice. */
+/** The price of a charge: that of a plan, or the copy on a line of an invoice. */
 export type ChargeTerms = components['schemas']['ChargeTerms'];
 
 /** The same as it is sent. */

@@ -1,4 +1,4 @@
-// What a plan includes: the limits of metered features, and switches and values of the others.
+// The features of a plan: the limits of metered features, and switches and values of the others.
 
 import { Button, Select, Switch, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';

@@ -59,7 +59,7 @@ export function CustomerSelect({
   );
 }
 
-/** What a customer is called: its name, else its external id. */
+/** Returns its name, else its external id. */
 function nameOf({ name, external_id }: Pick<Schema<'Customer'>, 'name' | 'external_id'>): string {
   return name === null ? external_id : `${name} (${external_id})`;
 }

@@ -31,7 +31,7 @@ const columns: Column<Entitlement>[] = [
   },
 ];
 
-/** What a customer may use, and how much of it is left. */
+/** Shows the features that a customer may use, and how much of each is left. */
 export function EntitlementTable({ entitlements }: { entitlements: readonly Entitlement[] }) {
   return (
     <RowsByPage

@@ -6,7 +6,7 @@ import type { paths } from '../api/openapi.d.ts';
 
 export type EventReceipt = Schema<'EventReceipt'>;
 
-/** What is rejected for one reason. */
+/** Events that were rejected for one reason. */
 export type Rejection = Answer<'/api/v1/events/rejections'>['data'][number];
 
 type Query = paths['/api/v1/events']['get']['parameters']['query'];

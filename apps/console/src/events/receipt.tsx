@@ -24,7 +24,7 @@ import { findEvent, replay, type EventReceipt } from './event-log.ts';
 /** While an event waits in the queue, its receipt is asked for this often. */
 const WAITING_MS = 500;
 
-/** What became of one event, beside the log; a rejected one can be corrected and sent again. */
+/** The receipt of one event, beside the log; a rejected one can be corrected and sent again. */
 export function Receipt({ id }: { id: string }) {
   const navigate = useNavigate({ from: '/events' });
   const { isAdmin } = useSession();

@@ -16,7 +16,7 @@ import { ReplayAll } from './replay-all.tsx';
 
 const REFRESH_MS = 3_000;
 
-/** What was rejected and not replayed yet, by reason: mostly one mistake of one service. */
+/** Lists events that were rejected and not replayed yet, by reason: mostly one mistake of one service. */
 export function Rejections() {
   const { isAdmin } = useSession();
   const rejections = useQuery({ ...read('/api/v1/events/rejections'), refetchInterval: () => pace(REFRESH_MS) });

@@ -22,7 +22,7 @@ interface Progress {
   /** Without the value that was to be set: left as they are. */
   skipped: number;
   failed: number;
-  /** What the API said of the first that it refused. */
+  /** The first refusal. */
   firstProblem: string | undefined;
   isOver: boolean;
 }

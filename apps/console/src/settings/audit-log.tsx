@@ -120,7 +120,6 @@ function PlaceOf({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** What was sent, field by field. */
 function Changes({ entry }: { entry: AuditEntry }) {
   const fields = sentFields(entry);
   if (fields.length === 0) return null;

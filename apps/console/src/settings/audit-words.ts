@@ -9,12 +9,11 @@ export type AuditEntry = components['schemas']['AuditEntry'];
 /** Where what was changed can be looked at. */
 interface Place {
   to: string;
-  /** What the address says beside the path. */
+  /** The query of the address. */
   search?: Record<string, string>;
   label: string;
 }
 
-/** What was sent of one field. */
 interface SentField {
   name: string;
   value: string;
@@ -60,7 +59,7 @@ const VERBS: Record<string, string> = {
   void: 'Voided',
 };
 
-/** What was done, as a person would say it. */
+/** Returns an action as a person would say it. */
 export function actionWords(action: string): string {
   const known = ACTIONS[action];
   if (known !== undefined) return known;
@@ -136,7 +135,7 @@ const FIELDS: Record<string, string> = {
   metadata_keys: 'Grouped by',
 };
 
-/** What was sent, field by field. Passwords and other secrets are in no entry. */
+/** Returns what was sent, field by field. Passwords and other secrets are in no entry. */
 export function sentFields({ resource_type: kind, changes }: AuditEntry): SentField[] {
   const within = WITHIN[kind]?.[0];
   return Object.entries(changes ?? {})

@@ -23,7 +23,6 @@ const FIELDS = {
 
 const fields = Object.entries(FIELDS) as [keyof Party, string][];
 
-/** What is known of a party. */
 export function factsOfParty(party: Party | null): Fact[] {
   if (party === null) return [['Legal name', 'not given']];
   return fields.map(([field, label]) => [label, party[field]]);

@@ -1,4 +1,4 @@
-// What stands around every page of one who is signed in: the navigation, the search, and who one is.
+// The frame of every page of one who is signed in: the navigation, the search, and who one is.
 
 import { ActionIcon } from '@mantine/core';
 import { lazyRouteComponent, Link, Outlet } from '@tanstack/react-router';

@@ -77,7 +77,7 @@ export function percentChange(now: string, before: string): string | undefined {
   return `${sign}${formatDecimal(write(tenths, 1))} %`;
 }
 
-/** What a chart draws: there a pixel is coarser than the digits that are lost. */
+/** Returns a number for a chart: there a pixel is coarser than the digits that are lost. */
 export function forDrawing(text: string | null): number | null {
   return text === null ? null : Number(text);
 }

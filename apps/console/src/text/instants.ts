@@ -49,7 +49,7 @@ function lastInstantBefore(end: string): string {
   return new Date(Date.parse(end) - 1).toISOString();
 }
 
-/** What stands at a mark of an axis: the hour, the day or the month, by how far the marks are apart. */
+/** Returns the label of a mark of an axis: the hour, the day or the month, by how far the marks are apart. */
 export function formatMark(instant: string, stepSeconds: number, zone: string): string {
   if (stepSeconds >= 28 * 86_400) return formatMonth(instant, zone);
   const time = format(instant, zone, { hour: '2-digit', minute: '2-digit' });

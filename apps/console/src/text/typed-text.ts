@@ -1,7 +1,7 @@
 // What people type, in the form in which the API takes it. What cannot be read is sent as it is: the API says what is wrong
 // with it, at its field.
 
-/** What a name is called as a slug: `Pro plan (EU)` is `pro-plan-eu`. */
+/** Returns a name as a slug: `Pro plan (EU)` is `pro-plan-eu`. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

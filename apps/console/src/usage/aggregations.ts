@@ -11,11 +11,11 @@ interface Words {
   plain: string;
   /** Offered beside its name. */
   exact: string;
-  /** What the usage of a window is called. */
+  /** Heading of the usage of a window. */
   total: string;
   /** Drawn as bars, since it adds up over time; an average or a maximum does not. */
   addsUp?: true;
-  /** What is counted where nobody has named a unit. */
+  /** The unit where nobody has named one. */
   unit?: string;
   /** It counts a value of the metadata, so each event needs one. */
   metadata?: Record<string, string>;
@@ -44,7 +44,7 @@ export const AGGREGATIONS: Readonly<Record<Aggregation, Words>> = {
 
 const names = keysOf(AGGREGATIONS);
 
-/** What to choose from, in plain words. */
+/** Choices in plain words. */
 export const PLAIN_CHOICES = names.map((value) => ({ value, label: AGGREGATIONS[value].plain }));
 
 /** The same by their names. */

@@ -16,7 +16,7 @@ export function useMeters() {
   });
 }
 
-/** What its quantities count, in words: events where it counts those, and nothing where nobody has named a unit. */
+/** Returns its unit, in words: events where it counts those, and nothing where nobody has named a unit. */
 export function unitOf({ unit, aggregation_type: aggregation }: Pick<Meter, 'unit' | 'aggregation_type'>): string {
   return unit ?? AGGREGATIONS[aggregation].unit ?? '';
 }

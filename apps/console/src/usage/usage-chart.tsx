@@ -15,7 +15,6 @@ interface UsageChartProps {
   meter: Meter;
   usage: MeterUsage;
   before: MeterUsage | undefined;
-  /** What was asked for. */
   window: UsageWindow;
 }
 

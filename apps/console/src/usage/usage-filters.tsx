@@ -14,7 +14,7 @@ interface UsageFiltersProps {
   window: UsageWindow;
 }
 
-/** What is looked at. All of it stands in the address. */
+/** The choice of what is looked at. All of it stands in the address. */
 export function UsageFilters({ meters, meter, window }: UsageFiltersProps) {
   const search = useSearch({ from: '/shell/usage' });
   const navigate = useNavigate({ from: '/usage' });

@@ -34,7 +34,7 @@ export interface BillingDeps {
   metrics: BillingCounts;
 }
 
-/** What is counted of billing. */
+/** Metrics of billing. */
 interface BillingCounts {
   finalizedInvoices: { inc(by: number): void };
   /** Subscriptions and drafts that were left out, to be tried again later. */

@@ -7,7 +7,7 @@ import { selectPage, type Page, type PageOf } from '../page.ts';
 
 export type MoveKind = 'ERASE' | 'MOVE';
 
-/** What became of a request to move usage. */
+/** The outcome of a request to move usage. */
 export interface UsageMove {
   id: string;
   kind: MoveKind;

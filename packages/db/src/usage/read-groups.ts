@@ -32,7 +32,7 @@ const HOURS = ROLLUPS.customerGroupHours.table;
 export interface GroupQuestion extends UsageQuestion {
   /** Those of the meter, in their order; by others nothing is read. */
   keys: readonly string[];
-  /** What the events have: one value for some of the keys. */
+  /** One value for some of the keys. */
   filters: readonly { key: string; value: string }[];
   /** One of the keys, and how many of its values are told apart. */
   groupBy?: { key: string; limit: number } | undefined;

@@ -14,13 +14,13 @@ export interface Series {
 }
 
 interface ChartProps {
-  /** What it shows and its main figures, for those who do not see it. A table with the numbers stands beside it. */
+  /** Its subject and main figures, for those who do not see it. A table with the numbers stands beside it. */
   label: string;
   /** Start of each bucket, in seconds since 1970. */
   times: readonly number[];
   series: readonly Series[];
   zone: string;
-  /** What the numbers count; empty where nobody has said it. */
+  /** The unit of the numbers; empty where nobody has said it. */
   unit: string;
   /** Bars for what adds up, a line for what does not. */
   kind: 'bars' | 'line';

@@ -22,11 +22,11 @@ interface FormOptions<Values> {
 export interface Form<Values> {
   values: Values;
   set: <Name extends keyof Values & string>(name: Name, value: Values[Name]) => void;
-  /** What goes into a field: `<TextInput label="Name" {...form.field('name')} />`. */
+  /** Props of a field: `<TextInput label="Name" {...form.field('name')} />`. */
   field: <Name extends keyof Values & string>(name: Name, path?: string) => FieldProps & { value: Values[Name] };
-  /** What goes into a field that is on or off. */
+  /** Props of a field that is on or off. */
   checkbox: (name: keyof Values & string) => FieldProps & { checked: boolean };
-  /** What the API said of a field, by the path in its `errors`: `charges[0].model`. */
+  /** Returns the refusal of a field, by the path in `errors`: `charges[0].model`. */
   errorAt: (path: string) => string | undefined;
   /** The paths that a field has asked for: what is wrong elsewhere is told below the fields. */
   asked: ReadonlySet<string>;
@@ -102,7 +102,7 @@ export function useForm<Values extends object>({
   };
 }
 
-/** What is wrong with each field, by its path. */
+/** Refusals of fields, by their paths. */
 function errorsOf(problem: unknown): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of wordsOf(problemOf(problem)).fields) {
@@ -154,7 +154,7 @@ function focusAfterSending(box: HTMLFormElement): void {
   place?.focus();
 }
 
-/** What went wrong, but for what stands at the fields. It comes after them: only then is it known what they have asked for. */
+/** Refusals that stand at no field. They come after them: only then is it known what they have asked for. */
 function FormProblem<Values>({ form: { error, asked } }: { form: Form<Values> }) {
   if (error === null) return null;
   const { fields } = wordsOf(problemOf(error));

@@ -4,7 +4,7 @@ import { formatDecimal } from '../../text/decimals.ts';
 import { Icon } from '../page/icons.tsx';
 
 export interface Column<Row> {
-  /** What stands above it; unique in its table. */
+  /** Its heading; unique in its table. */
   title: string;
   cell: (row: Row) => ReactNode;
   /** Numbers stand at the right, so that their digits are below each other. */
@@ -20,12 +20,12 @@ export interface Column<Row> {
 }
 
 export interface DataTableProps<Row> {
-  /** What the table shows, for screen readers. */
+  /** Names the table for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** What is said instead of a table without rows: what this would be, and how one gets one. */
+  /** Said in place of a table without rows: what this would be, and how one gets one. */
   empty: ReactNode;
   /** The row that is looked at beside. */
   isSelected?: (row: Row) => boolean;

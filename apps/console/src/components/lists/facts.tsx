@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 export type Fact = readonly [name: string, value: ReactNode];
 
-/** What is known of a thing, name by value. What is false, null or empty is left out. */
+/** Names with their values. One that is false, null or empty is left out. */
 export function Facts({ of }: { of: readonly Fact[] }) {
   return (
     <dl className="facts">

@@ -1,2 +1,2 @@
-/** What an address says, for what changes a part of it: `search: (all: SearchTexts) => ({ ...all, page: '2' })`. */
+/** The query of an address, for what changes a part of it: `search: (all: SearchTexts) => ({ ...all, page: '2' })`. */
 export type SearchTexts = Record<string, string | undefined>;

@@ -11,7 +11,7 @@ interface ProblemBoxProps {
   isFocused?: boolean;
 }
 
-/** What went wrong, in words. Where Weir itself failed, also the id by which its log knows the request. */
+/** Shows a refusal in words. Where Weir itself failed, also the id by which its log knows the request. */
 export function ProblemBox({ error, onRetry, isFocused = false }: ProblemBoxProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {

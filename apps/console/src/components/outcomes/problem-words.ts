@@ -36,7 +36,7 @@ const BY_CODE: Record<string, { said: string; path?: string }> = {
   rate_limited: { said: 'That was too much at once. Try again in a moment.' },
 };
 
-/** What a refusal is in words, and what of it stands at which field. */
+/** Returns a refusal in words, and the parts of it that stand at fields. */
 export function wordsOf(problem: Problem): ProblemWords {
   const known = BY_CODE[problem.code];
   const fields = (problem.errors ?? []).map(({ path, message }) => ({ path, message: fieldWords(message) }));
@@ -83,7 +83,6 @@ const BY_MESSAGE: readonly [message: RegExp, words: string][] = [
   [/^must be one of (.*)$/, 'Choose one of $1.'],
 ];
 
-/** What is wrong with the value of a field. */
 export function fieldWords(message: string): string {
   for (const [pattern, words] of BY_MESSAGE) {
     const found = pattern.exec(message);

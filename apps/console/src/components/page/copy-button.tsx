@@ -8,7 +8,7 @@ const TOLD_MS = 1_500;
 
 interface CopyButtonProps {
   value: string;
-  /** What is copied, for those who do not see the icon. */
+  /** Names it for those who do not see the icon. */
   label: string;
   /** With its words beside the icon. */
   isWide?: boolean;

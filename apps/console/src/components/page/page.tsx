@@ -2,7 +2,7 @@ import { useEffect, useRef, type ReactNode } from 'react';
 
 interface PageProps {
   title: string;
-  /** What stands at the right of the title, such as the button that adds one. */
+  /** At the right of the title, such as the button that adds one. */
   actions?: ReactNode;
   /** One sentence, where the title does not say it. */
   about?: ReactNode;

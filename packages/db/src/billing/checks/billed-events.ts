@@ -1,4 +1,4 @@
-// What became of recorded events in billing: recorded = billed + late + open + unbilled, for each meter and month of the events'
+// Finds what became of recorded events in billing: recorded = billed + late + open + unbilled, for each meter and month of the events'
 // own time. Each of these is found by a condition of its own and none is what is left over, so an event that meets none of them
 // is told.
 //
@@ -18,7 +18,7 @@ export const UNBILLED_REASONS = [
   'before_start',
   'no_subscription',
 ] as const;
-/** What can become of a recorded event of a priced meter. `late` is recorded after its due was closed, and not settled yet. */
+/** Outcomes of a recorded event of a priced meter. `late` is recorded after its due was closed, and not settled yet. */
 export const BILLING_FATES = ['billed', 'late', 'open', ...UNBILLED_REASONS] as const;
 export type BillingFate = (typeof BILLING_FATES)[number];
 
@@ -57,7 +57,6 @@ export interface BilledEvents {
 /** How many dues are told one by one: something that is wrong in one is often wrong in all. */
 export const MISCOUNTED_MAX = 20;
 
-/** What to look at. */
 export interface BilledEventsFilter {
   organizationId: string;
   /** ISO 8601; without it, all. Half-open. */

@@ -1,4 +1,4 @@
-// What has to hold of the rows of billing, whatever happened. Each promise is one statement that selects what breaks it, so it is
+// Checks of the rows of billing, whatever happened. Each promise is one statement that selects what breaks it, so it is
 // asked in one snapshot, and nothing is found only because something was written meanwhile.
 
 import { isCurrency, minorDigits } from '@weir/rating/currencies';
@@ -13,13 +13,12 @@ import { SCHEDULE_CHECKS } from './schedule-checks.ts';
 /** One thing of which a promise does not hold. */
 interface BillingFault {
   organizationId: string;
-  /** What it is, with its id. */
+  /** The kind of row, with its id. */
   subject: string;
-  /** What is wrong with it. */
   said: string;
 }
 
-/** What breaks one promise. */
+/** Rows that break one promise. */
 export interface BrokenPromise {
   name: string;
   promise: string;

@@ -1,6 +1,6 @@
 import type { RawBuilder } from 'kysely';
 
-/** What a check needs to know beside the rows. */
+/** Given to a check beside the rows. */
 export interface CheckScope {
   /** A condition in SQL on the organization of a table, by the name that the statement gives it. */
   of(table: string): RawBuilder<unknown>;
@@ -14,7 +14,7 @@ export interface CheckScope {
 export interface BillingCheck {
   /** Unique; a program knows the check by it. */
   name: string;
-  /** What holds where nothing is found. */
+  /** Holds where nothing is found. */
   promise: string;
   /** Selects `organization_id`, `subject` and `said` of all that breaks it. */
   faults(scope: CheckScope): RawBuilder<unknown>;

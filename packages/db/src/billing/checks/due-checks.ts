@@ -1,4 +1,4 @@
-// What has to hold of dues, their lines, and what came too late for them.
+// Checks of dues, their lines, and what came too late for them.
 
 import { sql } from 'kysely';
 import type { BillingCheck } from './check.ts';

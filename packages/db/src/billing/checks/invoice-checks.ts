@@ -1,4 +1,4 @@
-// What has to hold of finalized invoices and their lines.
+// Checks of finalized invoices and their lines.
 
 import { sql } from 'kysely';
 import type { BillingCheck } from './check.ts';

@@ -1,4 +1,4 @@
-// What has to hold of the money that customers have in advance, and of the feed.
+// Checks of the money that customers have in advance, and of the feed.
 
 import { sql } from 'kysely';
 import type { BillingCheck } from './check.ts';

@@ -1,4 +1,4 @@
-// What has to hold of subscriptions and their periods, and of what the periods brought about.
+// Checks of subscriptions and their periods, and of what the periods brought about.
 
 import { sql } from 'kysely';
 import type { BillingCheck } from './check.ts';

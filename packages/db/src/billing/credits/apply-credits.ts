@@ -21,13 +21,13 @@ export interface PayableInvoice {
   amountDue: Amount;
 }
 
-/** What is still to be paid of an invoice. */
+/** The part of an invoice that is still to be paid. */
 interface Debt {
   id: string;
   amountDue: Amount;
 }
 
-/** What became of credits in one go. Amounts are by invoice. */
+/** Credits that were moved in one go. Amounts are by invoice. */
 export interface MovedCredits {
   /** How much was applied to each of the invoices, with an entry for all of them. */
   applied: Map<string, Amount>;
@@ -135,7 +135,7 @@ async function insertGrants(
   await transaction.insertInto('credit_grants').values(rows).execute();
 }
 
-/** What one customer has in one currency. */
+/** The key of the credits of one customer in one currency. */
 function pocketOf(customerId: string, currency: string): string {
   return `${customerId} ${currency}`;
 }

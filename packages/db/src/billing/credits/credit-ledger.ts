@@ -1,4 +1,4 @@
-// What became of grants, for those who check them: all grants of an organization, what was left of them at an instant, and which
+// The ledger of grants, for those who check them: all grants of an organization, what was left of them at an instant, and which
 // of them paid how much of which invoice. At an instant of the past everything is computed from the ledger, whose rows are only
 // added: what it says of then stays the same.
 
@@ -44,7 +44,7 @@ export async function listGrants(
   return { rows: listed, total: Number(counted[0]?.total ?? 0) };
 }
 
-/** What can be drawn in each currency in which there ever was a grant, by the codes of the currencies. */
+/** Balances in each currency in which there ever was a grant, by the codes of the currencies. */
 export async function readBalance(
   db: Queries,
   organizationId: string,
@@ -109,7 +109,7 @@ export interface CreditEntry {
   given_by_invoice_number: string | null;
 }
 
-/** What became of a grant, oldest first. Undefined where there is no such grant. */
+/** Entries of a grant, oldest first. Undefined where there is no such grant. */
 export async function listEntriesOfGrant(
   db: Queries,
   organizationId: string,

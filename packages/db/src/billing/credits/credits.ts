@@ -27,7 +27,7 @@ export interface CreditGrant {
   created_at: string;
 }
 
-/** What a grant is made of. */
+/** A new grant. */
 export interface NewCreditGrant {
   organization_id: string;
   id: string;
@@ -83,7 +83,7 @@ export async function insertCreditGrant(
   return { takenBy: id };
 }
 
-/** What came of voiding a grant. */
+/** The outcome of voiding a grant. */
 export interface VoidedGrant {
   grant: CreditGrant;
   customer_id: string;

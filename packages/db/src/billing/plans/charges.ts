@@ -5,7 +5,7 @@ import { sql, type SqlBool } from 'kysely';
 import type { Queries } from '../../database.ts';
 import { selectPage, type Page, type PageOf } from '../../page.ts';
 
-/** What a plan costs, in one of its parts. Nothing of it changes but its name, and that it ends. */
+/** A part of the price of a plan. Nothing of it changes but its name, and that it ends. */
 export interface Charge {
   id: string;
   plan_id: string;
@@ -42,7 +42,7 @@ export interface Place {
   effective_from: string;
 }
 
-/** What can be changed of a charge. */
+/** The fields of a charge that can be changed. */
 export interface ChargeChanges {
   display_name?: string | undefined;
   /** Ends it, for good; one that has an end keeps it. */
@@ -92,7 +92,7 @@ export async function listChargesOfPlan(
 
 const isEnded = sql<SqlBool>`coalesce(ended_at <= greatest(billing_now(), effective_from), false)`;
 
-/** What a plan costs: its charges that have not ended and the last that have, oldest first, and how many have ended in all. */
+/** Returns the charges of a plan that have not ended and the last that have, oldest first, and how many have ended in all. */
 export async function readChargesOfPlan(
   db: Queries,
   organizationId: string,

@@ -1,4 +1,4 @@
-// What customers may use: what the plans of their subscriptions say about a feature, and how much of it they have used in the
+// Entitlements: what the plans of their subscriptions say about a feature, and how much of it they have used in the
 // window of its limit. Both are read as they are now; nothing is kept.
 
 import type { BillingAlignment } from '@weir/billing/kinds';
@@ -23,7 +23,6 @@ interface Entitling {
   billing_alignment: BillingAlignment;
   anchor: string;
   start_at: string;
-  /** What the plan says about the feature. */
   is_enabled: boolean;
   usage_limit: string | null;
   usage_reset_period: UsageResetPeriod | null;

@@ -13,7 +13,7 @@ import { invoicesById, type InvoiceRow } from '../invoices/invoices.ts';
 import { writeFinalized, type LockedInvoice } from './write-finalized.ts';
 import { writeLines } from './write-lines.ts';
 
-/** What became of invoices that were to be finalized; one in none of the lists was no draft, not due, or in other hands. */
+/** Outcomes of invoices that were to be finalized; one in none of the lists was no draft, not due, or in other hands. */
 export interface Finalized {
   finalized: string[];
   /** Came to no line, so they are no more. */

@@ -1,4 +1,4 @@
-// What becomes of a finalized invoice: it is paid, waived, or given up. Its amounts stay as they are. Each of these is a step in a
+// Changes the state of a finalized invoice: it is paid, waived, or given up. Its amounts stay as they are. Each of these is a step in a
 // transaction of the caller, who rolls it back where nothing was done.
 //
 // Locks are taken in the order of all billing: the subscription, the invoice, grants, the feed.
@@ -20,7 +20,7 @@ import { leavePastDue } from './past-due.ts';
 import { readUnfounded } from '../invoices/returnable.ts';
 import { lockSubscription } from '../subscriptions/subscriptions.ts';
 
-/** What became of a change. `not_open`: it has a status from which there is no way to the one that was asked for. */
+/** The outcome of a change. `not_open`: it has a status from which there is no way to the one that was asked for. */
 export type ChangeOutcome =
   | { outcome: 'done' | 'not_found' | 'paid_in_future' }
   | { outcome: 'not_open'; status: InvoiceStatus; reference: string | null };

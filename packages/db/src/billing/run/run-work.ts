@@ -19,7 +19,7 @@ const WAITS_HOURS_MAX = 24;
 /** An error is kept in so many characters. */
 const ERROR_LENGTH_MAX = 500;
 
-/** What the run does at a time of its own. */
+/** Work of the run that has a time of its own. */
 export type DueTask = 'open' | 'finalize' | 'past_due';
 
 /** Organizations that have something due, one by one: none of them hides the others, however much it has. */
@@ -112,7 +112,7 @@ export async function leaveWaiting(
   return invoiceIds.filter((id) => ready.has(id));
 }
 
-/** What of the run waits, as one looks at it from outside. */
+/** The backlog of the run, as one looks at it from outside. */
 export interface RunState {
   /** Drafts whose grace is over. */
   draftsDue: number;

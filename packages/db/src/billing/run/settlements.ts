@@ -20,7 +20,7 @@ import { inSnapshot } from '../snapshot.ts';
 import { writeFinalized } from './write-finalized.ts';
 import { writeLines } from './write-lines.ts';
 
-/** What settling a subscription that has ended came to. */
+/** The outcome of settling a subscription that has ended. */
 export type Settlement =
   | { outcome: 'settled'; invoiceId: string }
   /** On a draft, which a person has to finalize. */

@@ -60,9 +60,9 @@ export async function readDues(db: Queries, organizationId: string, dues: readon
   return rows;
 }
 
-/** What a line has settled of a due. */
+/** The settlement of a due by a line. */
 export interface SettledDue extends DueName {
-  /** What all lines of the due add up to by now. */
+  /** The sum of all lines of the due by now. */
   billed: string;
 }
 

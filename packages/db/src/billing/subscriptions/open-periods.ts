@@ -23,7 +23,7 @@ import { readDrafting } from '../drafting.ts';
 import { appendFeed } from '../feed.ts';
 import { findLateDues } from './late-events.ts';
 
-/** What became of a row, with all of its columns. */
+/** A row as it is afterwards, with all of its columns. */
 type Passed = Passage<SubscriptionRow>;
 
 /**

@@ -1,5 +1,5 @@
-// What a subscription would begin with: how many periods have begun by now, and how many invoices are made of them. The boundaries are
-// passed by the code that opens periods, and nothing is written.
+// Counts what a subscription would begin with: periods that have begun by now, and the invoices that are made of them. The
+// boundaries are passed by the code that opens periods, and nothing is written.
 
 import { Room } from '@weir/billing/chunk-weight';
 import { graceEnd } from '@weir/billing/grace';

@@ -48,7 +48,7 @@ export interface SubscriptionFilter {
   status?: SubscriptionStatus | undefined;
 }
 
-/** What a subscription is made of. */
+/** A new subscription. */
 export interface NewSubscription {
   id: string;
   external_id: string | null;

@@ -11,7 +11,7 @@ import type { WrittenSum } from '../../usage/written-sums.ts';
 import type { DueUsageQuestion } from './due-question.ts';
 import { sumsFromEvents, sumsFromRollups } from './due-rows.ts';
 
-/** What usage is read from. Both give the same; events take a time that grows with their number. */
+/** The source of usage. Both give the same; events take a time that grows with their number. */
 export type UsageSource = 'rollups' | 'events';
 
 /**
