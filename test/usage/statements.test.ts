@@ -56,7 +56,7 @@ function folded(text: string): string {
       const head = lines[at] ?? '';
       let end = at + 1;
       while (end < lines.length && depth(lines[end] ?? '') > depth(head)) end += 1;
-      const closes = /^\s*\)/.test(lines[end] ?? '') && /\($/.test(head) ? 1 : 0;
+      const closes = /^\s*\)/.test(lines[end] ?? '') && head.endsWith('(') ? 1 : 0;
       const whole = lines
         .slice(at, end + closes)
         .map((line) => line.trim())

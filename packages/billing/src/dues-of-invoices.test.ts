@@ -1,39 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { fixed, perUnit } from './due-fixture.ts';
 import type { Due, LateDue } from './due.ts';
 import { cycleKey, duesOf, periodsOf, takersOfLate, type InvoiceToCompute } from './dues-of-invoices.ts';
 import { groupBy } from './group-by.ts';
-
-const DUE = {
-  subscription_id: 'sub',
-  cycle: 0,
-  display_name: 'A price',
-  meter_id: null,
-  aggregation: null,
-  customer_external_id: 'customer',
-  period_start: '2026-01-01T00:00:00.000Z',
-  period_end: '2026-02-01T00:00:00.000Z',
-  days_in_force: null,
-  days_in_period: null,
-  closing: null,
-  billed: '0.00',
-  rebills: 0,
-  rebilling: false,
-} as const;
-
-function fixed(
-  charge_id: string,
-  timing: 'in_advance' | 'in_arrears',
-  unit_price: string,
-  more: Partial<Due> = {},
-): Due {
-  return { ...DUE, charge_id, terms: { type: 'FIXED', timing, unit_price }, ...more };
-}
-
-function perUnit(charge_id: string, unit_price: string, more: Partial<Due> = {}): Due {
-  const bounds = { included_units: null, minimum_amount: null, maximum_amount: null };
-  const terms = { type: 'USAGE', model: 'per_unit', unit_price, ...bounds } as const;
-  return { ...DUE, charge_id, meter_id: 'meter', aggregation: 'SUM', terms, ...more };
-}
 
 function invoice(cycle: number | null, more: Partial<InvoiceToCompute> = {}): InvoiceToCompute {
   return { id: `invoice ${cycle}`, kind: 'SUBSCRIPTION', subscription_id: 'sub', cycle, currency: 'EUR', ...more };
