@@ -271,7 +271,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     return;
   }
   if (refusal === undefined) request.log.error({ err: error, path }, 'a request failed');
-  else if (statusOf(refusal.code) >= 500) {
+  else if (statusOf(refusal.code) >= 500 && refusal.code !== 'shutting_down') {
     const kind = `${path} ${refusal.code} ${refusal.message}`;
     sparseLog.warn(request.log, kind, { err: error, path }, 'a request could not be taken');
   }
