@@ -1,8 +1,12 @@
 // What looking for late usage and computing invoices again cost, where an organization has grown since Postgres looked at it.
 
+import { BILLING_CHECKS, checkBilling } from '@weir/db/billing/checks/billing-checks';
+import { countBilledEvents } from '@weir/db/billing/checks/billed-events';
+import { readInvoices } from '@weir/db/billing/invoices/read-invoices';
+import { finalizeInvoices } from '@weir/db/billing/run/finalize';
 import { findDues } from '@weir/db/billing/subscriptions/dues';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
-import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
+import { listFinalizedInvoices, recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBilled, type Billed } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
@@ -29,6 +33,8 @@ describe.each([
     await billing.finalizeAll(billing.subscription);
     // Late for the closing of its January.
     await billing.use(5, '2025-01-16T12:00:00Z');
+    // Its February is a draft, which takes what is late.
+    await billing.moveTo('2025-03-01T00:10:00Z', billing.subscription);
     if (looked === 'one') await weir.pool.query('ANALYZE');
     subscriptions = await copySubscriptions();
     const { rows } = await weir.pool.query(`SELECT id FROM invoices WHERE status <> 'DRAFT' ORDER BY id LIMIT $1`, [
@@ -88,5 +94,41 @@ describe.each([
       expect((await recomputeInvoices(database, billing.admin.id, invoices, from)).length).toBe(CHUNK);
     });
     expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  test('a page of drafts with late dues is listed, and a chunk of them is closed and finalized', async () => {
+    const { id: organization } = billing.admin;
+    const drafts = await weir.pool.query(
+      `SELECT id FROM invoices WHERE status = 'DRAFT' AND subscription_id = ANY ($1) ORDER BY id`,
+      [subscriptions.slice(0, CHUNK / 2)],
+    );
+    const ids = drafts.rows.map(({ id }) => id);
+    const listed = await rowsReadBy(weir, async (database) => {
+      const page = { page: 1, page_size: 100 };
+      // The usage of the copies was not copied: what was billed of it comes back.
+      const { rows } = await readInvoices(database, organization, { status: 'DRAFT' }, page);
+      expect(rows.length).toBe(100);
+      expect(rows[0]?.total).toBe('9.85');
+    });
+    expect(listed).toBeLessThan(ROWS_MAX);
+    const finalized = await rowsReadBy(weir, async (database) => {
+      const done = await finalizeInvoices(database, organization, ids, { actor: 'weir', now: true });
+      expect(done.finalized.length).toBe(CHUNK / 2);
+    });
+    expect(finalized).toBeLessThan(ROWS_MAX);
+  });
+
+  test('what reconcile looks at is read some times as a whole, and not once for each row', async () => {
+    const { id: organizationId } = billing.admin;
+    const checked = await rowsReadBy(weir, (database) => checkBilling(database, { organizationId }, () => {}));
+    expect(checked).toBeLessThan(BILLING_CHECKS.length * ROWS_MAX);
+    const counted = await rowsReadBy(weir, async (database) => {
+      expect((await countBilledEvents(database, { organizationId })).duesCompared).toBeGreaterThan(SUBSCRIPTIONS);
+    });
+    expect(counted).toBeLessThan(2 * ROWS_MAX);
+    const named = await rowsReadBy(weir, async ({ kysely }) => {
+      expect((await listFinalizedInvoices(kysely, organizationId, { limit: CHUNK })).length).toBe(CHUNK);
+    });
+    expect(named).toBeLessThan(ROWS_MAX);
   });
 });

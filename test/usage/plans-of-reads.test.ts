@@ -1,5 +1,6 @@
 // What reading usage costs where Postgres knows nothing of the tables, or what they were long ago: no more than with statistics.
 
+import { listRejections, listStoredEvents, type EventFilter } from '@weir/db/event-list';
 import { insertFeature } from '@weir/db/features';
 import { insertMeter } from '@weir/db/meters';
 import { openDatabase, type Database } from '@weir/db/database';
@@ -211,5 +212,29 @@ describe.each(Object.entries(KNOWLEDGE))('with %s', (_knowledge, load) => {
       expect(customers?.length).toBe(10);
     });
     expect(rows).toBeLessThan(ROWS_MAX);
+  });
+
+  const lists: Record<string, Partial<EventFilter>> = {
+    'all of them': {},
+    'of a meter': { meterId: 'sum' },
+    'of a customer': { customerExternalId: 'customer-4' },
+    'of a meter and a customer': { meterId: 'sum', customerExternalId: 'customer-4' },
+    'of an hour of the busy day': { since: '2024-06-15T11:00:00Z', until: '2024-06-15T12:00:00Z' },
+    'of a meter, of before the busy day': { meterId: 'sum', until: '2024-06-15T00:00:00Z' },
+    'with a key': { idempotencyKey: 'none has it' },
+    'that were rejected': { status: 'rejected' },
+    'that were rejected for a reason': { reason: 'it has no user_id', meterId: 'sum' },
+  };
+
+  test('each list of events', async () => {
+    for (const [title, filter] of Object.entries(lists)) {
+      const rows = await rowsReadBy(scene, async (database) => {
+        const meterId = filter.meterId === undefined ? {} : { meterId: scene.meters.sum };
+        const page = { limit: 100, aheadSeconds: 86_400 };
+        await listStoredEvents(database, scene.organizationId, { ...page, ...filter, ...meterId });
+        await listRejections(database, scene.organizationId, 100);
+      });
+      expect({ title, rows: rows < ROWS_MAX ? 'few' : rows }).toEqual({ title, rows: 'few' });
+    }
   });
 });

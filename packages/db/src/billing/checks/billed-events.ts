@@ -135,8 +135,8 @@ interface DueRow {
 // - judged: each event once, with the due that holds its time, and what became of it. Dues of a meter and customer do not overlap,
 //   so the one that begins last before an event is the only one that can hold it; that they do not is a check of its own.
 // - counted: by meter, month, due and fate: a row for each due and not for each event.
-// - compared: what the last lines of closed dues say, and what the events say. Put side by side and not joined: nobody has counted
-//   the rows of `counted` for the planner, which would take them for few and look through them again for each due.
+// - compared: closed dues, what their last lines say, and what the events say. Put side by side and not joined: nobody has counted
+//   any of them for the planner, which would take them for few and look through all of one for each of the other.
 function parts({ organizationId, from, before }: BilledEventsFilter): RawBuilder<unknown> {
   const since = (time: RawBuilder<unknown>) => (from === undefined ? sql`true` : sql`${time} >= ${from}::timestamptz`);
   const until = (time: RawBuilder<unknown>, than: RawBuilder<unknown>) =>
@@ -191,22 +191,25 @@ function parts({ organizationId, from, before }: BilledEventsFilter): RawBuilder
         max(billed_quantity)::text AS billed_quantity, coalesce(sum(events), 0)::bigint AS events,
         ${addsUp} AS adds_up
       FROM (
-        SELECT d.subscription_id, d.cycle, d.charge_id, line.invoice_id::text AS invoice_id, line.event_count AS billed_events,
-          line.quantity AS billed_quantity, m.aggregation_type, NULL::bigint AS events, NULL::numeric AS quantity
+        SELECT d.subscription_id, d.cycle, d.charge_id, true AS is_asked, NULL::text AS invoice_id, NULL::bigint AS billed_events,
+          NULL::numeric AS billed_quantity, m.aggregation_type, NULL::bigint AS events, NULL::numeric AS quantity
         FROM dues d
-        JOIN meters m ON m.organization_id = d.organization_id AND m.id = d.meter_id
-        JOIN (
+        CROSS JOIN LATERAL (
+          SELECT aggregation_type FROM meters WHERE organization_id = d.organization_id AND id = d.meter_id LIMIT 1
+        ) AS m
+        WHERE d.organization_id = ${own} AND d.closing IS NOT NULL
+          AND ${since(sql`d.period_start`)} AND ${until(sql`d.period_end`, sql`<=`)}
+        UNION ALL
+        SELECT subscription_id, cycle, charge_id, NULL, invoice_id::text, event_count, quantity, NULL, NULL, NULL FROM (
           SELECT DISTINCT ON (l.subscription_id, l.cycle, l.charge_id) l.* FROM invoice_lines l
           JOIN invoices i ON i.organization_id = l.organization_id AND i.id = l.invoice_id AND i.status <> 'DRAFT'
           WHERE l.organization_id = ${own} AND l.charge_id IS NOT NULL
           ORDER BY l.subscription_id, l.cycle, l.charge_id, l.closing DESC NULLS LAST
-        ) AS line ON line.subscription_id = d.subscription_id AND line.cycle = d.cycle AND line.charge_id = d.charge_id
-        WHERE d.organization_id = ${own} AND d.closing IS NOT NULL
-          AND ${since(sql`d.period_start`)} AND ${until(sql`d.period_end`, sql`<=`)}
+        ) AS last_lines
         UNION ALL
-        SELECT subscription_id, cycle, charge_id, NULL, NULL, NULL, NULL, events, quantity FROM counted WHERE fate = 'billed'
-      ) AS both_sides
-      GROUP BY 1, 2, 3 HAVING max(invoice_id) IS NOT NULL
+        SELECT subscription_id, cycle, charge_id, NULL, NULL, NULL, NULL, NULL, events, quantity FROM counted WHERE fate = 'billed'
+      ) AS sides
+      GROUP BY 1, 2, 3 HAVING bool_or(is_asked) AND max(invoice_id) IS NOT NULL
     )`;
 }
 

@@ -1,7 +1,7 @@
 // What admins added to drafts. It is kept as the lines that it is, and stands behind those of dues.
 
 import type { ComputedInvoice, ComputedLine } from '@weir/billing/lines';
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Queries } from '../../database.ts';
 import type { Tables } from '../../schema.ts';
 
@@ -12,9 +12,11 @@ export async function sumAdjustments(
   invoiceIds: readonly string[],
 ): Promise<Map<string, { count: number; amount: string }>> {
   const { rows } = await sql<{ invoice_id: string; count: number; amount: string }>`
-    SELECT invoice_id, count(*)::integer AS count, sum(amount) AS amount FROM invoice_lines
-    WHERE organization_id = ${organizationId}::uuid AND invoice_id = ANY (${invoiceIds}::uuid[]) AND kind = 'ADJUSTMENT'
-    GROUP BY invoice_id`.execute(db);
+    SELECT named.invoice_id, added.count, added.amount FROM unnest(${invoiceIds}::uuid[]) AS named (invoice_id)
+    CROSS JOIN LATERAL (
+      SELECT count(*)::integer AS count, sum(amount) AS amount FROM ${adjustmentsOfNamed(organizationId)} AS own
+    ) AS added
+    WHERE added.count > 0`.execute(db);
   return new Map(rows.map(({ invoice_id, ...sum }) => [invoice_id, sum]));
 }
 
@@ -50,6 +52,13 @@ function lineOfRow(row: Selectable<Tables['invoice_lines']>): ComputedLine {
   return { ...line, due: null, detail: null, billed: null };
 }
 
+/** Those of the invoice of `named`: by the index of its lines, whatever Postgres believes. */
+function adjustmentsOfNamed(organizationId: string): RawBuilder<unknown> {
+  return sql`(
+        SELECT id, position, amount FROM invoice_lines WHERE invoice_id = named.invoice_id
+          AND (organization_id = ${organizationId}::uuid) IS TRUE AND kind = 'ADJUSTMENT' OFFSET 0)`;
+}
+
 function adjustmentsOf(db: Queries, organizationId: string, invoiceId: string) {
   return db
     .selectFrom('invoice_lines')
@@ -70,13 +79,10 @@ export async function moveAdjustments(
   await sql`
     UPDATE invoice_lines l SET position = placed.position
     FROM (
-      SELECT id, behind + row_number() OVER (PARTITION BY invoice_id ORDER BY position, id) - 1 AS position
+      SELECT id, behind + row_number() OVER (PARTITION BY named.invoice_id ORDER BY position, id) - 1 AS position
       FROM unnest(${moved.map(({ id }) => id)}::uuid[], ${moved.map(({ lines, added }) => lines - added)}::integer[])
-        AS invoice (invoice_id, behind)
-      CROSS JOIN LATERAL (
-        SELECT id, position FROM invoice_lines
-        WHERE organization_id = ${organizationId}::uuid AND invoice_lines.invoice_id = invoice.invoice_id AND kind = 'ADJUSTMENT' OFFSET 0
-      ) AS added
+        AS named (invoice_id, behind)
+      CROSS JOIN LATERAL ${adjustmentsOfNamed(organizationId)} AS added
     ) AS placed
     WHERE l.organization_id = ${organizationId}::uuid AND l.id = placed.id`.execute(transaction);
 }

@@ -30,9 +30,14 @@ export async function readReturnable(
       ${dues.map(({ cycle }) => cycle)}::integer[],
       ${dues.map(({ charge_id }) => charge_id)}::uuid[]
     ) AS due (subscription_id, cycle, charge_id)
-    JOIN invoice_lines l ON l.organization_id = ${organizationId}::uuid AND l.subscription_id = due.subscription_id
-      AND l.cycle = due.cycle AND l.charge_id = due.charge_id
-    JOIN invoices i ON i.organization_id = l.organization_id AND i.id = l.invoice_id AND i.status NOT IN ('DRAFT', 'VOID')
+    CROSS JOIN LATERAL (
+      SELECT * FROM invoice_lines WHERE organization_id = ${organizationId}::uuid AND subscription_id = due.subscription_id
+        AND cycle = due.cycle AND charge_id = due.charge_id OFFSET 0
+    ) AS l
+    CROSS JOIN LATERAL (
+      SELECT currency FROM invoices
+      WHERE organization_id = l.organization_id AND id = l.invoice_id AND status NOT IN ('DRAFT', 'VOID') OFFSET 0
+    ) AS i
     GROUP BY 1, 2, 3, 4`.execute(db);
   // Of a due whose invoices are all void there is no row.
   const returnable = new Map(dues.map((due) => [dueKey(due), 0n]));
