@@ -1,9 +1,9 @@
 // The audit log: every change is in it, with who, when and from where, and no secret is.
 
 import { deleteOldAuditEntries } from '@weir/db/audit-log';
-import { openDatabase } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { fixedCharge } from '../support/billing-fixture.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { join, sessionIn, tokenIn } from '../support/people.ts';
@@ -272,11 +272,7 @@ test('old entries of all organizations are deleted, and no others', async () => 
         VALUES ($1, $2, 'test.old', 'test', 'operator', true)`,
       [at === 0 ? admin.id : mine.id, id],
     );
-  const database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 1,
-    statementTimeoutMs: 5_000,
-    onConnectionError: () => {},
-  });
+  const database = openTestDatabase(weir, 1);
   const count = async () => Number((await weir.pool.query('SELECT count(*) FROM audit_entries')).rows[0].count);
   const before = await count();
   expect(await deleteOldAuditEntries(database.kysely, 400)).toBe(2);

@@ -1,9 +1,9 @@
 // Signing up, in and out, and what keeps others from doing so in somebody's name.
 
-import { openDatabase } from '@weir/db/database';
 import { deleteExpiredSessions } from '@weir/db/sessions';
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { signUp, startWeir, until, type Answer, type RequestOptions, type Weir } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -211,11 +211,7 @@ describe('a session ends', () => {
     const [idle, old, live] = [await signUp(weir), await signUp(weir), await signUp(weir)];
     await age(idle.session, 'used_at', '13 hours');
     await age(old.session, 'created_at', '8 days');
-    const database = openDatabase(weir.databaseUrl, {
-      connectionsMax: 1,
-      statementTimeoutMs: 5_000,
-      onConnectionError: () => {},
-    });
+    const database = openTestDatabase(weir, 1);
     await deleteExpiredSessions(database.kysely);
     expect(await deleteExpiredSessions(database.kysely)).toBe(0);
     await database.close();

@@ -2,9 +2,10 @@
 // grant at any time, whatever is finalized at once.
 
 import { applyCredits, reverseCreditApplications } from '@weir/db/billing/credits/apply-credits';
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { insertSubscriptionRow } from '../support/billing-fixture.ts';
 import { insertDraftRow } from '../support/billing-rows.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
@@ -18,11 +19,7 @@ let planId: string;
 
 beforeAll(async () => {
   admin = await signUp(weir);
-  database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 20,
-    statementTimeoutMs: 30_000,
-    onConnectionError: () => {},
-  });
+  database = openTestDatabase(weir, 20);
   const plan = { name: 'Plan', lookup_id: 'plan', type: 'FIXED', billing_interval: 'month', currency: 'USD' };
   planId = await post('/plans', plan);
 });

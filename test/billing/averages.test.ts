@@ -2,7 +2,7 @@
 // by it, for ever.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openTestDatabase } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { recomputeInvoices } from '@weir/db/billing/invoices/recompute';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
 import { ownWeir } from '../support/use-weir.ts';

@@ -1,9 +1,10 @@
 // What a plan costs: which charges are taken, with which digits, and what becomes of them.
 // What is refused for its form is in charge-refusals.test.ts.
 
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { listChargesOfPlan } from '@weir/db/billing/plans/charges';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { fixedCharge, makePricedPlan, usageCharge, type PricedPlan } from '../support/billing-fixture.ts';
 import { chargeOfKind, kindNames, kinds, type ChargeKind } from '../support/charge-kinds.ts';
 import { setBillingTime, shiftBillingTime } from '../support/billing-time.ts';
@@ -20,11 +21,7 @@ let meterId: string;
 let plan: PricedPlan;
 
 beforeAll(async () => {
-  database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 1,
-    statementTimeoutMs: 10_000,
-    onConnectionError: () => {},
-  });
+  database = openTestDatabase(weir, 1);
   admin = await signUp(weir);
   meterId = (await admin.createMeter('SUM')).id;
   plan = await makePricedPlan(weir, admin);

@@ -15,8 +15,8 @@ import { planWindow } from '@weir/shared/window';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp } from '../support/harness.ts';
-import { aroundNothing, instant, MOMENTS, ZONES } from '../support/moments.ts';
-import { isoOf, periodsOf, usageOf, type Grouping, type ModelEvent } from '../support/usage-model.ts';
+import { aroundNothing, draftsOf, MOMENTS, ZONES } from '../support/moments.ts';
+import { GROUPINGS, isoOf, periodsOf, usageOf, type ModelEvent } from '../support/usage-model.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 // A failure prints the seed: write it here to see the same events and questions again.
@@ -24,7 +24,6 @@ const seed = Date.now() | 0;
 const EVENTS = 3000;
 const READS = 150;
 
-const GROUPINGS: Grouping[] = ['hour', 'day', 'week', 'month'];
 const CUSTOMERS = ['acme', 'Émile & "fils", {1}'];
 /** How often the organization closes while its events come in, each time up to a later moment. */
 const CLOSINGS = 8;
@@ -37,21 +36,7 @@ interface ClosedEvent extends ModelEvent {
 /** Few enough that several events of a day have the largest quantity. */
 const quantity = fc.constantFrom('1', '2', '2.5', '3', '0.000000000001', '9007199254740991', '123456789.123456789012');
 
-const user = fc.constantFrom(
-  { name: '42', json: '42' },
-  { name: '42', json: '4.20e1' },
-  { name: 'ada', json: '"ada"' },
-  { name: 'é', json: '"\\u00e9"' },
-  { name: '-1.5', json: '-1.50' },
-);
-
-const drafts = fc.record({
-  aggregation: fc.constantFrom(...AGGREGATION_TYPES),
-  customer: fc.constantFrom(...CUSTOMERS),
-  quantity,
-  at: instant,
-  user,
-});
+const drafts = draftsOf(CUSTOMERS, quantity);
 
 const weir = ownWeir({ withWorker: false });
 let database: Database;

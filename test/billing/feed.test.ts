@@ -1,9 +1,10 @@
 // The feed of what happened in billing: numbers without a gap, in the order of the commits, and a reader that misses nothing.
 
 import { appendFeed } from '@weir/db/billing/feed';
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -11,11 +12,7 @@ const weir = ownWeir({ withWorker: false });
 let database: Database;
 
 beforeAll(async () => {
-  database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 16,
-    statementTimeoutMs: 30_000,
-    onConnectionError: () => {},
-  });
+  database = openTestDatabase(weir, 16);
 });
 afterAll(() => database.close());
 

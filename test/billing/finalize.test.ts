@@ -1,6 +1,6 @@
 import { finalizeInvoices } from '@weir/db/billing/run/finalize';
-import { openDatabase } from '@weir/db/database';
 import { expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { openRun, type BillingRun } from '../support/billing-run.ts';
 import { until } from '../support/harness.ts';
 import { startInvoicing, type Invoicing, type PricedMeter } from '../support/invoicing.ts';
@@ -333,11 +333,7 @@ test('a chunk reads its own drafts, however many more there are than Postgres be
     client.release();
     const before = await readingOfInvoices();
     // Its connection tells what it read when it ends.
-    const database = openDatabase(weir.databaseUrl, {
-      connectionsMax: 1,
-      statementTimeoutMs: 10_000,
-      onConnectionError: () => {},
-    });
+    const database = openTestDatabase(weir, 1);
     const { finalized, deleted } = await finalizeInvoices(database, billing.admin.id, chunk, {
       actor: 'weir',
       now: true,

@@ -10,7 +10,8 @@ import { BILLING_CHECKS } from '@weir/db/billing/checks/billing-checks';
 import type { Database } from '@weir/db/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeBilled, openForPlanting, planted, type Billed } from '../support/billed-organization.ts';
-import { makeTenant, openTestDatabase, reconcileHere, runReconcile } from '../support/reconcile-fixture.ts';
+import { makeTenant, reconcileHere, runReconcile } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { setBillingTime } from '../support/billing-time.ts';
 import { readBillingRows, startPricedRun, type PricedRun } from '../support/billing-run.ts';
 import { until } from '../support/harness.ts';
-import { openTestDatabase } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir();

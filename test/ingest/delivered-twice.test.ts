@@ -1,6 +1,6 @@
 // Whatever comes twice, or while it is recorded: every event is counted exactly once.
 
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { admit, type Candidate } from '@weir/queue/admit';
 import { MAINTENANCE_QUEUE } from '@weir/queue/maintenance-jobs';
@@ -12,6 +12,7 @@ import { persist, type PersistDeps } from '@weir/worker/persist';
 import { Queue } from 'bullmq';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { counted } from '../support/counted.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -24,11 +25,7 @@ let database: Database;
 let deps: PersistDeps;
 beforeAll(async () => {
   admin = await signUp(weir);
-  database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 6,
-    statementTimeoutMs: 30_000,
-    onConnectionError: () => {},
-  });
+  database = openTestDatabase(weir, 6);
   const ownership = { check: () => Promise.resolve() };
   deps = { database, queue: weir.queue, ownership };
 });

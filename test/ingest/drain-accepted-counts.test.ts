@@ -8,7 +8,8 @@ import { dropAcceptedCounts, setCountsAside } from '@weir/queue/accepted-counts'
 import { drainAcceptedCounts } from '@weir/worker/drain-accepted-counts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { until } from '../support/harness.ts';
-import { makeTenant, openTestDatabase, type Tenant } from '../support/reconcile-fixture.ts';
+import { makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });

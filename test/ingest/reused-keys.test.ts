@@ -1,12 +1,13 @@
 // Two things under one idempotency key: after the door has forgotten the key, the second one is neither counted nor lost
 // without a word. It is rejected, seen, and counted once it gets a key of its own.
 
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { makePartitions } from '@weir/db/partitions';
 import { recordEvents } from '@weir/db/record';
 import { receivedAt, type UsageEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { counted } from '../support/counted.ts';
 import { expectBalance, makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -16,11 +17,7 @@ const weir = ownWeir();
 let database: Database;
 let tenant: Tenant;
 beforeAll(async () => {
-  database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 4,
-    statementTimeoutMs: 30_000,
-    onConnectionError: () => {},
-  });
+  database = openTestDatabase(weir);
   tenant = await makeTenant(weir);
 });
 afterAll(() => database.close());

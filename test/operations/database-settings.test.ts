@@ -3,7 +3,8 @@
 import { migrate } from '@weir/db/migrate';
 import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { expectBalance, makeTenant, openTestDatabase, type Tenant } from '../support/reconcile-fixture.ts';
+import { expectBalance, makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
 import { ownWeir } from '../support/use-weir.ts';

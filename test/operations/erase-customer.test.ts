@@ -7,7 +7,8 @@ import { dumpOf, findInRedis, findInTables, performAllMoves, throwIt } from '../
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { startInvoicing, type Invoicing } from '../support/invoicing.ts';
-import { openTestDatabase, reconcileHere } from '../support/reconcile-fixture.ts';
+import { reconcileHere } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { ownWeir } from '../support/use-weir.ts';
 

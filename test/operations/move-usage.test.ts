@@ -11,7 +11,8 @@ import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, startWeir, until, type Organization } from '../support/harness.ts';
 import { startInvoicing } from '../support/invoicing.ts';
 import { rowsReadBy, stopAnalyzing } from '../support/reading-effort.ts';
-import { openTestDatabase, reconcileHere } from '../support/reconcile-fixture.ts';
+import { reconcileHere } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { ownWeir } from '../support/use-weir.ts';
 

@@ -9,13 +9,8 @@ import { newId } from '@weir/shared/ids';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { until } from '../support/harness.ts';
-import {
-  makeTenant,
-  openTestDatabase,
-  reconcileHere,
-  runReconcile,
-  type Tenant,
-} from '../support/reconcile-fixture.ts';
+import { makeTenant, reconcileHere, runReconcile, type Tenant } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { ownWeir } from '../support/use-weir.ts';
 

@@ -9,14 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWeir, until } from '../support/harness.ts';
-import {
-  expectBalance,
-  makeTenant,
-  openTestDatabase,
-  reconcileHere,
-  runReconcile,
-  type Tenant,
-} from '../support/reconcile-fixture.ts';
+import { expectBalance, makeTenant, reconcileHere, runReconcile, type Tenant } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { ownWeir } from '../support/use-weir.ts';
 

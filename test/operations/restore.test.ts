@@ -11,13 +11,8 @@ import { bringCountsBack, drainAcceptedCounts } from '@weir/worker/drain-accepte
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyDatabase, type DatabaseCopy } from '../support/copy-database.ts';
 import { until, type Answer, type Weir } from '../support/harness.ts';
-import {
-  makeTenant,
-  openTestDatabase,
-  reconcileHere,
-  runReconcile,
-  type Tenant,
-} from '../support/reconcile-fixture.ts';
+import { makeTenant, reconcileHere, runReconcile, type Tenant } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { runToEnd } from '../support/run-to-end.ts';
 import { weirOfEachTest } from '../support/use-weir.ts';

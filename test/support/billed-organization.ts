@@ -1,8 +1,9 @@
 // An organization in which everything that can become of an event and of an invoice has happened, with rows as the run leaves
 // them: real events, recorded before and after closings, and everything of billing written by hand.
 
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { newId } from '@weir/shared/ids';
+import { openTestDatabase } from './test-database.ts';
 import { makeTenant, type Tenant } from './reconcile-fixture.ts';
 import type { Weir } from './harness.ts';
 
@@ -79,7 +80,7 @@ export async function makeBilled(weir: Weir): Promise<Billed> {
 
 /** One connection, so that what is looked at is in the transaction of whoever planted it. */
 export function openForPlanting(weir: Weir): Database {
-  return openDatabase(weir.databaseUrl, { connectionsMax: 1, statementTimeoutMs: 30_000, onConnectionError: () => {} });
+  return openTestDatabase(weir, 1);
 }
 
 /** Plants something wrong, looks, and takes it back. In the text, `:acme` and other names of ids stand for them. */

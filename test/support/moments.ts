@@ -1,5 +1,6 @@
 // Times and zones at which a calendar is easily got wrong.
 
+import { AGGREGATION_TYPES } from '@weir/shared/meter';
 import fc from 'fast-check';
 
 export const ZONES = [
@@ -47,3 +48,24 @@ export const aroundNothing = fc.oneof(
 );
 export const near = (moment: bigint): fc.Arbitrary<bigint> => aroundNothing.map((distance) => moment + distance);
 export const instant = fc.constantFrom(...MOMENTS).chain(near);
+
+/** Who is counted, and a way to spell that in JSON. */
+const user = fc.constantFrom(
+  { name: '42', json: '42' },
+  { name: '42', json: '"42"' },
+  { name: '42', json: '4.20e1' },
+  { name: 'ada', json: '"ada"' },
+  { name: 'é', json: '"\\u00e9"' },
+  { name: '-1.5', json: '-1.50' },
+);
+
+/** Events as they are made up, of meters of every aggregation. */
+export function draftsOf(customers: readonly string[], quantity: fc.Arbitrary<string>) {
+  return fc.record({
+    aggregation: fc.constantFrom(...AGGREGATION_TYPES),
+    customer: fc.constantFrom(...customers),
+    quantity,
+    at: instant,
+    user,
+  });
+}

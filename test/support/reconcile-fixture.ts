@@ -1,6 +1,6 @@
 // What the tests of reconcile share: an organization with a meter of sums and one of distinct users, and ways to run it.
 
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { balanceEvents } from '@weir/reconcile/events';
 import type { ReconcileOptions } from '@weir/reconcile/reconcile-options';
 import { reconcile, type Reconciliation } from '@weir/reconcile/reconcile';
@@ -42,10 +42,6 @@ export async function makeTenant(weir: Weir): Promise<Tenant> {
 export function runReconcile(weir: Weir, ...args: string[]): Promise<Ended> {
   const { DATABASE_URL = '', REDIS_URL = '', QUEUE_PREFIX = '' } = weir.env;
   return runToEnd('apps/reconcile/dist/main.js', { DATABASE_URL, REDIS_URL, QUEUE_PREFIX }, args);
-}
-
-export function openTestDatabase(weir: Weir): Database {
-  return openDatabase(weir.databaseUrl, { connectionsMax: 4, statementTimeoutMs: 30_000, onConnectionError: () => {} });
 }
 
 /** The same within this process. */

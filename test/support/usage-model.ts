@@ -4,7 +4,8 @@
 import type { AggregationType } from '@weir/shared/meter';
 import { Temporal } from 'temporal-polyfill';
 
-export type Grouping = 'hour' | 'day' | 'week' | 'month';
+export const GROUPINGS = ['hour', 'day', 'week', 'month'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
 
 export interface ModelEvent {
   id: string;

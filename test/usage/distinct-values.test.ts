@@ -2,7 +2,7 @@
 // zone.
 
 import { ROLLUPS } from '@weir/db/rollups';
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import { recordEvents, type RecordableEvent } from '@weir/db/record';
 import { readMeterUsage } from '@weir/db/usage/read-usage';
 import { newId } from '@weir/shared/ids';
@@ -10,6 +10,7 @@ import { GROUPINGS, planWindow } from '@weir/shared/window';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
 import { aroundNothing, MOMENTS, near, ZONES } from '../support/moments.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
@@ -21,11 +22,7 @@ let admin: Organization;
 let database: Database;
 beforeAll(async () => {
   admin = await signUp(weir);
-  database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 4,
-    statementTimeoutMs: 30_000,
-    onConnectionError: () => {},
-  });
+  database = openTestDatabase(weir);
 });
 afterAll(() => database.close());
 

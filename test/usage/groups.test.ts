@@ -12,10 +12,11 @@ import { hash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
 import { aroundNothing, instant, MOMENTS, ZONES } from '../support/moments.ts';
-import { openTestDatabase } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import {
   groupBy,
+  GROUPINGS,
   isoOf,
   periodOf,
   periodsOf,
@@ -31,7 +32,6 @@ const seed = Date.now() | 0;
 const EVENTS = 700;
 const READS = 120;
 
-const GROUPINGS: Grouping[] = ['hour', 'day', 'week', 'month'];
 const CUSTOMERS = ['acme', 'Globex', 'Émile & fils'];
 const KEYS = ['model', 'a "key"\\ {}', '__proto__'];
 

@@ -11,7 +11,7 @@ import type { AggregationType } from '@weir/shared/meter';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { signUp, until, type Organization } from '../support/harness.ts';
-import { openTestDatabase } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { ownWeir } from '../support/use-weir.ts';
 

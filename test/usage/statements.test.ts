@@ -1,7 +1,7 @@
 // The statements that count, as Postgres gets them: they are put together from parts, and here one can read each as a whole.
 // `npx vitest run test/usage/statements.test.ts -u` writes packages/db/statements after a change.
 
-import { openDatabase, type Database } from '@weir/db/database';
+import type { Database } from '@weir/db/database';
 import type { DueUsageQuestion } from '@weir/db/billing/usage/due-question';
 import { readDueUsage } from '@weir/db/billing/usage/due-usage';
 import { findLateDues } from '@weir/db/billing/subscriptions/late-events';
@@ -15,6 +15,7 @@ import { planWindow } from '@weir/shared/window';
 import { fileURLToPath } from 'node:url';
 import { format } from 'sql-formatter';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/test-database.ts';
 import { signUp, type Organization } from '../support/harness.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -25,11 +26,7 @@ const statements: string[] = [];
 
 beforeAll(async () => {
   admin = await signUp(weir);
-  database = openDatabase(weir.databaseUrl, {
-    connectionsMax: 1,
-    statementTimeoutMs: 30_000,
-    onConnectionError: () => {},
-  });
+  database = openTestDatabase(weir, 1);
   database.pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...given: unknown[]) => unknown;
     const noting = (...given: [text: string | { text: string }, ...unknown[]]) => {

@@ -4,9 +4,10 @@ import { newId } from '@weir/shared/ids';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Answer } from '../support/harness.ts';
-import { aroundNothing, instant, MOMENTS, ZONES } from '../support/moments.ts';
+import { aroundNothing, draftsOf, MOMENTS, ZONES } from '../support/moments.ts';
 import {
   dateOf,
+  GROUPINGS,
   groupBy,
   instantOf,
   isoOf,
@@ -24,7 +25,6 @@ const seed = Date.now() | 0;
 const EVENTS = 1500;
 const READS = 150;
 
-const GROUPINGS: Grouping[] = ['hour', 'day', 'week', 'month'];
 const CUSTOMERS = ['acme', 'Globex', 'initech', 'Émile & fils'];
 const WITH_RECORD = 'acme';
 
@@ -35,23 +35,7 @@ const quantity = fc
   )
   .map(([whole, fraction]) => (fraction === '' ? `${whole + 1n}` : `${whole}.${fraction}`));
 
-/** Who is counted, and a way to spell that in JSON. */
-const user = fc.constantFrom(
-  { name: '42', json: '42' },
-  { name: '42', json: '"42"' },
-  { name: '42', json: '4.20e1' },
-  { name: 'ada', json: '"ada"' },
-  { name: 'é', json: '"\\u00e9"' },
-  { name: '-1.5', json: '-1.50' },
-);
-
-const drafts = fc.record({
-  aggregation: fc.constantFrom(...AGGREGATION_TYPES),
-  customer: fc.constantFrom(...CUSTOMERS),
-  quantity,
-  at: instant,
-  user,
-});
+const drafts = draftsOf(CUSTOMERS, quantity);
 
 const weir = ownWeir({ withWorker: false });
 let session: string;
