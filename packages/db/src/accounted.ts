@@ -120,7 +120,9 @@ async function insertQueued(session: Queries, events: readonly QueuedEvent[]): P
       ${events.map(({ id }) => id)}::uuid[], ${events.map(({ isCounted }) => isCounted)}::boolean[])
       AS t (organization_id, id, is_counted)
     GROUP BY 1, 2
-    ON CONFLICT (organization_id, id) DO UPDATE SET is_counted = queued.is_counted OR excluded.is_counted`.execute(session);
+    ON CONFLICT (organization_id, id) DO UPDATE SET is_counted = queued.is_counted OR excluded.is_counted`.execute(
+    session,
+  );
 }
 
 const MONTH_OF_RECEIPT = sql`month_of_receipt(id)`;

@@ -166,12 +166,13 @@ async function findRevoked(
 const recordPart: Write<AcceptedEvent> = async ({ database }, client, part) => {
   const held: HeldEvent[] = [];
   let recorded = 0;
-  for (let open = part; open.length > 0;) {
+  let { first: open, later } = apartByKey(part);
+  while (open.length > 0) {
     const once = await recordOnce(database.pool, client, open);
     recorded += once.recorded;
     held.push(...once.held);
-    // Of two events with one key in a flush, the second finds the first when it is given again.
-    open = once.unsettled;
+    open = [...once.unsettled, ...later];
+    later = [];
   }
   const holders = new Map(held.map(({ event, holder }) => [event.id, holder]));
   const own = part.flatMap(({ event }) => (holders.has(event.id) ? [] : [event]));
@@ -181,6 +182,18 @@ const recordPart: Write<AcceptedEvent> = async ({ database }, client, part) => {
   // Some were there: a worker had them from Redis, which has counted them, or an earlier attempt was committed after all.
   return { answers, counted: recorded === own.length ? own : await findOfThisTransaction(client, own) };
 };
+
+/** A key is its first event's. Given with that one, another would have it by chance: the statement goes by ids. */
+function apartByKey(events: readonly AcceptedEvent[]): { first: readonly AcceptedEvent[]; later: AcceptedEvent[] } {
+  const keys = new Set<string>();
+  const later = events.filter(({ event: { organization_id, idempotency_key } }) => {
+    if (idempotency_key === undefined) return false;
+    const countBefore = keys.size;
+    return keys.add(organization_id + idempotency_key).size === countBefore;
+  });
+  const isLater = new Set(later);
+  return { first: later.length === 0 ? events : events.filter((each) => !isLater.has(each)), later };
+}
 
 async function findOfThisTransaction(client: pg.PoolClient, events: readonly StagedEvent[]): Promise<StagedEvent[]> {
   const { rows } = await client.query<{ id: string }>(

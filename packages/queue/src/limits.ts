@@ -32,7 +32,10 @@ export interface Limit {
 }
 
 /** While Redis does not answer, or takes no writes, each process counts for itself, in memory. */
-export function buildLimit({ redis }: QueueConnection, { keyPrefix, points, seconds, isRedisAway }: LimitOptions): Limit {
+export function buildLimit(
+  { redis }: QueueConnection,
+  { keyPrefix, points, seconds, isRedisAway }: LimitOptions,
+): Limit {
   const options = { keyPrefix, points, duration: seconds };
   const ofProcess = new RateLimiterMemory(options);
   const ofAll = new RateLimiterRedis({

@@ -50,11 +50,7 @@ export function useRateLimits(app: FastifyInstance, queue: QueueConnection, opti
     return { name, what, quota, limit: buildLimit(queue, limit) };
   };
   const events = limit('events-per-key', 'events with this API key', options.eventsPerKey);
-  const tracking = limit(
-    'tracking-per-address',
-    'tracking requests from this address',
-    options.trackingPerAddress,
-  );
+  const tracking = limit('tracking-per-address', 'tracking requests from this address', options.trackingPerAddress);
   const perKey = limit('requests-per-key', 'requests with this API key', options.requestsPerKey);
   const perAddress = limit('requests-per-address', 'requests from this address', options.requestsPerAddress);
 

@@ -136,7 +136,8 @@ function refusalOfAnswer(answer: DirectAnswer | undefined, isPerhapsStaged: bool
 
 /** Neither Redis nor Postgres takes events. */
 export function bothAway(cause?: unknown): Refusal {
-  const detail = 'Neither Redis nor Postgres can take events now, and nothing was kept: send the event again in a moment.';
+  const detail =
+    'Neither Redis nor Postgres can take events now, and nothing was kept: send the event again in a moment.';
   return new Refusal('unavailable', detail, { outcome: 'not_accepted', retryAfterSeconds: 1 }, cause);
 }
 

@@ -39,7 +39,8 @@ function openIngest(hasPostgres = false) {
       record: (flush, isPerhapsStaged) =>
         new Promise((resolve) => {
           const ids = flush.map(({ id }) => id);
-          const answer = (answers?: DirectAnswer[]) => resolve(answers ?? ids.map(() => ({ outcome: 'taken' as const })));
+          const answer = (answers?: DirectAnswer[]) =>
+            resolve(answers ?? ids.map(() => ({ outcome: 'taken' as const })));
           directs.push({ ids, isPerhapsStaged, answer });
         }),
       isPostgresAway: () => !seen.hasPostgres,
