@@ -230,7 +230,7 @@ test('a key that was deleted is refused at once, also where this process knew it
   expect((await track()).status).toBe(201);
 });
 
-test('a process that has never seen Redis takes events, also by keys that it does not know, and then goes back', async () => {
+test('a process that has never seen Redis takes events, by keys that it does not know, and then goes back', async () => {
   await redis.refuse();
   const fresh = await weir.startApi(env);
   const key = await tenant.createKey();

@@ -195,7 +195,7 @@ test('while memory is short a claim lives shorter, and none is kept when it is s
   await redis.unlink('ballast');
 });
 
-test('an organization that lets too much wait has its events recorded directly, alone, until enough is recorded', async () => {
+test('events of an organization that lets too much wait are recorded directly, alone, until it is less', async () => {
   const flooder = await signUp(weir);
   const flooding = { apiKey: await flooder.createKey(), token: (await flooder.createMeter('COUNT')).token };
   const event = { meter_token: flooding.token, customer_external_id: 'acme', quantity: 1 };

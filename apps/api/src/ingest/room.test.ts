@@ -13,7 +13,7 @@ test('there is room until three quarters of the memory are in use, or as many ba
   expect(noRoom({ ...queue, batches: 10 })).toBe('batches');
 });
 
-test('a queue that was full has room again a little later than it was full, so that it does not come and go', () => {
+test('a queue that was full has room again a little below that, so that it does not come and go', () => {
   const queue = { memoryShare: 0, batches: 0, batchesMax: 100, wasFull: true };
   expect(noRoom({ ...queue, memoryShare: 0.74 })).toBe('memory');
   expect(noRoom({ ...queue, batches: 96 })).toBe('batches');

@@ -52,7 +52,7 @@ test('two probes in a row: one that Redis answers between others brings nobody b
   way.close();
 });
 
-test('who leaves again soon after coming back has to be sure of Redis for longer, up to a third of a minute', async () => {
+test('who leaves again soon after coming back has to be sure of Redis for longer, up to 64 probes', async () => {
   const { way, backAfter } = openWay();
   const needed: number[] = [];
   for (let round = 0; round < 7; round += 1) {

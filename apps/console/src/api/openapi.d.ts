@@ -2188,6 +2188,13 @@ export interface operations {
                          * @enum {string}
                          */
                         way: "redis" | "direct";
+                        /** @description Null: Postgres has not been seen since the start. */
+                        schema: {
+                            /** @description The number of the oldest schema that it runs on. It runs on newer ones too. */
+                            needs: string;
+                            /** @description The one that the database had when it was looked at. */
+                            found: string | null;
+                        } | null;
                     };
                 };
             };
