@@ -17,6 +17,8 @@ const SELLER = {
 /** Examples by the name of the field: the first of them that its schema takes. */
 export const FIELDS: Record<string, readonly unknown[]> = {
   email: ['ada@initech.example'],
+  needs: ['0024'],
+  found: ['0024'],
   password: ['correct horse battery staple'],
   new_password: ['a longer horse battery staple'],
   current_password: ['correct horse battery staple'],
