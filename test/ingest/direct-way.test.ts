@@ -8,7 +8,8 @@ import { Edge } from '../../chaos/environment/edge.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { freePort } from '../support/free-port.ts';
 import { until, type Answer } from '../support/harness.ts';
-import { makeTenant, openTestDatabase, reconcileHere, type Tenant } from '../support/reconcile-fixture.ts';
+import { makeTenant, reconcileHere, type Tenant } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 let redis: Edge;

@@ -10,7 +10,8 @@ import { receivedAt, type StagedEvent } from '@weir/shared/event';
 import { newId } from '@weir/shared/ids';
 import { persist } from '@weir/worker/persist';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectBalance, makeTenant, openTestDatabase, type Tenant } from '../support/reconcile-fixture.ts';
+import { expectBalance, makeTenant, type Tenant } from '../support/reconcile-fixture.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { expectRollupsToEqualEvents } from '../support/rollups.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
