@@ -16,6 +16,8 @@ const SELLER = {
 
 /** Examples by the name of the field: the first of them that its schema takes. */
 export const FIELDS: Record<string, readonly unknown[]> = {
+  needs: ['0022'],
+  found: ['0024'],
   email: ['ada@initech.example'],
   needs: ['0024'],
   found: ['0024'],
