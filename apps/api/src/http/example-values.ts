@@ -19,8 +19,6 @@ export const FIELDS: Record<string, readonly unknown[]> = {
   needs: ['0022'],
   found: ['0024'],
   email: ['ada@initech.example'],
-  needs: ['0024'],
-  found: ['0024'],
   password: ['correct horse battery staple'],
   new_password: ['a longer horse battery staple'],
   current_password: ['correct horse battery staple'],
