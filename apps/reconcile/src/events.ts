@@ -64,9 +64,7 @@ async function takeAccepted(look: Look, queue: QueueConnection, balances: Balanc
 
 async function* readQueued(queue: QueueConnection, batches: readonly string[]): AsyncGenerator<QueuedEvent[]> {
   for await (const events of readBatches(queue, batches))
-    yield events.map(({ organization_id: organizationId, id, replayed }) => {
-      return { organizationId, id, isCounted: replayed !== true };
-    });
+    yield events.map(({ organization_id: organizationId, id }) => ({ organizationId, id }));
 }
 
 function isSameCount(before: DoorState, after: DoorState): boolean {

@@ -1,6 +1,6 @@
 import { readBuild } from '@weir/shared/build';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { Persisted } from '@weir/db/record-batch';
+import type { Persisted } from './persist.ts';
 
 /** Metrics of a worker. */
 export interface WorkerMetrics {

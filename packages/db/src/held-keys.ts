@@ -25,7 +25,7 @@ const receivedAt = (id: string) =>
 // taken out, can be compared with nothing; the event is a duplicate then.
 //
 // It has no name, so that it is planned each time, for the partitions of these holders as large as they are now.
-const REUSED = `
+const SETTLE = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::numeric[], $7::timestamptz[], $8::text[], $9::text[])
     AS t (id, holder, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, metadata)
@@ -38,9 +38,7 @@ reused AS MATERIALIZED (
     AND e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb
     AND (e."timestamp" = i."timestamp" OR (e."timestamp" = ${receivedAt('e.id')} AND i."timestamp" = ${receivedAt('i.id')}))
   )
-)`;
-
-const SETTLE = `${REUSED},
+),
 duplicated AS (
   INSERT INTO duplicate_events (organization_id, id, duplicate_of, event)
   SELECT organization_id, id, holder, ${EVENT_JSON}
@@ -63,23 +61,7 @@ export async function settleHeld(
   held: readonly HeldEvent[],
 ): Promise<{ duplicates: number; reused: ReusedKey[] }> {
   if (held.length === 0) return { duplicates: 0, reused: [] };
-  const { rows } = await pool.query<{ duplicates: number; reused: string[] }>(SETTLE, valuesOf(held));
-  const reused = new Set(rows[0]?.reused);
-  return { duplicates: rows[0]?.duplicates ?? 0, reused: held.filter(({ event }) => reused.has(event.id)) };
-}
-
-/** Which of these events have another payload than the holder of their key, by their ids. Nothing is kept. */
-export async function findReused(
-  connection: Pick<pg.ClientBase, 'query'>,
-  held: readonly HeldEvent[],
-): Promise<Set<string>> {
-  if (held.length === 0) return new Set();
-  const { rows } = await connection.query<{ id: string }>(`${REUSED} SELECT id::text FROM reused`, valuesOf(held));
-  return new Set(rows.map(({ id }) => id));
-}
-
-function valuesOf(held: readonly HeldEvent[]): string[] {
-  return [
+  const { rows } = await pool.query<{ duplicates: number; reused: string[] }>(SETTLE, [
     plainArray(held.map(({ event }) => event.id)),
     plainArray(held.map(({ holder }) => holder)),
     plainArray(held.map(({ event }) => event.organization_id)),
@@ -89,5 +71,7 @@ function valuesOf(held: readonly HeldEvent[]): string[] {
     plainArray(held.map(({ event }) => event.timestamp)),
     textArray(held.map(({ event }) => event.idempotency_key ?? null)),
     textArray(held.map(({ event }) => event.metadata ?? null)),
-  ];
+  ]);
+  const reused = new Set(rows[0]?.reused);
+  return { duplicates: rows[0]?.duplicates ?? 0, reused: held.filter(({ event }) => reused.has(event.id)) };
 }

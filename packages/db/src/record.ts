@@ -170,10 +170,21 @@ interface RecordRow {
  */
 export async function recordEvents(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<Recorded> {
   if (events.length === 0) return { recorded: 0, duplicates: 0, reused: [] };
-  const { recorded, held, unsettled } = await whileRetried(pool, () => recordOnce(pool, pool, events));
+  const [row] = await record(pool, events);
+  if (row === undefined) throw new Error('the record statement returns one row, and returned none');
+  const { recorded, held, unsettled } = row;
   if (held.length === 0 && unsettled.length === 0) return { recorded, duplicates: 0, reused: [] };
-  const settled = await settleHeld(pool, held);
-  const later = await recordEvents(pool, unsettled);
+  const holders = new Map(held);
+  const heldEvents = events.flatMap(({ event }): HeldEvent[] => {
+    const holder = holders.get(event.id);
+    return holder === undefined ? [] : [{ event, holder }];
+  });
+  const settled = await settleHeld(pool, heldEvents);
+  const open = new Set(unsettled);
+  const later = await recordEvents(
+    pool,
+    events.filter(({ event }) => open.has(event.id)),
+  );
   return {
     recorded: recorded + later.recorded,
     duplicates: settled.duplicates + later.duplicates,
@@ -181,52 +192,18 @@ export async function recordEvents(pool: pg.Pool, events: readonly RecordableEve
   };
 }
 
-/** What the statement made of some events. */
-export interface RecordedOnce<Event extends RecordableEvent> {
-  recorded: number;
-  held: HeldEvent[];
-  /** Another one took their key meanwhile: given again, they are held. */
-  unsettled: Event[];
-}
-
-/**
- * Runs the record statement once, on a connection of the pool or on all of it. Throws what Postgres says; {@link whileRetried} knows
- * for which errors it is worth another try.
- */
-export async function recordOnce<Event extends RecordableEvent>(
-  pool: pg.Pool,
-  connection: Pick<pg.ClientBase, 'query'>,
-  events: readonly Event[],
-): Promise<RecordedOnce<Event>> {
+async function record(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<RecordRow[]> {
   const { version, ofMeter } = knownMetadataKeys(pool);
   const hasGroups = ofMeter.size > 0 && events.some(({ event }) => ofMeter.has(event.meter_id));
   const values = [...columnsOf(events), version];
   if (hasGroups) values.push(textArray(events.map(({ event }) => ofMeter.get(event.meter_id) ?? null)));
-  const { rows } = await connection.query<RecordRow>({ ...(hasGroups ? RECORD_GROUPS : RECORD), values });
-  const [row] = rows;
-  if (row === undefined) throw new Error('the record statement returns one row, and returned none');
-  const { recorded, held, unsettled } = row;
-  if (held.length === 0 && unsettled.length === 0) return { recorded, held: [], unsettled: [] };
-  const [holders, open] = [new Map(held), new Set(unsettled)];
-  return {
-    recorded,
-    held: events.flatMap(({ event }): HeldEvent[] => {
-      const holder = holders.get(event.id);
-      return holder === undefined ? [] : [{ event, holder }];
-    }),
-    unsettled: events.filter(({ event }) => open.has(event.id)),
-  };
-}
-
-/** Does again, as a whole, what was refused for what was known of the database and is not so any more. */
-export async function whileRetried<Value>(pool: pg.Pool, attempt: () => Promise<Value>): Promise<Value> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (areKeysOld(error)) await learnMetadataKeys(pool);
-      else if (!isMisrouted(error)) throw error;
-    }
+  try {
+    const { rows } = await pool.query<RecordRow>({ ...(hasGroups ? RECORD_GROUPS : RECORD), values });
+    return rows;
+  } catch (error) {
+    if (areKeysOld(error)) await learnMetadataKeys(pool);
+    else if (!isMisrouted(error)) throw error;
+    return record(pool, events);
   }
 }
 
@@ -291,14 +268,11 @@ export interface RejectedEvent {
 
 /**
  * Keeps events that are not counted, so that they can be read, corrected and replayed. An event that is rejected again
- * is kept as it was sent last; one that was recorded meanwhile stays recorded. Returns the ids of those that were not kept before.
+ * is kept as it was sent last; one that was recorded meanwhile stays recorded.
  */
-export async function rejectEvents(
-  connection: Pick<pg.ClientBase, 'query'>,
-  rejected: readonly RejectedEvent[],
-): Promise<Set<string>> {
-  if (rejected.length === 0) return new Set();
-  const { rows } = await connection.query<{ id: string; is_new: boolean }>({
+export async function rejectEvents(pool: pg.Pool, rejected: readonly RejectedEvent[]): Promise<void> {
+  if (rejected.length === 0) return;
+  await pool.query({
     name: 'reject',
     text: `
       INSERT INTO rejected_events (organization_id, id, meter_id, customer_external_id, reason, event)
@@ -308,8 +282,7 @@ export async function rejectEvents(
       WHERE NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id) = (t.organization_id, t.id))
         AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (t.organization_id, t.id))
       ORDER BY organization_id, id
-      ON CONFLICT (organization_id, id) DO UPDATE SET reason = excluded.reason, event = excluded.event, rejected_at = now()
-      RETURNING id, xmax = 0 AS is_new`,
+      ON CONFLICT (organization_id, id) DO UPDATE SET reason = excluded.reason, event = excluded.event, rejected_at = now()`,
     values: [
       rejected.map(({ event }) => event.organization_id),
       rejected.map(({ event }) => event.id),
@@ -319,7 +292,6 @@ export async function rejectEvents(
       rejected.map(({ event }) => JSON.stringify(event)),
     ],
   });
-  return new Set(rows.flatMap(({ id, is_new }) => (is_new ? [id] : [])));
 }
 
 /** Takes replayed events off the rejected ones, once each of them is recorded or known to be a duplicate. */

@@ -46,13 +46,10 @@ export interface Throttle {
 }
 
 /** Without Redis every process counts for itself, and knows nobody: worse than together, but not a way around it. */
-export function buildThrottle(
-  queue: QueueConnection,
-  { signupsPerAddress, isRedisAway }: { signupsPerAddress: number; isRedisAway: () => boolean },
-): Throttle {
+export function buildThrottle(queue: QueueConnection, { signupsPerAddress }: { signupsPerAddress: number }): Throttle {
   const { failures } = queue.keys;
   const limit = (subject: string, points: number, seconds = WINDOW_SECONDS) =>
-    buildLimit(queue, { keyPrefix: `${failures}:${subject}`, points, seconds, isRedisAway });
+    buildLimit(queue, { keyPrefix: `${failures}:${subject}`, points, seconds, isInsured: true });
   const pairs = limit('pair', FAILURES_PER_ACCOUNT_AND_ADDRESS_MAX);
   const addresses = limit('address', FAILURES_PER_ADDRESS_MAX);
   const accounts = limit('account', FAILURES_PER_ACCOUNT_MAX);
@@ -65,7 +62,7 @@ export function buildThrottle(
       const block = addressBlock(address);
       const accountName = nameOf(account);
       const pair = pairOf(account, block);
-      const isKnown = !isRedisAway() && (await isRemembered(queue, knownKey(pair)));
+      const isKnown = await isRemembered(queue, knownKey(pair));
       const counted: [Limit, string][] = [];
       const steps: [Limit, string][] = [
         [addresses, block],
@@ -96,10 +93,8 @@ export function buildThrottle(
       const state = await links.consume(organizationId);
       if (state.isOver) throw tooMany(state, 'invitations and links for new passwords');
     },
-    async know(account, address) {
-      if (isRedisAway()) return;
-      await remember(queue, knownKey(pairOf(account, addressBlock(address))), KNOWN_ADDRESS_SECONDS);
-    },
+    know: (account, address) =>
+      remember(queue, knownKey(pairOf(account, addressBlock(address))), KNOWN_ADDRESS_SECONDS),
   };
 }
 

@@ -1,9 +1,0 @@
--- Events that an API recorded itself, without knowing whether Redis has them as well: each is counted as accepted by its row here. Once
--- it turns up in Redis it is among the counts of Redis too, and its row goes (docs/decisions/0070-the-direct-way.md).
-
-CREATE TABLE perhaps_staged_events (
-  organization_id uuid NOT NULL,
-  id uuid NOT NULL,
-  recorded_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (organization_id, id)
-);
