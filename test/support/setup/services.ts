@@ -37,8 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { databaseUrl, redisUrl } = services;
   const templateDatabase = `weir_test_${randomBytes(6).toString('hex')}`;
   const close = async (): Promise<void> => {
-    // Where Postgres goes, what is in it goes with it.
-    if (given.databaseUrl !== undefined) await dropDatabases(databaseUrl, templateDatabase);
+    await dropDatabases(databaseUrl, templateDatabase);
     await services.close();
   };
   if (given.databaseUrl !== undefined) dropWhenStopped(databaseUrl, templateDatabase);
