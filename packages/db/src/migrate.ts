@@ -28,10 +28,10 @@ const LOCKED_MS_MAX = 300_000;
 
 /**
  * Brings a database to the newest schema and makes the partitions of this and the coming months. Each migration runs
- * in a transaction of its own, in the order of its number, once; one that says so in its first line runs outside of any. Several
- * processes may migrate at the same time: one works, the others wait for it. Throws, with nothing of the failing migration kept,
- * when one fails; and a SettingsError for
- * a database that is not UTF-8, one that has migrations that this version does not know, and one of another program.
+ * in a transaction of its own, in the order of its number, once; one that says so in its first line runs outside of any.
+ * Several processes may migrate at the same time: one works, the others wait for it. Throws, with nothing of the failing
+ * migration kept, when one fails; and a SettingsError for a database that is not UTF-8, one that a newer version has migrated
+ * and has taken away from what this one reads, one of before the first release, and one of another program.
  */
 export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise<{ applied: string[] }> {
   const { connectionString, given } = withoutOptions(databaseUrl);

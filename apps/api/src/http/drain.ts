@@ -1,7 +1,8 @@
 // Lets the app close without dropping a request. Three things would drop one. Node cuts idle connections when a server is
-// closed, with the request that is on its way: so those who are kept waiting for the next one are told with each answer, from the
-// first moment of a stop on, and have the delay before it (see serve.ts) to go elsewhere. Node waits for a busy connection until its client gives it up, which may be
-// after the process had to be gone. The system resets connections that the server has not taken from it yet.
+// closed, with the request that is on its way: so those who are kept waiting for the next one are told with each answer, from
+// the first moment of a stop on, and have the delay before it (see serve.ts) to go elsewhere. Node waits for a busy connection
+// until its client gives it up, which may be after the process had to be gone. The system resets connections that the server
+// has not taken from it yet.
 
 import type { FastifyInstance } from 'fastify';
 import { Server } from 'node:net';
