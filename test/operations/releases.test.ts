@@ -36,6 +36,8 @@ test('the version stands in package.json, and everything that shows one shows th
     shown[path] = await versionOf(path);
   const places: [string, RegExp][] = [
     ['Dockerfile', /image\.version="(.*?)"/],
+    // Of the chart and of its image.
+    ['deploy/helm/weir/Chart.yaml', /^version: (\S+)\nappVersion: \1$/m],
     ['clients/python/pyproject.toml', /^version = "(.*)"$/m],
     ['clients/python/weir/__init__.py', /^__version__ = "(.*)"$/m],
     ['packages/sdk/README.md', /weir-sdk-(.*)\.tgz/],

@@ -1,0 +1,168 @@
+// What the Helm chart promises those who run Weir on Kubernetes. There is no cluster here: Helm renders it, and what it made is read.
+// That it fits the schemas of Kubernetes is a part of `npm run check`.
+
+import { buildMetrics, type MetricSources } from '@weir/api/http/metrics';
+import { apiSettings } from '@weir/api/settings';
+import { workerSettings } from '@weir/worker/settings';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { renderChart, type KubernetesObject } from '../../deploy/helm/render.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Container {
+  args: string[];
+  image: string;
+  env: { name: string; value?: string }[];
+  ports?: { name: string; containerPort: number }[];
+  securityContext: object;
+  resources: { limits: Record<string, string> };
+}
+
+interface PodTemplate {
+  metadata: { labels: Record<string, string> };
+  spec: { containers: Container[]; terminationGracePeriodSeconds?: number; securityContext: object };
+}
+
+const everything = {
+  secrets: { SMTP_URL: { name: 'mail', key: 'url' } },
+  worker: { autoscaling: { enabled: true } },
+  podMonitor: { enabled: true },
+};
+
+const templateOf = ({ kind, spec }: KubernetesObject): PodTemplate | undefined =>
+  kind === 'CronJob'
+    ? (spec as { jobTemplate: { spec: { template: PodTemplate } } }).jobTemplate.spec.template
+    : (spec as { template?: PodTemplate }).template;
+
+/** The pods of a chart by what they do: api, worker, migrate and reconcile. */
+function podsOf(values: object): Record<string, PodTemplate & { container: Container }> {
+  const templates = renderChart(values).flatMap((object) => templateOf(object) ?? []);
+  return Object.fromEntries(
+    templates.map((template) => {
+      const [container] = template.spec.containers as [Container];
+      return [template.metadata.labels['app.kubernetes.io/component'], { ...template, container }];
+    }),
+  );
+}
+
+/** Of the chart itself: where the processes listen, and what stands in a Secret. */
+const decided = ['HOST', 'PORT', 'WORKER_PORT', 'DATABASE_URL', 'REDIS_URL', 'SMTP_URL'];
+
+test('every setting of a process can be given, each in one place, and reaches it as it is written', () => {
+  const [api, worker] = [Object.keys(apiSettings.shape), Object.keys(workerSettings.shape)];
+  const free = (names: string[]) => names.filter((name) => !decided.includes(name));
+  const common = free(worker).filter((name) => api.includes(name));
+  // A number that Helm would write as 1.048576e+07.
+  const given = (names: string[]) => Object.fromEntries(names.map((name) => [name, 10_485_760]));
+  const own = (names: string[]) => given(free(names).filter((name) => !common.includes(name)));
+  const pods = podsOf({
+    ...everything,
+    settings: given(common),
+    api: { settings: own(api) },
+    worker: { settings: own(worker) },
+  });
+  for (const [process, names] of Object.entries({ api, worker })) {
+    const env = pods[process]?.container.env ?? [];
+    expect(env.map(({ name }) => name).sort()).toEqual([...names].sort());
+    for (const name of free(names)) expect(env.find((entry) => entry.name === name)?.value).toBe('10485760');
+  }
+});
+
+test('a setting that is misspelt, or of the other process, is refused', () => {
+  expect(() => renderChart({ api: { settings: { PUBLIK_URL: 'x' } } })).toThrow(/PUBLIK_URL is not allowed/);
+  expect(() => renderChart({ worker: { settings: { SIGNUP: 'open' } } })).toThrow(/SIGNUP is not allowed/);
+});
+
+test('the image is of the version that the tree has', () => {
+  const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { version: string };
+  for (const { container } of Object.values(podsOf({}))) expect(container.image).toBe(`weir:${version}`);
+});
+
+test('a pod runs a file that a build makes, as nobody in particular, and can write nothing', () => {
+  const pods = podsOf(everything);
+  expect(Object.keys(pods).sort()).toEqual(['api', 'migrate', 'reconcile', 'worker']);
+  for (const { spec, container } of Object.values(pods)) {
+    const source = container.args[0]?.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
+    expect(existsSync(`${root}/${source}`), source).toBe(true);
+    expect(spec).toMatchObject({
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    expect(container).toMatchObject({
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+      resources: { limits: { memory: expect.any(String) } },
+    });
+  }
+});
+
+test('nothing is killed before its stop has had the time that it may take', () => {
+  const graceOf = (values: object) => {
+    const { api, worker } = podsOf(values);
+    return [api, worker].map((pod) => pod?.spec.terminationGracePeriodSeconds);
+  };
+  const services = { DATABASE_URL: 'postgres://x/y', REDIS_URL: 'redis://x' };
+  const { DRAIN_DELAY_MS: delay, DRAIN_TIMEOUT_MS: timeout } = apiSettings.parse(services);
+  expect(graceOf({})).toEqual([(delay + timeout) / 1000 + 5, timeout / 1000 + 5]);
+  expect(graceOf({ settings: { DRAIN_TIMEOUT_MS: '' } })).toEqual(graceOf({}));
+  const set = { settings: { DRAIN_TIMEOUT_MS: 20_500 }, api: { settings: { DRAIN_DELAY_MS: 0 } } };
+  expect(graceOf(set)).toEqual([26, 26]);
+});
+
+test('what looks for pods finds them: the Service, the budgets, the monitor and the scaler', () => {
+  const objects = renderChart(everything);
+  const pods = Object.values(podsOf(everything)).map(({ metadata, container }) => ({ ...metadata, container }));
+  const found = (labels: Record<string, string>) =>
+    pods
+      .filter((pod) => Object.entries(labels).every(([name, value]) => pod.labels[name] === value))
+      .map((pod) => pod.labels['app.kubernetes.io/component']);
+  const specsOf = <T>(kind: string) => objects.filter((object) => object.kind === kind).map(({ spec }) => spec as T);
+
+  expect(specsOf<{ selector: Record<string, string> }>('Service').map((spec) => found(spec.selector))).toEqual([
+    ['api'],
+  ]);
+  type Selecting = { selector: { matchLabels: Record<string, string> } };
+  for (const kind of ['PodDisruptionBudget', 'Deployment'])
+    expect(specsOf<Selecting>(kind).map((spec) => found(spec.selector.matchLabels))).toEqual([['api'], ['worker']]);
+  const [monitor] = specsOf<Selecting & { podMetricsEndpoints: { port: string }[] }>('PodMonitor');
+  expect(found(monitor?.selector.matchLabels ?? {})).toEqual(expect.arrayContaining(['api', 'worker']));
+  for (const { container } of pods.filter((pod) => pod.container.ports !== undefined))
+    expect(container.ports?.map(({ name }) => name)).toContain(monitor?.podMetricsEndpoints[0]?.port);
+
+  interface Scaled {
+    scaleTargetRef: { name: string };
+    triggers: { metadata: { query: string } }[];
+  }
+  const [scaled] = specsOf<Scaled>('ScaledObject');
+  const target = objects.find(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === scaled?.scaleTargetRef.name,
+  );
+  expect(target?.metadata.labels['app.kubernetes.io/component']).toBe('worker');
+  // Who scales it would else be undone by each upgrade.
+  expect(target?.spec).not.toHaveProperty('replicas');
+  const metric = /\bweir_\w+/.exec(scaled?.triggers[0]?.metadata.query ?? '')?.[0] ?? '';
+  expect(buildMetrics({} as MetricSources).registry.getSingleMetric(metric)).toBeDefined();
+});
+
+test('the check finds a field that Kubernetes does not have', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-chart-'));
+  try {
+    cpSync(`${root}/deploy/helm/weir`, folder, { recursive: true });
+    const planted = 'apiVersion: v1\nkind: Service\nmetadata: { name: planted }\nspec: { selektor: { a: b } }\n';
+    appendFileSync(join(folder, 'templates/planted.yaml'), planted);
+    const { status, stdout } = spawnSync('node', [`${root}/deploy/helm/check.mjs`, folder], { encoding: 'utf8' });
+    expect(stdout).toMatch(/defaults-Service-planted.*selektor/);
+    expect(status).toBe(1);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
