@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { FAULT_KINDS } from './faults/fault-kinds.ts';
 
 /** Builds that break the promise on purpose, which the judge has to catch. */
 const BROKEN_BUILDS = ['claim-first', 'leaking-slots', 'stale-closing'] as const;
@@ -13,6 +14,10 @@ export interface ChaosOptions {
   /** Whether hostile clients are at work beside the honest. */
   isHostile: boolean;
   makesFaults: boolean;
+  /** Names of the kinds of faults that are made; undefined: all. */
+  faultKinds: readonly string[] | undefined;
+  /** Whether the processes are on three machines, which fail as such. */
+  hasMachines: boolean;
   /** Undefined: a new folder under the system's temporary one. */
   folder: string | undefined;
   /** Leaves the folder when everything was found to be right, too. */
@@ -27,7 +32,8 @@ interface Values {
   seed?: number;
   rate: number;
   hostile?: true;
-  faults: 'all' | 'none';
+  faults: string[];
+  machines?: number;
   folder?: string;
   keep?: true;
   broken?: BrokenBuild[];
@@ -38,7 +44,7 @@ const SEED_MAX = 0x7fff_ffff;
 
 /** Ends the process after the help, and with a message on options that make no sense. */
 export function parseChaosOptions(args: readonly string[], command: Command, drawSeed: () => number): ChaosOptions {
-  const { minutes, seed, rate, hostile, faults, folder, keep, broken, json } = command
+  const { minutes, seed, rate, hostile, faults, machines, folder, keep, broken, json } = command
     .name('npm run chaos --')
     .description('Makes everything fail that can, under load, and proves what became of each event.')
     .option(
@@ -50,7 +56,17 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
     .option('--seed <n>', 'the same one makes the same faults in the same order (default: drawn by lot)', seedOf)
     .option('--rate <n>', 'requests a second', (text) => wholeNumber(text, 1, 10_000), 1_000)
     .option('--hostile', 'hostile clients beside the honest, from a fifth of the time on')
-    .addOption(new Option('--faults <which>', 'what fails').choices(['all', 'none']).default('all'))
+    .addOption(
+      new Option('--faults <kinds...>', 'what fails: all, none, or kinds by the names that the report has').default(
+        ['all'],
+        'all',
+      ),
+    )
+    .addOption(
+      new Option('--machines <n>', 'on three machines, with two copies of everything; machines fail').argParser(
+        (text) => wholeNumber(text, 3, 3),
+      ),
+    )
     .option('--folder <dir>', 'an empty folder for data, logs and history, which is kept (default: a temporary one)')
     .option('--keep', 'keep the temporary folder, also when nothing was found')
     .addOption(
@@ -61,12 +77,20 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
     .option('--json <file>', 'write the report there as well')
     .parse(args, { from: 'user' })
     .opts<Values>();
+  if (machines !== undefined && hostile === true) command.error('error: --machines is not made with --hostile');
+  const isAll = faults.includes('all');
+  const unknown = faults.find(
+    (name) => !['all', 'none'].includes(name) && !FAULT_KINDS.some((kind) => kind.name === name),
+  );
+  if (unknown !== undefined) command.error(`error: there is no fault '${unknown}'; docs/chaos.md has the names`);
   return {
     seconds: minutes * 60,
     seed: seed ?? drawSeed(),
     requestsPerSecond: rate,
     isHostile: hostile === true,
-    makesFaults: faults === 'all',
+    makesFaults: !faults.includes('none'),
+    faultKinds: isAll ? undefined : faults,
+    hasMachines: machines !== undefined,
     folder,
     keepsFolder: keep === true || folder !== undefined,
     broken: broken ?? [],

@@ -22,7 +22,7 @@ export function chaosReport(
 
 /** The report as Markdown, also good to read in a terminal. */
 export function chaosReportText({ seed, seconds, checks, violations, figures }: ChaosReport): string {
-  const { requests, attempts, accepted, faults, byStatus } = figures;
+  const { requests, attempts, accepted, faults, byStatus, door } = figures;
   const count = faults.reduce((sum, fault) => sum + fault.count, 0);
   const examples = checks.flatMap(({ name, examples }) => examples.map((example) => `- ${name}: ${example}`));
   return [
@@ -35,12 +35,13 @@ export function chaosReportText({ seed, seconds, checks, violations, figures }: 
     ...(examples.length === 0 ? [] : ['', ...examples]),
     '',
     markdown(
-      ['fault', 'times', 'recovery, median ms', 'recovery, worst ms'],
-      faults.map(({ kind, count, recoveryMs }) => [
+      ['fault', 'times', 'recovery, median ms', 'recovery, worst ms', 'longest pause of the door, ms'],
+      faults.map(({ kind, count, recoveryMs, pauseMs }) => [
         kind,
         whole(count),
         recoveryMs === null ? '–' : whole(recoveryMs.median),
         recoveryMs === null ? '–' : whole(recoveryMs.worst),
+        whole(pauseMs),
       ]),
     ),
     ...(figures.hostile === undefined ? [] : hostileLines(figures.hostile)),
@@ -49,6 +50,7 @@ export function chaosReportText({ seed, seconds, checks, violations, figures }: 
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([status, times]) => `${status} ${whole(times)}`)
       .join(', ')}.`,
+    `Of ${whole(door.answered)} answers to tracking ${whole(door.refused)} were 503: ${((100 * door.refused) / Math.max(1, door.answered)).toFixed(3)} %.`,
   ].join('\n');
 }
 

@@ -8,7 +8,9 @@ import { openTraffic, type Traffic } from './clients/traffic.ts';
 import { injectFaults } from './faults/inject.ts';
 import { BillingTime } from './environment/billing-time.ts';
 import type { Reaper } from './environment/reaper.ts';
-import { openStack, type Stack, type Variants } from './environment/stack.ts';
+import { openStack, type Stack } from './environment/stack.ts';
+import type { Variants } from './environment/family.ts';
+import { openMachineStack } from './machines/machine-stack.ts';
 import { History, type ResourceUsageLine, type Phase } from './history.ts';
 import { countAfter, countBefore, SLOTS, trySlots, watchLettingGo } from './hostile/aftermath.ts';
 import { openHostileLane, type HostileLane } from './hostile/lane.ts';
@@ -46,7 +48,7 @@ const TIMEOUT_MS = 5_000;
 
 export interface RunOptions extends Pick<
   ChaosOptions,
-  'seconds' | 'seed' | 'requestsPerSecond' | 'isHostile' | 'makesFaults' | 'broken'
+  'seconds' | 'seed' | 'requestsPerSecond' | 'isHostile' | 'makesFaults' | 'faultKinds' | 'hasMachines' | 'broken'
 > {
   folder: string;
   reaper: Reaper;
@@ -64,12 +66,14 @@ interface Course extends RunOptions {
 }
 
 export async function runChaos(options: RunOptions): Promise<Judgement> {
-  const { seconds, seed, requestsPerSecond, isHostile, makesFaults, folder, reaper, log, signal } = options;
+  const { seconds, seed, requestsPerSecond, isHostile, makesFaults, hasMachines, folder, reaper, log, signal } =
+    options;
   const random = new Random(seed);
-  log(`Bringing up Postgres, Redis, two APIs and two workers in ${folder} …`);
+  const where = hasMachines ? ' on three machines' : '';
+  log(`Bringing up Postgres, Redis, two APIs and two workers${where} in ${folder} …`);
   const programs = process.env['WEIR_HOME'] || REPOSITORY_HOME;
   const apiEnv = isHostile ? envOf(makesFaults) : {};
-  const stack = await openStack({
+  const stackOptions = {
     folder,
     programs,
     variants: variantsOf(options.broken),
@@ -78,7 +82,10 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
     reaper,
     log,
     signal,
-  });
+  };
+  const stack = hasMachines
+    ? await openMachineStack({ ...stackOptions, random: random.fork() })
+    : await openStack(stackOptions);
   let hostile: HostileLane | undefined;
   try {
     const history = new History(join(folder, 'history.jsonl'));
@@ -177,13 +184,14 @@ async function wait(seconds: number, signal: AbortSignal): Promise<void> {
 
 /** Faults in every lane, until each is undone and the system was seen to recover. */
 async function makeFaults(course: Course): Promise<void> {
-  const { stack, traffic, history, random, seconds, isHostile, broken, log, signal } = course;
+  const { stack, traffic, history, random, seconds, isHostile, faultKinds, broken, log, signal } = course;
   const faultSeconds = isHostile ? seconds * (1 - CALM_SHARE - HOSTILE_SHARE) : seconds;
   const injection = injectFaults({
     stack,
     history,
     random: random.fork(),
     seconds: faultSeconds,
+    kinds: faultKinds,
     probe: (until) => traffic.probe(until),
     calmMs: () => traffic.calmMs(),
     signal,

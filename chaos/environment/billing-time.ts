@@ -62,6 +62,8 @@ export class BillingTime {
 /** Lends a connection past every proxy. */
 export async function withClient<T>(databaseUrl: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl, options: '-c timezone=UTC' });
+  // A connection that breaks is told to whoever has a query under way on it.
+  client.on('error', () => {});
   await client.connect();
   try {
     return await use(client);

@@ -21,6 +21,8 @@ export type Direction = 'forth' | 'back';
 /** How a silence ends: what was held arrives late, or the connections it befell are reset. */
 export type Healing = 'deliver' | 'reset';
 
+const BOTH: readonly Direction[] = ['forth', 'back'];
+
 export class Edge {
   readonly port: number;
   /** Where what is called listens. */
@@ -29,7 +31,8 @@ export class Edge {
   readonly #links = new Set<Link>();
   #server: Server | undefined;
   #delay: (() => number) | undefined;
-  #held: Direction[] = [];
+  #delayed: readonly Direction[] = BOTH;
+  #held: readonly Direction[] = [];
   #cutsLeft = 0;
   #toSkip = 0;
   #skip: () => number = () => 0;
@@ -43,20 +46,21 @@ export class Edge {
   async open(): Promise<void> {
     if (this.#server !== undefined) return;
     const server = createServer({ allowHalfOpen: true, noDelay: true });
-    server.on('connection', (client) => this.#link(client));
+    server.on('connection', (client) => this.take(client));
     this.#server = server;
     server.listen(this.port, '127.0.0.1');
     await once(server, 'listening');
   }
 
-  /** Everything arrives late by this much, and by up to `jitterMs` more. */
-  slowDown(ms: number, jitterMs: number): void {
+  /** Everything that goes these ways arrives late by this much, and by up to `jitterMs` more. */
+  slowDown(ms: number, jitterMs: number, directions: readonly Direction[] = BOTH): void {
     this.#delay = () => ms + Math.random() * jitterMs;
+    this.#delayed = directions;
     for (const link of this.#links) this.#apply(link);
   }
 
   /** Nothing gets through in these directions any more; connections stay open, and new ones are taken. */
-  silence(directions: Direction[]): void {
+  silence(directions: readonly Direction[]): void {
     this.#held = directions;
     for (const link of this.#links) this.#apply(link);
   }
@@ -137,7 +141,8 @@ export class Edge {
     }
   }
 
-  #link(client: Socket): void {
+  /** Connects a client through. An edge that is not open gets its clients so. */
+  take(client: Socket): void {
     const upstream = connect({ port: this.#upstreamPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
     const link: Link = {
       client,
@@ -159,8 +164,8 @@ export class Edge {
   }
 
   #apply(link: Link): void {
-    for (const direction of ['forth', 'back'] as const) {
-      link[direction].setDelay(this.#delay ?? (() => 0));
+    for (const direction of BOTH) {
+      link[direction].setDelay((this.#delayed.includes(direction) ? this.#delay : undefined) ?? (() => 0));
       if (this.#held.includes(direction)) link[direction].hold();
       else link[direction].release();
     }

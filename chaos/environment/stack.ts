@@ -6,42 +6,30 @@ import { writePrivateFile } from '@weir/services/connection';
 import { makeHome, type Home } from '@weir/services/home';
 import { preparePostgres } from '@weir/services/postgres';
 import { prepareRedis } from '@weir/services/redis';
-import type { Server } from '@weir/services/server';
-import { Closer } from '@weir/shared/closer';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { launchApp, type AppPlan } from './launch-app.ts';
-import { resourceUsageModule } from './resource-usage.ts';
-import { Child, type ChildPlan, type Variant } from './child.ts';
+import type { Machines } from '../machines/machines.ts';
+import type { Child, Variant } from './child.ts';
 import { Edge, type Healing } from './edge.ts';
-import type { SystemUnderTest, ProcessRecord } from './system.ts';
-import type { Reaper } from './reaper.ts';
+import { Family, type FamilyOptions } from './family.ts';
+import type { AppPlan } from './launch-app.ts';
 import { pickPorts } from './ports.ts';
+import type { SystemUnderTest } from './system.ts';
 
-export interface StackOptions {
-  /** Made when it is missing. */
-  folder: string;
+export interface StackOptions extends FamilyOptions {
   /** Where programs are kept that had to be fetched or copied. */
   programs: string;
-  /** What every start of an API or worker has that is not Weir's own. */
-  variants: Variants;
   /** Settings of the APIs other than those that every run has. */
   apiEnv?: Record<string, string>;
-  /** Whether the processes can be asked what they use; see resource-usage.ts. */
-  measuresResources?: boolean;
-  reaper: Reaper;
-  log: (line: string) => void;
-  signal: AbortSignal;
 }
-
-/** Options of the processes of one build. */
-export type Variants = Record<AppPlan['app'], Variant>;
 
 /** The system under test, with all that faults are made on. */
 export interface Stack extends SystemUnderTest {
   edges: ReadonlyMap<string, Edge>;
   children: ReadonlyMap<string, Child>;
   redisFolder: string;
+  /** Where the processes are on machines of their own. */
+  machines?: Machines;
   /** What every start of a process of Weir has, the starts that a fault makes included. */
   variantOf(name: string): Variant;
   edge(name: string): Edge;
@@ -54,15 +42,17 @@ export interface Stack extends SystemUnderTest {
   close(): Promise<void>;
 }
 
-const APIS = ['api-0', 'api-1'];
-const WORKERS = ['worker-0', 'worker-1'];
+export const APIS = ['api-0', 'api-1'];
+export const WORKERS = ['worker-0', 'worker-1'];
 /** The processes of Weir. */
 export const APPS: readonly string[] = [...APIS, ...WORKERS];
 const STORES = ['redis', 'postgres'];
-const QUEUE_PREFIX = '{weir}';
+export const QUEUE_PREFIX = '{weir}';
 
 /** So often it is looked for what has to be billed; a day of billing is a few seconds. In two workers, so that jobs meet. */
-const BILLING_ENV = { BILLING_INTERVAL_MS: '300', BILLING_CONCURRENCY: '2' };
+export const BILLING_ENV = { BILLING_INTERVAL_MS: '300', BILLING_CONCURRENCY: '2' };
+
+export const API_ENV = { SIGNUP: 'open', DRAIN_DELAY_MS: '0' };
 
 /** Every edge, as `caller>called`. */
 const EDGES = [
@@ -71,7 +61,7 @@ const EDGES = [
 ];
 
 export async function openStack(options: StackOptions): Promise<Stack> {
-  const { log, signal, reaper } = options;
+  const { log, signal } = options;
   const folder = await makeHome(options.folder);
   const home: Home = { path: folder, programs: await makeHome(options.programs), log, signal };
   const ports = await namedPorts([...STORES, ...APIS, ...WORKERS, ...EDGES]);
@@ -80,23 +70,14 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     await writePrivateFile(join(folder, `${store}.json`), `${JSON.stringify(connection)}\n`);
   }
 
-  const processes: ProcessRecord[] = [];
-  const children = new Map<string, Child>();
-  const closer = new Closer();
-  const logPathOf = (name: string) => join(folder, 'log', `${name}.log`);
-  const add = (name: string, launch: ChildPlan['launch']): Child => {
-    const child = new Child({ name, logPath: logPathOf(name), launch, records: processes, log, signal });
-    children.set(name, child);
-    closer.add(name, () => child.stop());
-    return child;
-  };
-
+  const family = new Family({ ...options, folder });
+  const { closer } = family;
   try {
     const postgres = await preparePostgres(home);
     const redis = await prepareRedis(home);
     await Promise.all([
-      add('postgres', (_variant, onLaunch) => postgres.start().then(tap(onLaunch))).start(),
-      add('redis', (_variant, onLaunch) => redis.start().then(tap(onLaunch))).start(),
+      family.addServer('postgres', () => postgres.start()).start(),
+      family.addServer('redis', () => redis.start()).start(),
     ]);
     await postgres.createDatabase();
     await migrate(postgres.databaseUrl);
@@ -109,31 +90,14 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       closer.add(name, () => edge.close());
     }
 
-    const startApp = async (app: AppPlan['app'], name: string, env: Record<string, string>): Promise<void> => {
-      const plan: AppPlan = {
-        name,
-        app,
-        env: {
-          DATABASE_URL: withPort(postgres.databaseUrl, ports(`${name}>postgres`)),
-          REDIS_URL: withPort(redis.redisUrl, ports(`${name}>redis`)),
-          ...env,
-        },
-        imports: options.measuresResources === true ? [resourceUsageModule(folder, name)] : [],
-        logPath: logPathOf(name),
-        log,
-        signal,
-      };
-      const launch: ChildPlan['launch'] = (variant, onLaunch) =>
-        launchApp(plan, variant, (server) => {
-          reaper.add(server.pid);
-          onLaunch(server);
-        });
-      await add(name, launch).start(options.variants[app]);
-    };
+    const startApp = (app: AppPlan['app'], name: string, env: Record<string, string>) =>
+      family.startApp(app, name, {
+        DATABASE_URL: withPort(postgres.databaseUrl, ports(`${name}>postgres`)),
+        REDIS_URL: withPort(redis.redisUrl, ports(`${name}>redis`)),
+        ...env,
+      });
     await Promise.all([
-      ...APIS.map((name) =>
-        startApp('api', name, { PORT: String(ports(name)), SIGNUP: 'open', DRAIN_DELAY_MS: '0', ...options.apiEnv }),
-      ),
+      ...APIS.map((name) => startApp('api', name, { PORT: String(ports(name)), ...API_ENV, ...options.apiEnv })),
       ...WORKERS.map((name) => startApp('worker', name, { WORKER_PORT: String(ports(name)), ...BILLING_ENV })),
     ]);
 
@@ -143,14 +107,14 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       databaseUrl: postgres.databaseUrl,
       redisUrl: redis.redisUrl,
       queuePrefix: QUEUE_PREFIX,
-      processes,
+      processes: family.records,
       folder,
       edges,
-      children,
+      children: family.children,
       redisFolder: redis.folder,
       variantOf: (name) => options.variants[APIS.includes(name) ? 'api' : 'worker'],
       edge: (name) => found(edges, name),
-      child: (name) => found(children, name),
+      child: (name) => found(family.children, name),
       async heal(healing) {
         for (const edge of edges.values()) await edge.heal(healing);
       },
@@ -162,7 +126,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-async function namedPorts(names: string[]): Promise<(name: string) => number> {
+export async function namedPorts(names: string[]): Promise<(name: string) => number> {
   const ports = await pickPorts(names.length);
   return (name) => {
     const port = ports[names.indexOf(name)];
@@ -171,17 +135,10 @@ async function namedPorts(names: string[]): Promise<(name: string) => number> {
   };
 }
 
-function found<T>(map: ReadonlyMap<string, T>, name: string): T {
+export function found<T>(map: ReadonlyMap<string, T>, name: string): T {
   const value = map.get(name);
   if (value === undefined) throw new Error(`there is no ${name} in the stack`);
   return value;
-}
-
-function tap(onLaunch: (server: Server) => void): (server: Server) => Server {
-  return (server) => {
-    onLaunch(server);
-    return server;
-  };
 }
 
 function withPort(url: string, port: number): string {

@@ -1,6 +1,7 @@
 import { edgeFaults } from './edges.ts';
 import type { FaultKind } from './fault.ts';
 import { limitFaults } from './limits.ts';
+import { machineFaults } from './machines.ts';
 import { lostDataFaults } from './lost-data.ts';
 import { processFaults } from './processes.ts';
 import { storeFaults } from './stores.ts';
@@ -14,4 +15,5 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   ...storeFaults,
   ...limitFaults,
   ...lostDataFaults,
+  ...machineFaults,
 ];

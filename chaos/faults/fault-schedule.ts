@@ -20,12 +20,23 @@ const SHORT_RUN_SECONDS = 180;
 
 const FULL_RUN_SECONDS = 600;
 
-/** The faults of one lane, without end: every kind before any comes again, and every target of a kind before any does. */
-export function* planLane(lane: Lane, runSeconds: number, random: Random): Generator<PlannedFault, void> {
+/**
+ * The faults of one lane, without end: every kind before any comes again, and every target of a kind before any does. `names`: only
+ * kinds of these names.
+ */
+export function* planLane(
+  lane: Lane,
+  runSeconds: number,
+  random: Random,
+  names?: readonly string[],
+): Generator<PlannedFault, void> {
   const isShort = runSeconds < SHORT_RUN_SECONDS;
-  const kinds = FAULT_KINDS.filter((kind) => kind.lane === lane && (kind.isQuick || !isShort));
+  const kinds = FAULT_KINDS.filter(
+    (kind) => kind.lane === lane && (kind.isQuick || !isShort) && (names?.includes(kind.name) ?? true),
+  );
+  if (kinds.length === 0) return;
   const decks = new Map<FaultKind, string[]>();
-  for (let round = 0; ; round += 1) {
+  for (let round = 0; round === 0 || kinds.some(({ isOnce }) => isOnce !== true); round += 1) {
     for (const kind of random.shuffle(kinds)) {
       if (kind.isOnce === true && round > 0) continue;
       const deck = decks.get(kind) ?? [];

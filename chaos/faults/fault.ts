@@ -2,10 +2,15 @@ import pg from 'pg';
 import type { Stack } from '../environment/stack.ts';
 import type { Random } from '../random.ts';
 
-export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', 'stores'] as const;
+export const LANES = ['clients', 'redis edges', 'postgres edges', 'processes', 'stores', 'machines'] as const;
 
 /** Faults of one lane are made one after another, those of different lanes at the same time. */
 export type Lane = (typeof LANES)[number];
+
+/** Of a run on machines, of which one fails at a time; and of any other run. */
+export function lanesOf(hasMachines: boolean): readonly Lane[] {
+  return LANES.filter((lane) => (lane === 'machines') === hasMachines);
+}
 
 /** The system that a fault is made on, and what it is made with. */
 export interface FaultContext {

@@ -6,7 +6,7 @@ import type { Stack } from '../environment/stack.ts';
 import type { FaultLine, History } from '../history.ts';
 import type { Random } from '../random.ts';
 import { planLane, type PlannedFault } from './fault-schedule.ts';
-import { LANES } from './fault.ts';
+import { lanesOf } from './fault.ts';
 import { Gate } from './gate.ts';
 
 export interface InjectOptions {
@@ -15,6 +15,8 @@ export interface InjectOptions {
   random: Random;
   /** How long faults are made. */
   seconds: number;
+  /** Names of the kinds that are made; undefined: all. */
+  kinds: readonly string[] | undefined;
   /** Resolves when the system was seen to accept an event and to record it. */
   probe(signal: AbortSignal): Promise<void>;
   /** Milliseconds since a client was last refused for now, or left without an answer. */
@@ -109,7 +111,9 @@ export function injectFaults(options: InjectOptions): Injection {
     }
   };
   const runLanes = async (): Promise<void> => {
-    const lanes = LANES.map((lane) => runLane(planLane(lane, seconds, random.fork())));
+    const lanes = lanesOf(stack.machines !== undefined).map((lane) =>
+      runLane(planLane(lane, seconds, random.fork(), options.kinds)),
+    );
     // When one lane breaks, the others undo what they have made before anyone is told.
     for (const lane of lanes) lane.catch(stop);
     await Promise.allSettled(lanes);

@@ -8,7 +8,7 @@ import { tryPostgres, type FaultKind } from './fault.ts';
 const UNTIL_SEEN = 5;
 
 /** Redis has no memory left: it refuses every write, those of the workers too, and claims give way. */
-const redisFull: FaultKind = {
+export const redisFull: FaultKind = {
   name: 'memory full',
   lane: 'stores',
   targets: ['redis'],

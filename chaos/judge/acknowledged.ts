@@ -5,6 +5,7 @@ import { countsValues } from '@weir/shared/meter';
 import type { SentEvent } from '../history.ts';
 import { microsOf, unitsOf } from './exact.ts';
 import { lostEventsOf, type Facts, type KeyHistory } from './history-facts.ts';
+import { receivedAt } from './one-key.ts';
 import type { StateIndex, StoredEvent } from './stored-state.ts';
 
 /** Every event that counts, as it was sent. */
@@ -36,7 +37,10 @@ function acknowledgedEvent(
   // A meter that counts users has not taken it, or Redis has lost it; other checks say whether that may be.
   if (answer?.status !== 201 || isRejectable(facts, keyHistory) || lost.has(answer.id)) return undefined;
   const sent = payloads[answer.payload];
-  return sent && storedAs({ ...sent, id: answer.id, organization }, sent.timestamp ?? answer.timestamp ?? '');
+  return (
+    sent &&
+    storedAs({ ...sent, id: answer.id, organization }, sent.timestamp ?? answer.timestamp ?? receivedAt(answer.id))
+  );
 }
 
 function storedAs(event: SentEvent & { id: string; organization: number }, timestamp: string): StoredEvent {

@@ -10,6 +10,8 @@ export interface Figures {
   /** Ids that were named in a 201. */
   accepted: number;
   byStatus: Record<string, number>;
+  /** Attempts to track that were answered, and those of them that were answered 503. */
+  door: { answered: number; refused: number };
   faults: FaultFigures[];
   /** Of a run with hostile clients. */
   hostile?: HostileFigures;
@@ -37,6 +39,8 @@ interface FaultFigures {
   count: number;
   /** Milliseconds from the undoing of a fault until an event went from an API to Postgres again. */
   recoveryMs: { median: number; worst: number } | null;
+  /** The longest time, while one of them lasted, in which the door took nothing from anybody. */
+  pauseMs: number;
 }
 
 export function figuresOf(facts: Facts): Figures {
@@ -48,6 +52,10 @@ export function figuresOf(facts: Facts): Figures {
   }
   let accepted = 0;
   for (const { answers } of keyHistories.values()) accepted += answers.filter(({ status }) => status === 201).length;
+  const atTheDoor = attempts.filter(
+    ({ operation, status }) => status > 0 && (operation === 'track' || operation === 'batch'),
+  );
+  const takenAt = atTheDoor.filter(({ status }) => status < 500).map(({ at }) => at);
   const kinds = [...new Set(faults.map(({ kind }) => kind))].toSorted();
   return {
     requests: new Set(attempts.map(({ request }) => request)).size,
@@ -55,12 +63,14 @@ export function figuresOf(facts: Facts): Figures {
     unanswered: attempts.filter(({ status }) => status === 0).length,
     accepted,
     byStatus,
+    door: { answered: atTheDoor.length, refused: atTheDoor.filter(({ status }) => status === 503).length },
     faults: kinds.map((kind) => {
       const ofKind = faults.filter((fault) => fault.kind === kind);
       return {
         kind,
         count: ofKind.length,
         recoveryMs: recoveryOf(ofKind.flatMap(({ recoveredAfter }) => recoveredAfter ?? [])),
+        pauseMs: Math.max(...ofKind.map((fault) => longestPause(takenAt, fault))),
       };
     }),
     ...(facts.hostile.accounts.length > 0 && { hostile: hostileFiguresOf(facts) }),
@@ -86,6 +96,17 @@ function hostileFiguresOf(facts: Facts): HostileFigures {
     speed: { ...(calm !== undefined && { calm }), ...(hostile !== undefined && { hostile }) },
     resourceUsage: resourceUsage.map(({ type: _type, at: _at, ...rest }) => rest),
   };
+}
+
+/** The longest time between two of these moments, in their order, that begins or ends while a fault lasts. */
+export function longestPause(moments: readonly number[], { at, until }: { at: number; until: number }): number {
+  let longest = 0;
+  let last = moments[0] ?? until;
+  for (const moment of moments) {
+    if (moment >= at && last <= until) longest = Math.max(longest, moment - last);
+    last = moment;
+  }
+  return longest;
 }
 
 function recoveryOf(times: number[]): FaultFigures['recoveryMs'] {

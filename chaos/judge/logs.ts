@@ -18,6 +18,9 @@ const UNCAUGHT = /unhandled ?rejection|uncaught ?exception|ERR_UNHANDLED|^node:i
  */
 const EXPECTED_ERROR = 'maintenance failed; it will be done again';
 
+/** Postgres is another one after a promotion, and whoever runs Weir has to hear it. */
+const TOOK_OVER = 'another Postgres took over';
+
 /** One line of a log that says that something broke. */
 export function problemInLog(line: string): string | undefined {
   if (!line.startsWith('{')) return UNCAUGHT.test(line) ? line : undefined;
@@ -29,7 +32,7 @@ export function problemInLog(line: string): string | undefined {
     return undefined;
   }
   const { level = 0, msg = '', err } = entry;
-  const isProblem = level >= FATAL || (level >= ERROR && !msg.endsWith(EXPECTED_ERROR));
+  const isProblem = level >= FATAL || (level >= ERROR && !msg.endsWith(EXPECTED_ERROR) && !msg.startsWith(TOOK_OVER));
   return isProblem ? `${msg}${err?.message === undefined ? '' : `: ${err.message}`}` : undefined;
 }
 

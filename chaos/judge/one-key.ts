@@ -55,7 +55,7 @@ function isSame(sent: SentEvent, event: StoredEvent): boolean {
 }
 
 /** The time of receipt, which is in the id: what an event without a timestamp has for one. */
-function receivedAt(id: string): string {
+export function receivedAt(id: string): string {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString();
 }
 
