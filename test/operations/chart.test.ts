@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { renderChart, type KubernetesObject } from '../../deploy/helm/render.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -76,6 +77,13 @@ test('every setting of a process can be given, each in one place, and reaches it
 test('a setting that is misspelt, or of the other process, is refused', () => {
   expect(() => renderChart({ api: { settings: { PUBLIK_URL: 'x' } } })).toThrow(/PUBLIK_URL is not allowed/);
   expect(() => renderChart({ worker: { settings: { SIGNUP: 'open' } } })).toThrow(/SIGNUP is not allowed/);
+});
+
+test('the values that docs/scale.md shows are taken', () => {
+  const blocks = readFileSync(`${root}/docs/scale.md`, 'utf8').matchAll(/```yaml\n([^`]*)```/g);
+  const [values] = [...blocks].flatMap(([, block = '']) => (block.includes('podMonitor') ? [parse(block)] : []));
+  const kinds = renderChart(values).map(({ kind }) => kind);
+  expect(kinds).toEqual(expect.arrayContaining(['Deployment', 'ScaledObject', 'PodMonitor']));
 });
 
 test('the image is of the version that the tree has', () => {
