@@ -1,19 +1,21 @@
 // A connection to Postgres that goes silent: nobody closes it, nothing comes back.
 
-import { isUnavailable, openDatabase, type Database } from '@weir/db/database';
+import { isDatabaseAway, isUnavailable, openDatabase, type Database } from '@weir/db/database';
 import { sql } from 'kysely';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect, inject, test } from 'vitest';
 import { until } from '../support/harness.ts';
 
-const ways: [string, (database: Database, answer: number) => Promise<unknown[]>][] = [
-  ['the pool', async ({ pool }, answer) => (await pool.query(`SELECT ${answer} AS answer`)).rows],
-  ['Kysely', async ({ kysely }, answer) => (await sql`SELECT ${sql.lit(answer)} AS answer`.execute(kysely)).rows],
+type Way = (database: Database, statement: string) => Promise<unknown[]>;
+
+const ways: [string, Way][] = [
+  ['the pool', async ({ pool }, statement) => (await pool.query(statement)).rows],
+  ['Kysely', async ({ kysely }, statement) => (await sql.raw(statement).execute(kysely)).rows],
   [
     'a transaction',
-    ({ kysely }, answer) =>
-      kysely.transaction().execute(async (open) => (await sql`SELECT ${sql.lit(answer)} AS answer`.execute(open)).rows),
+    ({ kysely }, statement) =>
+      kysely.transaction().execute(async (open) => (await sql.raw(statement).execute(open)).rows),
   ],
 ];
 
@@ -42,15 +44,42 @@ test.each(ways)(
       onConnectionError: () => {},
     });
     try {
-      await ask(database, 1);
+      await ask(database, 'SELECT 1');
       isSilent = true;
-      const error: unknown = await ask(database, 1).catch((thrown: unknown) => thrown);
+      const error: unknown = await ask(database, 'SELECT 1').catch((thrown: unknown) => thrown);
       expect(isUnavailable(error)).toBe(true);
-      expect(await ask(database, 2)).toEqual([{ answer: 2 }]);
+      expect(await ask(database, 'SELECT 2 AS answer')).toEqual([{ answer: 2 }]);
     } finally {
       for (const socket of sockets) socket.destroy();
       await database.close();
       proxy.close();
+    }
+  },
+);
+
+test.each(ways)(
+  'a connection of %s to a former primary, or that was ended there, is given up at the first error',
+  async (_, ask) => {
+    const database = openDatabase(inject('databaseUrl'), {
+      connectionsMax: 1,
+      statementTimeoutMs: 10_000,
+      onConnectionError: () => {},
+    });
+    const pid = async () => (await database.pool.query('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+    try {
+      const former = await pid();
+      await database.pool.query('SET default_transaction_read_only = on');
+      await expect(ask(database, 'CREATE TABLE not_taken ()')).rejects.toMatchObject({ code: '25006' });
+      const next = await pid();
+      expect(next).not.toBe(former);
+      // A transaction tells of it what its rollback said.
+      const ended = await ask(database, 'SELECT pg_terminate_backend(pg_backend_pid())').catch(
+        (error: unknown) => error,
+      );
+      expect(isDatabaseAway(ended)).toBe(true);
+      expect(await ask(database, 'SELECT 2 AS answer')).toEqual([{ answer: 2 }]);
+    } finally {
+      await database.close();
     }
   },
 );

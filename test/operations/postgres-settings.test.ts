@@ -137,17 +137,17 @@ test('a server that does not write to disk what it says it has is named', async 
     onConnectionError: log,
   });
   try {
-    expect(await findRisks(database)).toEqual([]);
+    expect(await findRisks(database, 1)).toEqual([]);
     await queryOnce(services.databaseUrl, 'ALTER SYSTEM SET fsync = off');
     await queryOnce(services.databaseUrl, 'ALTER SYSTEM SET full_page_writes = off');
     await queryOnce(services.databaseUrl, 'SELECT pg_reload_conf()');
-    await until(async () => (await findRisks(database)).length > 0, 'the server has read its settings');
-    expect(await findRisks(database)).toEqual([
+    await until(async () => (await findRisks(database, 1)).length > 0, 'the server has read its settings');
+    expect(await findRisks(database, 1)).toEqual([
       expect.stringContaining('fsync off'),
       expect.stringContaining('full_page_writes off'),
     ]);
     await services.close();
-    expect(await findRisks(database)).toEqual([expect.stringContaining('cannot be asked')]);
+    expect(await findRisks(database, 1)).toEqual([expect.stringContaining('cannot be asked')]);
   } finally {
     await database.close();
     await services.close();

@@ -102,7 +102,7 @@ export async function serveApi(
     });
     closer.add('the watch on the queue', () => ownership.close());
     await ownership.requireOurs();
-    for (const risk of await findRisks(probe)) log.warn(risk);
+    for (const risk of await findRisks(probe, settings.DATABASE_COPIES)) log.warn(risk);
 
     const metrics = buildMetrics({ bufferDepth: () => ingest.depth, queue: () => watch.state() });
     const jobs = openRecordJobs(queue, log, () => metrics.enqueueFailures.inc());

@@ -15,6 +15,7 @@ import {
   type Recorded,
   type RejectedEvent,
 } from '@weir/db/record';
+import { awaitStandby } from '@weir/db/standby';
 import { leaveOnly, readBatch, takeOff } from '@weir/queue/batches';
 import type { QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
@@ -82,6 +83,8 @@ export async function persist(deps: PersistDeps, id: string, isRetry = false): P
       );
       for (const outcome of ['recorded', 'duplicates', 'rejected', 'reused'] as const)
         persisted[outcome] += more[outcome];
+      // The rest was there already, perhaps on this server alone. What was recorded just now is on its standby as well.
+      if (more.recorded < events.length) await awaitStandby(database.kysely);
       const staying = [...unknown, ...more.unknown];
       const [first] = staying;
       if (first !== undefined) {

@@ -83,7 +83,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const warning = await requireRedisPolicy(queue);
     if (warning !== undefined) log.warn(warning);
     await ownership.requireOurs();
-    for (const risk of await findRisks(database)) log.warn(risk);
+    for (const risk of await findRisks(database, settings.DATABASE_COPIES)) log.warn(risk);
     const billingJobs = openBillingJobs(queue, log);
     closer.add('the jobs of billing', () => billingJobs.close());
     const maintenance = openMaintenance({

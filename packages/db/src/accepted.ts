@@ -4,6 +4,7 @@ import { firstIdAt } from '@weir/shared/ids';
 import type { AcceptedCounts, DrainedCount, MonthCount } from '@weir/shared/month-counts';
 import { sql } from 'kysely';
 import type { Database, Queries } from './database.ts';
+import { awaitStandby } from './standby.ts';
 
 // Any fixed number will do, as long as nothing else in this database locks it.
 export const DRAIN_LOCK = 7_339_221_554;
@@ -46,6 +47,8 @@ async function add(transaction: Queries, { id, counts }: AcceptedCounts): Promis
   const inserted = await sql`
     INSERT INTO drained_counts (id, events) VALUES (${id}, ${events}) ON CONFLICT DO NOTHING`.execute(transaction);
   if (inserted.numAffectedRows === 0n) {
+    // Nothing is written here, and they are dropped after this.
+    await awaitStandby(transaction);
     const { rows } = await sql<{ events: string }>`SELECT events FROM drained_counts WHERE id = ${id}`.execute(
       transaction,
     );

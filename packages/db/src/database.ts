@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresQueryResult } 
 import { errorCodeOf } from '@weir/shared/errors';
 import pg from 'pg';
 import { isOfConnection, NotingClient } from './noting-client.ts';
-import { setUpSession } from './session-settings.ts';
+import { READ_ONLY, setUpSession } from './session-settings.ts';
 import type { Tables } from './schema.ts';
 
 /** Where queries run: the database itself, or a transaction on it. */
@@ -82,7 +82,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   // nobody listens to ends the process.
   pool.on('connect', (client) => client.on('error', options.onConnectionError));
   pool.on('error', () => {});
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: droppingSilent(pool) }) });
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: droppingLost(pool) }) });
   return {
     kysely,
     pool,
@@ -113,30 +113,39 @@ export function withoutOptions(url: string): { connectionString: string; given: 
 }
 
 /**
- * A connection whose query was not answered in time is out of step: its next query would wait behind the lost one. `pg`
- * drops it by itself when it is told of the error at the release, and Kysely does not tell; so this does.
+ * A connection whose query was not answered in time is out of step: its next query would wait behind the lost one. One that takes no
+ * writes leads to a former primary, and one that was ended there leads nowhere. `pg` drops it by itself when it is told of the error at
+ * the release, and Kysely does not tell; so this does.
  */
-function droppingSilent(pool: pg.Pool): PostgresPool {
+function droppingLost(pool: pg.Pool): PostgresPool {
   return {
     async connect() {
       const client = await pool.connect();
-      let silent: Error | undefined;
+      let lost: Error | undefined;
+      let isSilent = false;
       return {
         // Kysely's other form, with a cursor, is for streams; nothing here streams.
         async query<Row>(sql: unknown, parameters?: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
-          if (silent !== undefined) throw silent;
+          if (isSilent) throw lost;
           try {
             return (await client.query(String(sql), [...(parameters ?? [])])) as unknown as PostgresQueryResult<Row>;
           } catch (error) {
-            if (error instanceof Error && error.message === 'Query read timeout') silent = error;
+            isSilent ||= error instanceof Error && error.message === 'Query read timeout';
+            if (isSilent || isOfLostServer(error)) lost = error as Error;
             throw error;
           }
         },
-        release: () => client.release(silent),
+        release: () => client.release(lost),
       } as Awaited<ReturnType<PostgresPool['connect']>>;
     },
     end: () => pool.end(),
   };
+}
+
+/** Whether a connection that met this error is of no use any more, whatever it is asked next. */
+function isOfLostServer(error: unknown): boolean {
+  const code = error instanceof pg.DatabaseError ? error.code : undefined;
+  return code === READ_ONLY || code?.startsWith('57P0') === true;
 }
 
 /** The name of the constraint that a statement violated, or undefined for any other error. */
@@ -161,7 +170,7 @@ export function isTimedOut(error: unknown): boolean {
 
 /**
  * Whether an error says that there is no connection to Postgres, or that it gives none: it is not reached, is not trusted, is starting or
- * stopping, has too many, or does not know the role or the database (SQLSTATE classes 08 and 28; 57P01 to 57P05, 53300, 3D000; 25006 as in a failover).
+ * stopping, has too many, or does not know the role or the database (SQLSTATE classes 08 and 28; 57P01 to 57P05, 53300, 3D000; 25006 of a standby).
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|28|57P0|53300|3D000|25006)/.test(error.code ?? '');

@@ -4,6 +4,7 @@
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { awaitStandby } from './standby.ts';
 
 /** Which key, by hashes alone: what a client chose is not kept. */
 export interface RequestKey {
@@ -58,7 +59,10 @@ export async function findRequestKey(
     .executeTakeFirst();
   if (found === undefined) return { outcome: 'new' };
   const { request_hash, ...kept } = found;
-  return request_hash.equals(requestHash) ? { outcome: 'same', kept } : { outcome: 'other' };
+  if (!request_hash.equals(requestHash)) return { outcome: 'other' };
+  // Whoever hears the first answer again takes the change for made.
+  await awaitStandby(db);
+  return { outcome: 'same', kept };
 }
 
 /**

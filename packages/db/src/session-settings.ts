@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 
 /**
  * What a statement means must not depend on how somebody has set up the role or the database. These are the settings that
@@ -20,9 +20,19 @@ const SETTINGS = {
 const KEEPS_COMMITS = `set_config('synchronous_commit',
   CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`;
 
+/** A connection to a standby: after a failover the address may lead to a former primary. It is used as little as one that is refused. */
+function standby(): pg.DatabaseError {
+  const error = new pg.DatabaseError('this Postgres is a standby, and takes no writes', 0, 'error');
+  error.code = READ_ONLY;
+  return error;
+}
+
+/** The SQLSTATE of a write where none is taken. */
+export const READ_ONLY = '25006';
+
 /**
  * Sets what Weir relies on for a new connection, and what is given besides. Awaited before the connection is used, which fails if
- * this does. A statement and no options of the start: a pooler takes no options, or drops them without a word.
+ * this does, and on a standby. A statement and no options of the start: a pooler takes no options, or drops them without a word.
  */
 export async function setUpSession(
   client: Pick<pg.ClientBase, 'query'>,
@@ -31,5 +41,8 @@ export async function setUpSession(
   const all = Object.entries({ ...SETTINGS, ...given }).map(
     ([name, value]) => `set_config('${name}', '${value}', false)`,
   );
-  await client.query(`SELECT ${[...all, KEEPS_COMMITS].join(', ')}`);
+  const { rows } = await client.query<{ is_standby: boolean }>(
+    `SELECT ${[...all, KEEPS_COMMITS].join(', ')}, pg_is_in_recovery() AS is_standby`,
+  );
+  if (rows[0]?.is_standby === true) throw standby();
 }

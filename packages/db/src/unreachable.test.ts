@@ -25,6 +25,7 @@ test.each([
   [withCode('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'the user and the password'],
   [sqlError('password authentication failed for user "weir"', '28P01'), 'the user and the password'],
   [sqlError('no pg_hba.conf entry for host "10.0.0.1"', '28000'), 'pg_hba.conf'],
+  [sqlError('this Postgres is a standby, and takes no writes', '25006'), 'the primary'],
   [sqlError('sorry, too many clients already', '53300'), 'max_connections'],
   [sqlError('the database system is starting up', '57P03'), 'that Postgres runs'],
 ])('%s is explained in one line, with what to do', (error, advice) => {

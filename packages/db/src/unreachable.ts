@@ -17,6 +17,7 @@ const ADVICE: [sign: RegExp, advice: string][] = [
   [/does not support SSL/, 'set ssl = on there, or take sslmode out of DATABASE_URL'],
   [/^ENOENT/, 'check the files that DATABASE_URL names'],
   [/^(28|SASL: )/, 'check the user and the password in DATABASE_URL, and pg_hba.conf there'],
+  [/^25006/, 'have DATABASE_URL lead to the primary, or promote this one'],
   [/^3D000/, 'make the database there, or check its name in DATABASE_URL'],
   [/^(ENOTFOUND|EAI_)/, 'check the name of the host in DATABASE_URL'],
   [/^53300/, 'it has no connection left: raise max_connections there, or lower DATABASE_CONNECTIONS'],

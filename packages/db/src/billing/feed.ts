@@ -6,6 +6,7 @@
 import type { FeedEvent, FeedType, NewFeedEvent } from '@weir/billing/feed-events';
 import { sql } from 'kysely';
 import type { Queries } from '../database.ts';
+import { awaitStandby } from '../standby.ts';
 
 /**
  * Appends to the organization's feed, in the order given. Needs a transaction, and comes last in it: other transactions of
@@ -47,5 +48,7 @@ export async function listFeed(
     .orderBy('sequence')
     .limit(limit)
     .execute();
+  // Whoever reads these goes on after them, and must not find their numbers given to others.
+  if (rows.length > 0) await awaitStandby(db);
   return rows.map((row) => ({ ...row, type: row.type as FeedType, sequence: Number(row.sequence) }));
 }

@@ -1,0 +1,154 @@
+// Postgres with a synchronous standby: what is said to be there is on the standby too, whatever cut the wait for it short.
+
+import type { NewFeedEvent } from '@weir/billing/feed-events';
+import { addAcceptedCounts } from '@weir/db/accepted';
+import { appendFeed, listFeed } from '@weir/db/billing/feed';
+import { isDatabaseAway, openDatabase, type Database } from '@weir/db/database';
+import { findRisks } from '@weir/db/installation';
+import { migrate } from '@weir/db/migrate';
+import { findRequestKey, holdRequestKey, insertRequestKey } from '@weir/db/request-keys';
+import { explainUnreachable } from '@weir/db/unreachable';
+import { newId } from '@weir/shared/ids';
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
+import { openPostgresPair, type PostgresPair } from '../support/postgres-pair.ts';
+import { queryOnce } from '../support/setup/query.ts';
+import { ownWeir } from '../support/use-weir.ts';
+
+let pair: PostgresPair;
+/** After the API and the worker that use it have closed. */
+afterAll(() => pair?.close());
+
+const weir = ownWeir({ withWorker: false });
+let database: Database;
+let env: Record<string, string>;
+let admin: Organization;
+/** An API on the pair. */
+let baseUrl: string;
+
+beforeAll(async () => {
+  pair = await openPostgresPair();
+  database = open(pair.url);
+  env = { DATABASE_URL: pair.url, QUEUE_PREFIX: weir.keys.prefix.replace('}', '-pair}'), DATABASE_COPIES: '2' };
+  baseUrl = (await weir.startApi(env)).url;
+  admin = await signUp({ ...weir, request });
+});
+afterAll(async () => {
+  await database.close();
+  const left = await weir.redis.keys(`${env['QUEUE_PREFIX']?.replace(/[{}]/g, '\\$&')}*`);
+  if (left.length > 0) await weir.redis.unlink(...left);
+});
+
+afterEach(() => pair.replication.heal());
+
+function open(url: string): Database {
+  return openDatabase(url, { connectionsMax: 4, statementTimeoutMs: 60_000, onConnectionError: () => {} });
+}
+
+function request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
+  return weir.request(method, path, { baseUrl, ...options });
+}
+
+/** Does something whose commit is on the primary alone: the standby does not hear of it, and the session that waits is ended. */
+async function onPrimaryAlone(write: () => Promise<unknown>): Promise<void> {
+  pair.replication.silence(['forth', 'back']);
+  const written = write().catch((error: unknown) => error);
+  await pair.endWaiting();
+  expect(isDatabaseAway(await written)).toBe(true);
+}
+
+/** What is asked for is there on the primary, and nobody is told so before the standby has it. */
+async function expectToWait<Value>(ask: () => Promise<Value>): Promise<Value> {
+  let isAnswered = false;
+  const answer = ask().finally(() => (isAnswered = true));
+  await until(async () => isAnswered || (await pair.waiting()).length > 0, 'it waits for the standby');
+  expect(isAnswered).toBe(false);
+  await pair.replication.heal();
+  return answer;
+}
+
+test('two copies are missed where no standby is named, or a commit does not wait for its disk', async () => {
+  expect(await findRisks(database, 2)).toEqual([]);
+  const single = open(weir.databaseUrl);
+  expect(await findRisks(single, 1)).toEqual([]);
+  expect(await findRisks(single, 2)).toEqual([expect.stringContaining('names no synchronous standby')]);
+  await single.close();
+});
+
+test('a standby is refused, and said to be one', async () => {
+  const standby = open(pair.standbyUrl);
+  const error: unknown = await standby.pool.query('SELECT 1').catch((thrown: unknown) => thrown);
+  await standby.close();
+  expect(isDatabaseAway(error)).toBe(true);
+  expect(explainUnreachable(error)).toMatch(/^this Postgres is a standby, .*DATABASE_URL/);
+  await expect(migrate(pair.standbyUrl)).rejects.toThrow('is a standby');
+});
+
+const key = (of: string) => {
+  const hash = createHash('sha256').update(of).digest();
+  return { organizationId: admin.id, keyHash: hash, requestHash: hash };
+};
+
+test('the first answer to a request is repeated once the standby has its change', async () => {
+  const kept = { status: 201, answer: '{"id":"1"}', withheld: [] };
+  await onPrimaryAlone(() => insertRequestKey(database.kysely, key('found'), kept));
+  expect(await expectToWait(() => findRequestKey(database.kysely, key('found')))).toEqual({ outcome: 'same', kept });
+  await onPrimaryAlone(() => insertRequestKey(database.kysely, key('held'), kept));
+  const hold = () => database.kysely.transaction().execute((transaction) => holdRequestKey(transaction, key('held')));
+  expect(await expectToWait(hold)).toEqual({ outcome: 'same', kept });
+});
+
+test('the feed is read on once the standby has its numbers', async () => {
+  const event = { type: 'invoice.finalized', actor: 'run', data: {} } as unknown as NewFeedEvent;
+  await onPrimaryAlone(() =>
+    database.kysely.transaction().execute((transaction) => appendFeed(transaction, admin.id, [event])),
+  );
+  expect(await expectToWait(() => listFeed(database.kysely, admin.id, 0, 10))).toHaveLength(1);
+});
+
+test('accepted counts that come again are dropped once the standby has them', async () => {
+  const counts = { id: newId(), counts: [{ organizationId: admin.id, month: '2026-11', events: 7 }] };
+  const drain = () => addAcceptedCounts(database, () => Promise.resolve(counts));
+  await onPrimaryAlone(drain);
+  expect(await expectToWait(drain)).toMatchObject({ outcome: 'again', events: 0 });
+});
+
+test('a batch that comes again is taken off once the standby has it, and a promotion loses nothing', async () => {
+  const [meter, apiKey] = await Promise.all([admin.createMeter('SUM'), admin.createKey()]);
+  const track = (from: number) => {
+    const events = Array.from({ length: 100 }, (_, n) => {
+      return {
+        meter_token: meter.token,
+        customer_external_id: 'acme',
+        quantity: 1,
+        idempotency_key: `key-${from + n}`,
+      };
+    });
+    return request('POST', '/api/v1/sdk/track/batch', { apiKey, body: { events } });
+  };
+  const staged = () => weir.redis.zcard(`${env['QUEUE_PREFIX']}:staged`);
+  expect(await track(0)).toMatchObject({ status: 201 });
+  expect(await staged()).toBe(1);
+  pair.replication.silence(['forth', 'back']);
+  const worker = await weir.startWorker(env);
+  const recorded = async (url: string) =>
+    (await queryOnce(url, 'SELECT count(*)::int AS events FROM events')).rows[0]?.events as number;
+  // All that waits is cut short until the events are there, on the primary alone.
+  await until(async () => {
+    if ((await pair.waiting()).length > 0) await pair.endWaiting();
+    return (await recorded(pair.primaryUrl)) === 100;
+  }, 'the batch is recorded');
+  // It is delivered again at once.
+  await until(async () => (await staged()) === 0 || (await pair.waiting()).length > 0, 'the batch is delivered again');
+  expect(await recorded(pair.standbyUrl)).toBe(0);
+
+  await pair.killPrimary();
+  await pair.promote();
+  await until(async () => (await staged()) === 0, 'the batch is recorded where the standby was');
+  expect(await recorded(pair.standbyUrl)).toBe(100);
+  // Those who held connections to the former primary go on by themselves.
+  await until(async () => (await track(100)).status === 201, 'the API goes on');
+  await until(async () => (await recorded(pair.standbyUrl)) === 200, 'the worker goes on');
+  await worker.close();
+});
