@@ -73,6 +73,41 @@ test('the next turn of an organization comes after the rest, and one of another 
   await Promise.all([jobs.close(), queue.close()]);
 });
 
+test('a wake that comes while a turn is under way has another one follow, and a look has not', async () => {
+  const keys = queueKeys(freshPrefix());
+  const jobs = openBillingJobs({ redis: weir.redis, keys }, createLog('test', 'silent'));
+  const connection = openWorker({ url: inject('redisUrl'), prefix: keys.prefix }, () => {});
+  const [looking, woken] = ['looking', 'woken'].map((organizationId) => ({ task: 'open' as const, organizationId }));
+  const taken: string[] = [];
+  let go = (): void => {};
+  const looked = new Promise<void>((resolve) => (go = resolve));
+  const worker = openBillingWorker(connection, {
+    concurrency: 3,
+    async perform({ task, organizationId }) {
+      taken.push(`${task} ${organizationId}`);
+      await looked;
+      return [];
+    },
+    onDone: () => {},
+    onFailed: () => {},
+    onError: () => {},
+  });
+  await jobs.add([looking, woken].filter((job) => job !== undefined));
+  await until(() => taken.length === 2, 'both turns are under way');
+  await jobs.add([{ task: 'open', organizationId: 'looking' }]);
+  for (let times = 0; times < 3; times += 1) jobs.wakeRun('woken');
+  await until(() => taken.length === 3, 'the task without a turn has one');
+  await jobs.close();
+  go();
+  await until(() => taken.length === 4, 'the turn that follows');
+  await worker.close();
+  expect(taken).toEqual(['open looking', 'open woken', 'finalize woken', 'open woken']);
+  const queue = new Queue<BillingJob>('billing', { connection: weir.redis, prefix: keys.prefix });
+  expect(await queue.getJobCounts('waiting', 'delayed', 'active')).toEqual({ waiting: 0, delayed: 0, active: 0 });
+  await queue.close();
+  disconnect(connection);
+});
+
 test('a turn takes a chunk of what is due, and its organization gets another turn behind those that wait', async () => {
   await makeDue(7);
   const job = { task: 'finalize' as const, organizationId: billing.admin.id };

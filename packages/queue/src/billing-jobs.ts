@@ -47,8 +47,8 @@ export interface BillingJobs {
   /** Adds a job for each, to be taken after so long. An organization whose job for the task waits or is under way gets no other. */
   add(jobs: readonly BillingJob[], delayMs?: number): Promise<void>;
   /**
-   * Has the run look at an organization now, such as one that just made a subscription with a start long ago. Never fails: without it
-   * the run looks there when it looks the next time.
+   * Has the run look at an organization now, such as one that just made a subscription with a start long ago. A turn that is under
+   * way may have looked already, so another one follows it. Never fails: without it the run looks there when it looks the next time.
    */
   wakeRun(organizationId: string): void;
   /** Waits for the jobs that are on their way, and lets go of the queue. The connection stays open. */
@@ -60,24 +60,23 @@ export function openBillingJobs({ redis, keys }: QueueConnection, log: Pick<Logg
   const queue = new Queue<BillingJob>(BILLING_QUEUE, { connection: redis, prefix: keys.prefix, ...options });
   queue.on('error', (error) => log.warn({ err: noteOfRedis(error) }, 'the queue of billing lost its connection'));
   const underWay = new Set<Promise<unknown>>();
-  const add: BillingJobs['add'] = async (jobs, delayMs = 0) => {
+  const addAll = async (jobs: readonly BillingJob[], delayMs: number, keepLastIfActive: boolean): Promise<void> => {
     if (jobs.length === 0) return;
     const opts = { removeOnComplete: true, removeOnFail: true, delay: Math.round(delayMs) };
     await queue.addBulk(
       jobs.map((data) => ({
         name: data.task,
         data,
-        opts: { ...opts, jobId: `${data.task}_${data.organizationId}` },
+        opts: { ...opts, deduplication: { id: `${data.task}_${data.organizationId}`, keepLastIfActive } },
       })),
     );
   };
   return {
-    add,
+    add: (jobs, delayMs = 0) => addAll(jobs, delayMs, false),
     wakeRun(organizationId) {
-      const adding = add([
-        { task: 'open', organizationId },
-        { task: 'finalize', organizationId },
-      ])
+      const tasks = ['open', 'finalize'] as const;
+      const woken = tasks.map((task) => ({ task, organizationId }));
+      const adding = addAll(woken, 0, true)
         .catch((error: unknown) => log.warn({ err: error }, 'the run could not be woken; it comes by itself'))
         .finally(() => underWay.delete(adding));
       underWay.add(adding);

@@ -1,7 +1,7 @@
 // Making a subscription, in one transaction: who and what, since when, the meters that it bills, and what has begun of its periods:
 // of a long past the first ones, and the run opens the others.
 
-import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
+import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import { type NewFeedEvent, subscriptionData } from '@weir/billing/feed-events';
 import { billMeters } from '@weir/db/billing/subscriptions/billed-meters';
 import { appendFeed } from '@weir/db/billing/feed';
@@ -62,7 +62,7 @@ async function subscribeWithin(
 
   // One that has ended lets go of its meters when it is brought up to date, and the run may not have been there yet.
   const behind = await lockSubscriptionsBehind(transaction, organizationId, customer_id);
-  const room = new Room(OPENED_BY_REQUEST_BYTES_MAX);
+  const room = new Room(OPENED_BYTES_MAX);
   const events: NewFeedEvent[] = await bringUpToDate(transaction, organizationId, behind, room);
 
   // The row comes before its meters: of two requests with one external_id the later one is told of that.

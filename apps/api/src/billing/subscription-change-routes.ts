@@ -1,7 +1,7 @@
 // Changes a subscription: ends it, or puts it on another plan. Each is a step on a row that is locked and was brought up to date, so
 // that nothing is cut or changed at a boundary that nobody has passed yet.
 
-import { OPENED_BY_REQUEST_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
+import { OPENED_BYTES_MAX, Room } from '@weir/billing/chunk-weight';
 import type { NewFeedEvent } from '@weir/billing/feed-events';
 import { cancelAtPeriodEnd, cancelNow, keepAfterPeriodEnd } from '@weir/db/billing/subscriptions/cancel';
 import { changeAtPeriodEnd } from '@weir/db/billing/subscriptions/change-plan';
@@ -157,7 +157,7 @@ async function changeWithin(
 ): Promise<Subscription> {
   if ((await lockSubscription(transaction, organizationId, id)) === undefined)
     throw new Refusal('not_found', NO_SUCH_THING);
-  const opened = await bringUpToDate(transaction, organizationId, [id], new Room(OPENED_BY_REQUEST_BYTES_MAX));
+  const opened = await bringUpToDate(transaction, organizationId, [id], new Room(OPENED_BYTES_MAX));
   const row = await lockSubscription(transaction, organizationId, id);
   if (row === undefined) throw new Error('a subscription that is locked is gone');
   if (row.status === 'CANCELED') throw new Refusal('subscription_ended', ENDED);

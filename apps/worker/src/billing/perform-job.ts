@@ -166,7 +166,8 @@ async function open(deps: BillingDeps, turn: Turn): Promise<void> {
     );
     turn.done += chunk.length;
   }
-  if (found.length === 0) return;
+  // The finalizing of what took a whole turn to open is a turn of its own.
+  if (found.length === 0 || turn.isOver()) return;
   const drafts = await findDueDraftsOf(kysely, organizationId, found, turn.chunkMax);
   await finalize(deps, turn, await withoutWaiting(deps, organizationId, drafts));
 }
