@@ -1,7 +1,7 @@
 // A Redis primary, its replica, and the three Sentinels that decide which is which.
 
 import { writePrivateFile } from '@weir/services/connection';
-import { environmentFor } from '@weir/services/debian-packages';
+import { environmentOf } from '@weir/services/find-program';
 import type { Home } from '@weir/services/home';
 import { prepareRedis, type PreparedRedis } from '@weir/services/redis';
 import { findRedis } from '@weir/services/redis-packages';
@@ -81,13 +81,13 @@ export class RedisPair {
     const { homeAt, sentinels, logPathOf, log } = this.#options;
     const { folder, port } = sentinels[name];
     const home = homeAt(folder);
-    const { path, libraryFolders } = await findRedis(home);
+    const program = await findRedis(home);
     return startServer(
       {
         name,
-        program: path,
+        program: program.path,
         args: [this.#configurationOf(name), '--sentinel'],
-        env: environmentFor(libraryFolders),
+        env: environmentOf(program),
         folder: join(folder, 'sentinel'),
         logPath: logPathOf(name),
         startSeconds: 20,

@@ -1,26 +1,14 @@
 // The HAProxy of deploy/haproxy-servers.cfg, in front of APIs of this machine: one that is installed, else that of Debian's packages.
 
-import {
-  canFetchPackages,
-  environmentFor,
-  fetchPackages,
-  findLibraryFolders,
-  findOnPath,
-} from '@weir/services/debian-packages';
-import { run } from '@weir/services/run';
+import { environmentOf, findProgram, refuseWhatDoesNotRun, type Program } from '@weir/services/find-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface Haproxy {
   url: string;
   close(): Promise<void>;
-}
-
-interface Program {
-  path: string;
-  env: NodeJS.ProcessEnv;
 }
 
 /** Starts it with the file that those have who run Weir without Docker; only the addresses are others. */
@@ -37,8 +25,8 @@ export async function openHaproxy(
     .replaceAll(/( {2}server .*\n)+/g, servers);
   const file = join(folders.work, 'haproxy.cfg');
   await writeFile(file, text);
-  const { path, env } = await findProgram(folders.programs);
-  const child = spawn(path, ['-db', '-f', file], { env, stdio: 'ignore' });
+  const program = await findHaproxy(folders.programs);
+  const child = spawn(program.path, ['-db', '-f', file], { env: environmentOf(program), stdio: 'ignore' });
   const ended = once(child, 'exit');
   process.once('exit', () => child.kill('SIGKILL'));
   return {
@@ -50,22 +38,16 @@ export async function openHaproxy(
   };
 }
 
-async function findProgram(programs: string): Promise<Program> {
-  for (const path of [...(await findOnPath(['haproxy'])), '/usr/sbin/haproxy'])
-    if ((await run(path, ['-v'], { seconds: 20 })).ok) return { path, env: process.env };
-  const unpacked = join(programs, `haproxy-${process.arch}`);
-  if (!(await isUsable(unpacked)) && (await canFetchPackages())) {
-    await mkdir(programs, { recursive: true });
-    const isWanted = (name: string) => /^(haproxy|lib)/.test(name);
-    await fetchPackages({ names: ['haproxy'], isWanted, folder: programs, unpacked, isUsable });
-  }
-  if (!(await isUsable(unpacked))) throw new Error('There is no HAProxy: "apt-get install haproxy" has it.');
-  return { path: programIn(unpacked), env: environmentFor(await findLibraryFolders(unpacked)) };
-}
-
-const programIn = (folder: string): string => join(folder, 'usr', 'sbin', 'haproxy');
-
-async function isUsable(folder: string): Promise<boolean> {
-  const env = environmentFor(await findLibraryFolders(folder));
-  return (await run(programIn(folder), ['-v'], { seconds: 20, env })).ok;
+async function findHaproxy(programs: string): Promise<Program> {
+  const found = await findProgram({
+    name: 'haproxy',
+    names: ['haproxy'],
+    elsewhere: ['/usr/sbin/haproxy'],
+    packageFolder: 'usr/sbin',
+    isWanted: (name) => /^(haproxy|lib)/.test(name),
+    refuse: (program) => refuseWhatDoesNotRun(program, '-v'),
+    programs,
+  });
+  if ('path' in found) return found;
+  throw new Error(`There is no HAProxy (${found.join('; ')}): "apt-get install haproxy" has it.`);
 }

@@ -121,10 +121,10 @@ export function environmentFor(libraryFolders: string[]): NodeJS.ProcessEnv {
   };
 }
 
-/** Where programs of these names lie on the `PATH`, by name and then by folder. */
-export async function findOnPath(names: readonly string[]): Promise<string[]> {
+/** Where programs of these names lie on the `PATH`, by name and then by folder, and which of the other paths are programs. */
+export async function findInstalled(names: readonly string[], others: readonly string[]): Promise<string[]> {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  const paths = [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...others];
   const usable = await Promise.all(
     paths.map((path) =>
       access(path, constants.X_OK).then(

@@ -1,13 +1,6 @@
-import { join } from 'node:path';
-import { canFetchPackages, environmentFor, fetchPackages, findLibraryFolders, findOnPath } from './debian-packages.ts';
+import { environmentOf, findProgram, type Program } from './find-program.ts';
 import type { Home } from './home.ts';
 import { run } from './run.ts';
-
-/** A Redis to run: the program, and where its shared libraries lie when the system does not have them. */
-export interface RedisProgram {
-  path: string;
-  libraryFolders: string[];
-}
 
 /** Names of the server, in the order they are looked for. Valkey is the same server under its newer name. */
 const serverNames = ['redis-server', 'valkey-server'];
@@ -15,66 +8,38 @@ const serverNames = ['redis-server', 'valkey-server'];
 /** `SET … NX GET`, which admits an event exactly once, came with this version. */
 const versionMin = 7;
 
-/** In the folder of the unpacked packages. */
-const binFolder = join('usr', 'bin');
-
 /**
  * Finds a Redis or Valkey of version 7.0 or newer: on the `PATH`, else among what an earlier call fetched into the
- * home, else from the packages of the distribution (Debian, Ubuntu), which are unpacked there and not installed: no
- * root needed, nothing on the system changes. Throws with the one line that installs Redis where none of this works.
+ * home, else from the packages of the distribution. Throws with the one line that installs Redis where none of this works.
  */
-export async function findRedis({ programs, log, signal }: Home): Promise<RedisProgram> {
-  const reasons: string[] = [];
-  for (const path of await findOnPath(serverNames)) {
-    const program = { path, libraryFolders: [] };
-    const version = await readVersion(program);
-    if (version !== undefined && version >= versionMin) return program;
-    reasons.push(`${path} is ${version === undefined ? 'not usable' : `of version ${version}`}`);
-  }
-  if (await canFetchPackages()) {
-    const unpacked = join(programs, `redis-${process.arch}`);
-    const known = await findUnpacked(unpacked);
-    if (known !== undefined) return known;
-    log('No Redis here; fetching the one of this system’s packages (once, nothing is installed) …');
-    const outcome = await fetchPackages({
-      names: serverNames,
-      isWanted: isRedisPackage,
-      folder: programs,
-      unpacked,
-      isUsable: async (folder) => (await findUnpacked(folder)) !== undefined,
-      signal,
-    });
-    const fetched = await findUnpacked(unpacked);
-    if (fetched !== undefined) return fetched;
-    reasons.push(outcome);
-  }
-  const found = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
-  throw new Error(`Weir needs Redis ${versionMin}.0 or newer and found none${found}. ${adviceFor(process.platform)}`);
+export async function findRedis({ programs, log, signal }: Home): Promise<Program> {
+  const found = await findProgram({
+    name: 'redis',
+    names: serverNames,
+    packageFolder: 'usr/bin',
+    isWanted: isRedisPackage,
+    refuse: refuseVersion,
+    programs,
+    onFetch: () => log('No Redis here; fetching the one of this system’s packages (once, nothing is installed) …'),
+    signal,
+  });
+  if ('path' in found) return found;
+  throw new Error(
+    `Weir needs Redis ${versionMin}.0 or newer and found none (${found.join('; ')}). ${adviceFor(process.platform)}`,
+  );
 }
 
-/** The major version, or `undefined` when the program does not run. */
-async function readVersion({ path, libraryFolders }: RedisProgram): Promise<number | undefined> {
-  const { ok, output } = await run(path, ['--version'], {
-    seconds: 10,
-    env: environmentFor(libraryFolders),
-  });
-  return ok ? parseVersion(output) : undefined;
+async function refuseVersion(program: Program): Promise<string | undefined> {
+  const { ok, output } = await run(program.path, ['--version'], { seconds: 10, env: environmentOf(program) });
+  const version = ok ? parseVersion(output) : undefined;
+  if (version === undefined) return 'is not usable';
+  return version >= versionMin ? undefined : `is of version ${version}`;
 }
 
 /** The major version in the answer to `--version`: `Redis server v=7.0.15 sha=…` or `Valkey server v=8.1.1 …`. */
 export function parseVersion(output: string): number | undefined {
   const [, major] = /\bv=(\d+)\./.exec(output) ?? [];
   return major === undefined ? undefined : Number(major);
-}
-
-async function findUnpacked(folder: string): Promise<RedisProgram | undefined> {
-  const libraryFolders = await findLibraryFolders(folder);
-  for (const name of serverNames) {
-    const program = { path: join(folder, binFolder, name), libraryFolders };
-    const version = await readVersion(program);
-    if (version !== undefined && version >= versionMin) return program;
-  }
-  return undefined;
 }
 
 /**

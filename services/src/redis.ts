@@ -3,11 +3,11 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Redis as RedisClient } from 'ioredis';
 import { type Connection, loadConnection, writePrivateFile } from './connection.ts';
-import { environmentFor } from './debian-packages.ts';
 import type { Home } from './home.ts';
 import { type KeptServer, keepRunning } from './keep-running.ts';
 import { type StopStep, findProcesses, stopProcess } from './processes.ts';
-import { type RedisProgram, findRedis } from './redis-packages.ts';
+import { environmentOf, type Program } from './find-program.ts';
+import { findRedis } from './redis-packages.ts';
 import { type Server, startServer } from './server.ts';
 
 /** Redis reads its whole log into memory before it answers. */
@@ -84,13 +84,13 @@ export function configurationFor(folder: string, { port, password }: Connection,
     .join('');
 }
 
-function start(home: Home, folder: string, program: RedisProgram, connection: Connection): Promise<Server> {
+function start(home: Home, folder: string, program: Program, connection: Connection): Promise<Server> {
   return startServer(
     {
       name: 'Redis',
       program: program.path,
       args: [join(folder, 'redis.conf')],
-      env: environmentFor(program.libraryFolders),
+      env: environmentOf(program),
       folder,
       logPath: join(home.path, 'log', 'redis.log'),
       startSeconds,

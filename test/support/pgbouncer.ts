@@ -1,20 +1,13 @@
 // A real PgBouncer: one that is installed, else that of Debian's packages, fetched once into the folder of programs. Where neither is to
 // be had, the test fails and says how to install one.
 
-import {
-  canFetchPackages,
-  environmentFor,
-  fetchPackages,
-  findLibraryFolders,
-  findOnPath,
-} from '@weir/services/debian-packages';
-import { run } from '@weir/services/run';
+import { environmentOf, findProgram, refuseWhatDoesNotRun, type Program } from '@weir/services/find-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './free-port.ts';
 import { until } from './harness.ts';
@@ -59,7 +52,7 @@ export async function openPgbouncer(databaseUrl: string, poolMode: PoolMode): Pr
   await writeFile(config, `${lines.join('\n')}\n`);
   const isRoot = process.getuid?.() === 0;
   const child = spawn(program.path, [config], {
-    env: program.env,
+    env: environmentOf(program),
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(isRoot && { uid: NOBODY, gid: NOBODY }),
@@ -96,29 +89,25 @@ async function listens(port: number): Promise<boolean> {
 }
 
 /** What was fetched is copied into a folder that whoever runs it can enter. */
-async function findPgbouncer(folder: string): Promise<{ path: string; env: NodeJS.ProcessEnv }> {
-  for (const path of [...(await findOnPath(['pgbouncer'])), '/usr/sbin/pgbouncer'])
-    if ((await run(path, ['--version'], { seconds: 20 })).ok) return { path, env: process.env };
+async function findPgbouncer(folder: string): Promise<Program> {
   const programs = process.env['WEIR_HOME'] || repositoryHome;
-  const unpacked = join(programs, `pgbouncer-${process.arch}`);
-  let reason = 'and this system has no packages of Debian to take one from';
-  if (!(await isUsable(unpacked)) && (await canFetchPackages())) {
-    await mkdir(programs, { recursive: true });
-    const isWanted = (name: string) => /^(pgbouncer|lib)/.test(name);
-    reason = await fetchPackages({ names: ['pgbouncer'], isWanted, folder: programs, unpacked, isUsable });
-  }
-  if (!(await isUsable(unpacked)))
+  const found = await findProgram({
+    name: 'pgbouncer',
+    names: ['pgbouncer'],
+    elsewhere: ['/usr/sbin/pgbouncer'],
+    packageFolder: 'usr/sbin',
+    isWanted: (name) => /^(pgbouncer|lib)/.test(name),
+    refuse: refuseWhatDoesNotRun,
+    programs,
+  });
+  if (!('path' in found))
     throw new Error(
-      `The tests of poolers need PgBouncer: there is none, ${reason}. "apt-get install pgbouncer" has it.`,
+      `The tests of poolers need PgBouncer: there is none (${found.join('; ')}). "apt-get install pgbouncer" has it.`,
     );
+  if (!found.path.startsWith(programs)) return found;
   const copy = join(folder, 'program');
-  await cp(unpacked, copy, { recursive: true, verbatimSymlinks: true });
-  return { path: programIn(copy), env: environmentFor(await findLibraryFolders(copy)) };
-}
-
-const programIn = (folder: string): string => join(folder, 'usr', 'sbin', 'pgbouncer');
-
-async function isUsable(folder: string): Promise<boolean> {
-  const env = environmentFor(await findLibraryFolders(folder));
-  return (await run(programIn(folder), ['--version'], { seconds: 20, env })).ok;
+  const [unpacked = ''] = relative(programs, found.path).split(sep);
+  await cp(join(programs, unpacked), copy, { recursive: true, verbatimSymlinks: true });
+  const moved = (path: string) => join(copy, relative(join(programs, unpacked), path));
+  return { path: moved(found.path), libraryFolders: found.libraryFolders.map(moved) };
 }
