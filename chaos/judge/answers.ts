@@ -1,6 +1,6 @@
 import { Check } from './check.ts';
 import { FaultWindows } from './deadlines.ts';
-import { lostEventsOf, mayHaveLostClaim, type Facts, type Flaw } from './history-facts.ts';
+import { isComparedWithReplay, lostEventsOf, mayHaveLostClaim, type Facts, type Flaw } from './history-facts.ts';
 
 /** Each request is answered with a status that it may get. */
 export function answersAreExpected(facts: Facts): Check {
@@ -11,10 +11,13 @@ export function answersAreExpected(facts: Facts): Check {
   check.examine(facts.attempts.filter(({ status }) => status > 0).length);
   const lost = lostEventsOf(facts);
   const windows = new FaultWindows(facts);
-  for (const { at, what, status, subject = '', attempt } of facts.unexpected) {
+  for (const { at, what, status, subject = '', held, attempt } of facts.unexpected) {
     if (status === 404 && lost.has(subject)) continue;
     // What was held up arrives all at once, or takes the room of what comes after it.
     if (status === 429 && attempt !== undefined && windows.isHeldUp(attempt)) continue;
+    if (status === 422 && held !== undefined && attempt !== undefined) {
+      if (isComparedWithReplay(facts, { ...attempt, id: held })) continue;
+    }
     // Redis may have lost that a key was revoked, and with it the promise that the key is refused at once.
     const isRevokedKey = what.includes('(track') && mayHaveLostClaim(facts, at - REVOCATION_MS, at);
     if (!isRevokedKey) check.violate(`at ${at} ms ${what}`);

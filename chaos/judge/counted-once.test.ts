@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { acceptedIsCountedOnce, heldIsCountedOnce, refusedLeavesNoTrace } from './counted-once.ts';
+import { claimsAreHeld, recordedIsWhatWasSent } from './one-key.ts';
 import { MadeUpRun, eventOf, idOf, UNIQUE_COUNT } from './made-up-run.ts';
 
 const [a, b] = [eventOf('a'), eventOf('b')];
@@ -60,8 +61,70 @@ describe('an accepted event', () => {
 
   test('may not be a duplicate because of claims that were lost before it was sent', () => {
     const run = new MadeUpRun().accept(a, idOf(1)).record(a, idOf(1)).accept(a, idOf(2)).duplicate(idOf(2), idOf(1));
-    run.fault({ at: 0, until: 5, losesClaims: true });
+    run.fault({ at: -40_000, until: -30_000, losesClaims: true });
     expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+  });
+
+  test('may be a duplicate of one that it crossed while an API did not reach Redis, and not without that', () => {
+    const run = new MadeUpRun().accept(a, idOf(1)).accept(a, idOf(2)).record(a, idOf(2)).duplicate(idOf(1), idOf(2));
+    run.fault({ at: 16, until: 900, target: 'api-1>postgres' });
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(1);
+    run.fault({ at: 16, until: 900, target: 'api-1>redis' });
+    expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(0);
+  });
+
+  test('may not be a duplicate of one that every process had to know of by then', () => {
+    const run = (at: number) =>
+      new MadeUpRun()
+        .accept(a, idOf(1))
+        .record(a, idOf(1))
+        .exchange([a], { status: 201, body: { id: idOf(2) }, at })
+        .duplicate(idOf(2), idOf(1))
+        .fault({ at: 5, until: 5_000, target: 'redis' });
+    for (const [at, violations] of [
+      [900, 0],
+      [1_100, 1],
+    ] as const) {
+      const { facts, index } = run(at);
+      expect(acceptedIsCountedOnce(facts, index).violations).toBe(violations);
+      expect(claimsAreHeld(facts, index).violations).toBe(violations);
+    }
+  });
+
+  test('may be a duplicate of one that nobody could tell of, since Postgres was away', () => {
+    const run = (at: number) =>
+      new MadeUpRun()
+        .accept(a, idOf(1))
+        .record(a, idOf(1))
+        .exchange([a], { status: 201, body: { id: idOf(2) }, at })
+        .duplicate(idOf(2), idOf(1))
+        .fault({ at: 5, until: 5_000, target: 'redis' })
+        .fault({ at: 500, until: 3_000, target: 'api-1>postgres' });
+    for (const [at, violations] of [
+      [3_900, 0],
+      [4_100, 1],
+    ] as const) {
+      const { facts, index } = run(at);
+      expect(acceptedIsCountedOnce(facts, index).violations).toBe(violations);
+    }
+  });
+
+  test('may be a duplicate of one that nobody was told of, as long as that may have been under way', () => {
+    const run = (at: number) =>
+      new MadeUpRun()
+        .exchange([a], { why: 'reset', at: 10 })
+        .exchange([a], { status: 201, body: { id: idOf(2) }, at })
+        .record(a, idOf(1))
+        .duplicate(idOf(2), idOf(1))
+        .fault({ at: 5, until: 50, target: 'api-0>redis' });
+    for (const [at, violations] of [
+      [5_900, 0],
+      [6_100, 1],
+    ] as const) {
+      const { facts, index } = run(at);
+      expect(acceptedIsCountedOnce(facts, index).violations).toBe(violations);
+      expect(recordedIsWhatWasSent(facts, index).violations).toBe(violations);
+    }
   });
 
   test('may not be a duplicate of what is not recorded', () => {

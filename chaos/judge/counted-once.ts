@@ -3,6 +3,7 @@
 import { Check } from './check.ts';
 import {
   lostEventsOf,
+  mayHaveCrossed,
   mayHaveLostClaim,
   keyName,
   type Facts,
@@ -15,7 +16,7 @@ import type { StateIndex } from './stored-state.ts';
 export function acceptedIsCountedOnce(facts: Facts, index: StateIndex): Check {
   const check = new Check(
     'accepted',
-    'Every id that a 201 named is recorded once or rejected once; gone only with the lost part of the log, a duplicate only where Redis had lost the claim.',
+    'Every id that a 201 named is recorded once or rejected once; gone only with the lost part of the log, a duplicate only where Redis had lost the claim or an event with its key crossed it on the direct way.',
   );
   judgeNamed(facts, index, check, ({ status }) => status === 201);
   return check;
@@ -62,14 +63,18 @@ function problemOf(
   if (stored !== undefined && keyName(stored.organization, stored) !== keyHistory.name)
     return 'is the event of another key';
   if (duplicateOf === undefined) return undefined;
+  const original = index.recorded.get(duplicateOf);
+  if (original === undefined) return `is a duplicate of ${duplicateOf}, which is not recorded`;
+  if (keyName(original.organization, original) !== keyHistory.name) return 'is a duplicate of another key';
+  if (mayHaveCrossed(facts, keyHistory, id, duplicateOf)) return undefined;
+  // What was rejected held no key in Postgres until it was replayed.
+  if (facts.replays.has(duplicateOf) && mayHaveCrossed(facts, keyHistory, duplicateOf, id)) return undefined;
   // Either may be recorded first, so the claim was lost before the later of the two was accepted.
   const holders = keyHistory.answers.filter((answer) => answer.id === duplicateOf);
   const laterAt = Math.max(at, ...holders.map((answer) => answer.at));
-  if (!mayHaveLostClaim(facts, keyHistory.firstSentAt, laterAt))
-    return 'is a duplicate, though Redis never lost its claim';
-  const original = index.recorded.get(duplicateOf);
-  if (original === undefined) return `is a duplicate of ${duplicateOf}, which is not recorded`;
-  return keyName(original.organization, original) === keyHistory.name ? undefined : 'is a duplicate of another key';
+  return mayHaveLostClaim(facts, keyHistory.firstSentAt, laterAt)
+    ? undefined
+    : 'is a duplicate, though Redis never lost its claim';
 }
 
 /** Events of which the clients know that they were refused. */

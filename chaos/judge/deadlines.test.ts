@@ -17,13 +17,21 @@ describe('an answer to tracking', () => {
     });
   });
 
-  test('that comes late is found, also while Redis or Postgres is in trouble', () => {
-    const run = new MadeUpRun().exchange([event], late);
-    expect(violationsOf(run)).toBe(1);
-    run
-      .fault({ at: 9_000, until: 20_000, target: 'redis' })
-      .fault({ at: 9_000, until: 20_000, target: 'api-0>postgres' });
-    expect(violationsOf(run)).toBe(1);
+  test('that comes late is found, also while one of Redis and Postgres is in trouble', () => {
+    expect(violationsOf(new MadeUpRun().exchange([event], late))).toBe(1);
+    for (const target of ['redis', 'api-0>redis', 'postgres'])
+      expect(violationsOf(new MadeUpRun().exchange([event], late).fault({ at: 9_000, until: 20_000, target }))).toBe(1);
+  });
+
+  test('may take as long as clients wait while Redis and Postgres are both in trouble, and no longer', () => {
+    const run = (tookMs: number, target: string) =>
+      new MadeUpRun()
+        .exchange([event], { ...late, tookMs })
+        .fault({ at: 9_000, until: 20_000, target })
+        .fault({ at: 9_000, until: 20_000, target: 'api-0>postgres' });
+    expect(violationsOf(run(4_900, 'api-0>redis'))).toBe(0);
+    expect(violationsOf(run(5_100, 'api-0>redis'))).toBe(1);
+    expect(violationsOf(run(4_900, 'api-1>redis'))).toBe(1);
   });
 
   test('may come late while its process or the way to it is disturbed, and not when it is another', () => {

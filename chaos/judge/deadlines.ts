@@ -2,13 +2,16 @@
 
 import type { FaultLine } from '../history.ts';
 import { Check } from './check.ts';
-import type { Attempt, Facts } from './history-facts.ts';
+import { isRedisInTrouble, type Attempt, type Facts } from './history-facts.ts';
 
 /**
  * Tracking answers from memory and Redis, and gives Redis 900 ms (REDIS_COMMAND_TIMEOUT_MS) at most twice: when the script
- * has to be sent again. The rest is room for a machine that is busy with all of this.
+ * has to be sent again. While Redis is away it answers from Postgres, which is quicker. The rest is room for a machine that is busy with all of this.
  */
 const TRACK_MS_MAX = 2_500;
+
+/** While both are in trouble each takes its time, one after the other; clients wait for so long. */
+const TRACK_MS_MAX_WITHOUT_BOTH = 5_000;
 
 /** What must ask Postgres, while Postgres and the way to it are whole. */
 const READ_MS_MAX = 5_000;
@@ -28,7 +31,7 @@ const RECOVERY_MS = 1_000;
 export function answersAreInTime(facts: Facts): Check {
   const check = new Check(
     'deadlines',
-    `An API that nothing was done to answers tracking within ${TRACK_MS_MAX / 1_000} s, and reads within ${READ_MS_MAX / 1_000} s (${READ_MS_MAX_IN_FAULT / 1_000} s while Postgres is in trouble).`,
+    `An API that nothing was done to answers tracking within ${TRACK_MS_MAX / 1_000} s (${TRACK_MS_MAX_WITHOUT_BOTH / 1_000} s while Redis and Postgres are both in trouble), and reads within ${READ_MS_MAX / 1_000} s (${READ_MS_MAX_IN_FAULT / 1_000} s while Postgres is in trouble).`,
   );
   const windows = new FaultWindows(facts);
   for (const attempt of facts.attempts) {
@@ -42,7 +45,9 @@ export function answersAreInTime(facts: Facts): Check {
     check.examine();
     const needsPostgres = attempt.asksPostgres || !['track', 'batch', 'refusal'].includes(attempt.operation);
     const bound = !needsPostgres
-      ? TRACK_MS_MAX
+      ? windows.isPostgresInTrouble(attempt) && windows.isRedisInTrouble(attempt)
+        ? TRACK_MS_MAX_WITHOUT_BOTH
+        : TRACK_MS_MAX
       : attempt.operation === 'billing' || windows.isPostgresInTrouble(attempt)
         ? READ_MS_MAX_IN_FAULT
         : READ_MS_MAX;
@@ -104,6 +109,11 @@ export class FaultWindows {
     return this.#facts.faults.some(
       (fault) => isAmong(fault, ['postgres', edge]) && overlaps(attempt, fault, READ_MS_MAX_IN_FAULT),
     );
+  }
+
+  /** Whether events may go directly to Postgres. */
+  isRedisInTrouble({ api, sentAt, at }: Attempt): boolean {
+    return isRedisInTrouble(this.#facts, sentAt, at, `api-${api}`);
   }
 
   /** Whether requests may have piled up by the time of the attempt. */

@@ -42,6 +42,8 @@ export interface KeyHistory {
   notAccepted: number;
   /** Attempts of which nobody knows: no answer, or one that says so. */
   unclear: number;
+  /** Until when one of those may have been taken. */
+  unclearUntil: number;
 }
 
 /** One attempt of a request. */
@@ -93,6 +95,8 @@ export interface Flaw {
   /** The status, and the event that it was about. */
   status?: number;
   subject?: string | undefined;
+  /** The event that is said to hold its idempotency key. */
+  held?: string | undefined;
   attempt?: Attempt;
 }
 
@@ -174,6 +178,67 @@ export function phaseOf({ phases }: Facts, phase: Phase): { from: number; until:
 /** Whether Redis may have forgotten a claim that was made by `since` when an answer came at `at`. */
 export function mayHaveLostClaim(facts: Facts, since: number, at: number): boolean {
   return facts.dataLosses.some((fault) => fault.until >= since && fault.at <= at);
+}
+
+/** No process works on a request for longer: its clients wait for so long. */
+const UNDER_WAY_MS_MAX = 5_000;
+
+/** An API that has left Redis may stay away for so long after Redis is whole again: it wants to be sure of it. */
+const WAY_BACK_MS_MAX = 25_000;
+
+/** So soon after a key was recorded directly every process knows it that reaches Redis. */
+const TOLD_MS_MAX = 1_000;
+
+/** Until when an attempt that was sent at `sentAt` and never answered may be taken. */
+export function underWayUntil(sentAt: number): number {
+  return sentAt + UNDER_WAY_MS_MAX;
+}
+
+/**
+ * Whether the event `id` and the one that holds its key may have crossed: one went through Redis, and one to Postgres, from an API that
+ * did not reach Redis, before either could know of the other. From when on a process had to know the holder is known: `id` was sent
+ * before that.
+ */
+export function mayHaveCrossed(
+  facts: Facts,
+  { answers, firstSentAt, unclearUntil }: KeyHistory,
+  id: string,
+  holder: string,
+): boolean {
+  const ofHolder = answers.filter((answer) => answer.id === holder);
+  const heardAt = ofHolder.filter(({ status }) => status === 201).map(({ at }) => at);
+  const takenBy = heardAt.length > 0 ? Math.min(...heardAt) : unclearUntil;
+  const toldBy = knownFrom(facts, takenBy);
+  const hasCrossed = answers.every((answer) => answer.id !== id || answer.sentAt <= toldBy);
+  return hasCrossed && isRedisInTrouble(facts, firstSentAt, takenBy);
+}
+
+/** When all processes have to know of a key that was recorded directly: they are told by Postgres, once that answers all of them. */
+function knownFrom({ faults }: Facts, recordedAt: number): number {
+  let knownAt = recordedAt + TOLD_MS_MAX;
+  const troubles = faults.filter(({ target }) => /(^|,)(postgres|api-\d+>postgres)(,|$)/.test(target));
+  for (const { at, until } of troubles.toSorted((a, b) => a.at - b.at))
+    if (at <= knownAt && until > recordedAt) knownAt = Math.max(knownAt, until + TOLD_MS_MAX);
+  return knownAt;
+}
+
+/**
+ * Whether an answer calls another payload what may be the first one: Postgres has that event with what a replay corrected, and no API that
+ * does not reach Redis knows more.
+ */
+export function isComparedWithReplay(
+  facts: Facts,
+  { id = '', sentAt, at }: { id?: string; sentAt: number; at: number },
+): boolean {
+  return facts.replays.get(id)?.some(({ isAccepted }) => isAccepted) === true && isRedisInTrouble(facts, sentAt, at);
+}
+
+/** Whether an API may have recorded directly at some time of these. */
+export function isRedisInTrouble({ faults }: Facts, from: number, until: number, api = String.raw`api-\d+`): boolean {
+  const targets = new RegExp(`(^|,)(redis|${api}>redis)(,|$)`);
+  return faults.some(
+    (fault) => targets.test(fault.target) && fault.until + WAY_BACK_MS_MAX >= from && fault.at <= until,
+  );
 }
 
 /** The events that only a part of Redis held that was lost. */

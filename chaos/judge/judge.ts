@@ -55,7 +55,7 @@ export async function judge(system: SystemUnderTest, historyPath: string): Promi
       heldIsCountedOnce(facts, index),
       refusedLeavesNoTrace(facts, index),
       recordedIsWhatWasSent(facts, index),
-      claimsAreHeld(facts),
+      claimsAreHeld(facts, index),
       keysBelongToTheirEvents(facts, state, index),
       usageEqualsAcknowledged(facts, acknowledged, await readUsage(questions, organizations, acknowledged)),
       usageOnlyGrows(facts, state),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { answersAreExpected } from './answers.ts';
 import { MadeUpRun, UNIQUE_COUNT, eventOf, idOf } from './made-up-run.ts';
 import { claimsAreHeld, keysBelongToTheirEvents, recordedIsWhatWasSent } from './one-key.ts';
 
@@ -71,14 +72,14 @@ test('one 201, then 409 for the same and 422 for another payload, is how a claim
     .accept(a, idOf(1))
     .exchange([a], held(idOf(1)))
     .exchange([rival], reused(idOf(1)));
-  expect(claimsAreHeld(run.facts)).toMatchObject({ examined: 3, violations: 0 });
+  expect(claimsAreHeld(run.facts, run.index)).toMatchObject({ examined: 3, violations: 0 });
 });
 
 test('the same quantity in other digits is the same payload', () => {
   const run = new MadeUpRun()
     .exchange([eventOf('a', { quantity: '7.0e0' })], held(idOf(1)))
     .accept(eventOf('a', { quantity: '7' }), idOf(1));
-  expect(claimsAreHeld(run.facts)).toMatchObject({ violations: 0 });
+  expect(claimsAreHeld(run.facts, run.index)).toMatchObject({ violations: 0 });
 });
 
 test.for([
@@ -88,9 +89,53 @@ test.for([
   ['409 for another payload', eventOf('a', { quantity: '7' }), held(idOf(1))],
 ] as const)('%s is found, and forgiven only when Redis had lost its claims', ([, event, answer]) => {
   const run = new MadeUpRun().accept(a, idOf(1)).exchange([event], answer);
-  expect(claimsAreHeld(run.facts).violations).toBe(1);
+  expect(claimsAreHeld(run.facts, run.index).violations).toBe(1);
   run.fault({ at: 16, until: 18, losesClaims: true });
-  expect(claimsAreHeld(run.facts).violations).toBe(0);
+  expect(claimsAreHeld(run.facts, run.index).violations).toBe(0);
+});
+
+test('422 for the same payload is forgiven where a replay changed the event and Redis is away, or found', () => {
+  const [sent, corrected] = [eventOf('u', { meter: UNIQUE_COUNT }), eventOf('u', { meter: UNIQUE_COUNT, userId: 'x' })];
+  const run = (target: string, isReplayed: boolean) =>
+    new MadeUpRun()
+      .accept(sent, idOf(1))
+      .exchange([corrected], {
+        operation: 'replay',
+        subject: idOf(1),
+        status: isReplayed ? 202 : 409,
+        expect: [202, 409],
+      })
+      .exchange([sent], { ...reused(idOf(1)), expect: [201, 409] })
+      .fault({ at: 16, until: 900, target });
+  for (const [target, isReplayed, violations] of [
+    ['api-0>redis', true, 0],
+    ['api-0>postgres', true, 1],
+    ['api-0>redis', false, 1],
+  ] as const) {
+    const { facts, index } = run(target, isReplayed);
+    expect([claimsAreHeld(facts, index).violations, answersAreExpected(facts).violations]).toEqual([
+      violations,
+      violations,
+    ]);
+  }
+});
+
+test('a second 201 is forgiven of an event that was rejected while Redis was away, also where it was replayed', () => {
+  const [sent, corrected] = [eventOf('u', { meter: UNIQUE_COUNT }), eventOf('u', { meter: UNIQUE_COUNT, userId: 'x' })];
+  const run = (target: string) =>
+    new MadeUpRun()
+      .accept(sent, idOf(1))
+      .exchange([sent], { status: 201, body: { id: idOf(2) }, at: 5_000 })
+      .exchange([corrected], { operation: 'replay', subject: idOf(1), status: 202, expect: [202] })
+      .record(corrected, idOf(1))
+      .fault({ at: 16, until: 5_500, target });
+  for (const [target, violations] of [
+    ['redis', 0],
+    ['postgres', 1],
+  ] as const) {
+    const { facts, index } = run(target);
+    expect(claimsAreHeld(facts, index).violations).toBe(violations);
+  }
 });
 
 test('a key that another event holds, or one of no event, is found', () => {

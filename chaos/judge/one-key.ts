@@ -3,7 +3,15 @@
 import { createHash } from 'node:crypto';
 import { Check } from './check.ts';
 import { unitsOf, microsOf } from './exact.ts';
-import { mayHaveLostClaim, keyName, type Facts, type NamingAnswer, type KeyHistory } from './history-facts.ts';
+import {
+  isComparedWithReplay,
+  mayHaveCrossed,
+  mayHaveLostClaim,
+  keyName,
+  type Facts,
+  type NamingAnswer,
+  type KeyHistory,
+} from './history-facts.ts';
 import type { SentEvent } from '../history.ts';
 import type { StateIndex, StoredEvent, StoredState } from './stored-state.ts';
 
@@ -39,7 +47,9 @@ function problemOf(facts: Facts, keyHistory: KeyHistory, event: StoredEvent): st
     return `is not of the time that its sender was told, ${accepted.timestamp}`;
   }
   const isNamed = keyHistory.answers.length === 0 || keyHistory.answers.some(({ id }) => id === event.id);
-  if (!isNamed && !mayHaveLostClaim(facts, keyHistory.firstSentAt, Infinity)) return 'has an id that no answer named';
+  const hasCrossed = () => keyHistory.answers.some(({ id }) => mayHaveCrossed(facts, keyHistory, id, event.id));
+  if (!isNamed && !mayHaveLostClaim(facts, keyHistory.firstSentAt, Infinity) && !hasCrossed())
+    return 'has an id that no answer named';
   return undefined;
 }
 
@@ -60,10 +70,10 @@ export function receivedAt(id: string): string {
 }
 
 /** What the answers say about keys, whatever Postgres holds. */
-export function claimsAreHeld(facts: Facts): Check {
+export function claimsAreHeld(facts: Facts, index: StateIndex): Check {
   const check = new Check(
     'claims',
-    'A key is accepted once, every later answer names the same event, 409 for the same payload and 422 for another; except where Redis had lost the claim.',
+    'A key is accepted once, every later answer names the same event, 409 for the same payload and 422 for another; except where Redis had lost the claim, and of events that crossed on both ways.',
   );
   for (const keyHistory of facts.keyHistories.values()) {
     const [first] = keyHistory.answers;
@@ -71,10 +81,24 @@ export function claimsAreHeld(facts: Facts): Check {
     check.examine(keyHistory.answers.length);
     const latest = Math.max(...keyHistory.answers.map(({ at }) => at));
     if (mayHaveLostClaim(facts, keyHistory.firstSentAt, latest)) continue;
-    const problem = problemOfClaim(keyHistory.answers);
+    const answers = withoutCrossed(facts, index, keyHistory);
+    const problem = problemOfClaim(answers.filter((each) => each.status !== 422 || !isComparedWithReplay(facts, each)));
     if (problem !== undefined) check.violate(`${keyHistory.name} ${problem}`);
   }
   return check;
+}
+
+/** Leaves out what was said of an event before anybody could know that it is not the one that counts. */
+function withoutCrossed(facts: Facts, index: StateIndex, keyHistory: KeyHistory): NamingAnswer[] {
+  const [recorded] = index.recordedByName.get(keyHistory.name) ?? [];
+  const ids = new Set(keyHistory.answers.map(({ id }) => id));
+  if (ids.size < 2) return keyHistory.answers;
+  // What is rejected holds no key in Postgres, so any of them may have been the first, also where one was replayed later.
+  for (const holder of recorded === undefined || facts.replays.has(recorded.id) ? ids : [recorded.id]) {
+    const left = keyHistory.answers.filter(({ id }) => id === holder || !mayHaveCrossed(facts, keyHistory, id, holder));
+    if (left.length < keyHistory.answers.length) return left;
+  }
+  return keyHistory.answers;
 }
 
 /** What is wrong with these answers about one key that Redis never lost. */

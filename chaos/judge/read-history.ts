@@ -12,7 +12,15 @@ import {
   type UnansweredLine,
 } from '../history.ts';
 import { canonical } from './exact.ts';
-import { emptyFacts, keyName, type Attempt, type Facts, type ReplayFact, type KeyHistory } from './history-facts.ts';
+import {
+  emptyFacts,
+  keyName,
+  underWayUntil,
+  type Attempt,
+  type Facts,
+  type ReplayFact,
+  type KeyHistory,
+} from './history-facts.ts';
 
 /** A request that may get further attempts. */
 interface Open {
@@ -142,11 +150,13 @@ export class FactReader {
       attempt.connection = line.connection;
       // Nothing was sent over a connection that could not be made.
       if (line.why === 'refused') for (const keyHistory of open.keyHistories) moveUnclear(keyHistory, 'notAccepted');
+      else leaveOpen(open.keyHistories, attempt);
       return;
     }
     attempt.status = line.status;
     this.#examine(open.sent, attempt, line);
     this.#tell(open, attempt, line);
+    if (line.status >= 500) leaveOpen(open.keyHistories, attempt);
     if (line.status >= 500 || isForNow(line.status)) return;
     // A definite answer is the last one.
     this.#open.delete(line.request);
@@ -192,7 +202,9 @@ export class FactReader {
     const { unexpected, malformed } = this.#facts;
     if (status !== 503 && !sent.expect.includes(status)) {
       const what = `${describe(sent)} was answered ${status}: ${JSON.stringify(line.body)}`;
-      unexpected.push({ at, what, status, subject: sent.subject, attempt });
+      const { id } = (line.body ?? {}) as ProblemBody;
+      const held = typeof id === 'string' ? id : undefined;
+      unexpected.push({ at, what, status, subject: sent.subject, held, attempt });
     }
     if (isForNow(status) && !/^\d+$/.test(line.retryAfter ?? '')) {
       malformed.push({ at, what: `${describe(sent)} was answered ${status} without Retry-After` });
@@ -220,10 +232,17 @@ export class FactReader {
       refused: 0,
       notAccepted: 0,
       unclear: 0,
+      unclearUntil: -Infinity,
     };
     this.#facts.keyHistories.set(name, keyHistory);
     return keyHistory;
   }
+}
+
+/** Nobody knows of an attempt, and the process may still be at it. */
+function leaveOpen(keyHistories: readonly KeyHistory[], { sentAt }: Attempt): void {
+  for (const keyHistory of keyHistories)
+    keyHistory.unclearUntil = Math.max(keyHistory.unclearUntil, underWayUntil(sentAt));
 }
 
 function payloadIn(keyHistory: KeyHistory, event: SentEvent): number {

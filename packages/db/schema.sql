@@ -561,6 +561,22 @@ CREATE TABLE password_resets (
   CONSTRAINT password_resets_pkey PRIMARY KEY (token_hash)
 );
 
+CREATE TABLE pending_claims (
+  key_hash uuid NOT NULL,
+  organization_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  idempotency_key text NOT NULL,
+  fingerprint text NOT NULL,
+  CONSTRAINT pending_claims_pkey PRIMARY KEY (key_hash)
+);
+
+CREATE TABLE perhaps_staged_events (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  recorded_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT perhaps_staged_events_pkey PRIMARY KEY (organization_id, id)
+);
+
 CREATE TABLE plan_features (
   organization_id uuid NOT NULL,
   plan_id uuid NOT NULL,

@@ -58,11 +58,13 @@ test('when Redis has lost the mark of a deleted key, it is still refused, and an
   // All that speaks of keys; the batches stay, so that what is staged can be counted.
   expect(await weir.redis.unlink(weir.keys.revoked(deleted.id), weir.keys.epoch)).toBe(2);
 
-  const unsure = await track(deleted.key, token, weir.baseUrl);
-  expect([unsure.status, unsure.body.outcome, unsure.headers.get('retry-after')]).toEqual([503, 'not_accepted', '1']);
-  expect((await track(deleted.key, token, weir.baseUrl)).status).toBe(401);
-  expect((await track(kept.key, token, weir.baseUrl)).status).toBe(201);
-  expect(await weir.stagedEvents()).toBe(before + 1);
+  // Postgres knows which keys there are, so the first event of each goes there.
+  for (let round = 0; round < 2; round += 1) {
+    expect((await track(deleted.key, token, weir.baseUrl)).status).toBe(401);
+    expect((await track(kept.key, token, weir.baseUrl)).status).toBe(201);
+  }
+  const { rows } = await weir.pool.query('SELECT count(*)::int AS events FROM events');
+  expect((await weir.stagedEvents()) + rows[0]?.events).toBe(before + 2);
 });
 
 test('under load nothing that begins after the 204 is accepted, and all accepted before is kept', async () => {

@@ -70,6 +70,10 @@ beforeAll(async () => {
   closer.add('the watch on the queue', () => ownership.close());
   const ingest = new Ingest({
     refusal: () => undefined,
+    isDirect: () => false,
+    refusalOfRedis: () => undefined,
+    leaveRedis: () => {},
+    direct: { record: () => Promise.resolve([]), isPostgresAway: () => false, onAnswered: () => {} },
     admit: () => Promise.resolve([]),
     enqueue: () => {},
     onAdmitted: () => {},
@@ -87,8 +91,9 @@ beforeAll(async () => {
     keyUse: { note() {}, write: () => Promise.resolve(), close: () => Promise.resolve() },
     ownership,
     log,
-    metrics: buildMetrics({ bufferDepth: () => 0, queue: () => IDLE }),
+    metrics: buildMetrics({ bufferDepth: () => 0, isDirect: () => false, queue: () => IDLE }),
     ingest,
+    isRedisAway: () => false,
     billingJobs: { wakeRun: () => {} },
     consoleFolder: '/nowhere',
     schema: () => undefined,

@@ -40,9 +40,9 @@ test('a crowd at a process whose Redis or Postgres is frozen is told so in time,
   const api = await weir.startApi(env);
   const worker = await weir.startWorker(env);
   const frozen: [Edge, string, number, object][] = [
-    [redis, api.url, 503, { status: 503 }],
+    [redis, api.url, 200, { status: 'ok', redis: 'away', postgres: 'ok', way: 'direct' }],
     [redis, worker.url, 503, { status: 'not ready', redis: false, postgres: true }],
-    [postgres, api.url, 200, { status: 'ok', redis: 'ok', postgres: 'away' }],
+    [postgres, api.url, 200, { status: 'ok', redis: 'ok', postgres: 'away', way: 'redis' }],
     [postgres, worker.url, 503, { status: 'not ready', redis: true, postgres: false }],
   ];
   for (const [edge, url, status, body] of frozen) {
@@ -55,7 +55,7 @@ test('a crowd at a process whose Redis or Postgres is frozen is told so in time,
     await edge.heal('deliver');
     const isWell = async () => {
       const { status, body } = await weir.request('GET', '/readyz', { baseUrl: url });
-      return status === 200 && body.postgres !== 'away';
+      return status === 200 && body.postgres !== 'away' && body.way !== 'direct';
     };
     await until(isWell, 'all is well again');
   }
@@ -63,15 +63,19 @@ test('a crowd at a process whose Redis or Postgres is frozen is told so in time,
   await api.close();
 });
 
-test('an API that takes no events is not ready, and says why', async () => {
+test('an API that takes no events either way is not ready, and says why', async () => {
   const tenant = await makeTenant(weir);
-  const api = await weir.startApi({ QUEUE_BATCHES_MAX: '1' });
+  const api = await weir.startApi({ ...env, QUEUE_BATCHES_MAX: '1' });
   const ready = () => weir.request('GET', '/readyz', { baseUrl: api.url });
   expect((await ready()).status).toBe(200);
   await tenant.track({});
+  await until(async () => (await ready()).body.way === 'direct', 'no more goes to Redis');
+  await postgres.refuse();
   await until(async () => (await ready()).status === 503, 'the door is shut');
   expectProblem(await ready(), 503, 'unavailable');
   expect((await ready()).body.detail).toContain('Too many events wait');
+  await postgres.heal();
+  await until(async () => (await ready()).status === 200, 'the door is open');
   await api.close();
 });
 

@@ -30,6 +30,7 @@ test('without a worker and a reconciliation nothing is said of them', async () =
   expect(await system()).toEqual({
     postgres: 'ok',
     redis: 'ok',
+    way: 'redis',
     worker: { last_seen_at: null },
     waiting: { events: 0, oldest_seconds: null },
     reconcile: null,

@@ -104,6 +104,8 @@ export interface AppDeps {
   log: FastifyBaseLogger;
   metrics: Metrics;
   ingest: Ingest;
+  /** Whether Redis is known not to answer, so that nobody need wait for it. */
+  isRedisAway: () => boolean;
   billingJobs: Pick<BillingJobs, 'wakeRun'>;
   /** Where the console's build is, if there is one. */
   consoleFolder: string;
@@ -181,6 +183,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     trackingPerAddress: settings.RATE_LIMIT_TRACKING_PER_ADDRESS,
     requestsPerKey: settings.RATE_LIMIT_REQUESTS_PER_KEY,
     requestsPerAddress: settings.RATE_LIMIT_REQUESTS_PER_ADDRESS,
+    isRedisAway: deps.isRedisAway,
   });
   askGuardsAgain(app);
   // Before what wraps handlers: a route is known by its own.
@@ -205,7 +208,10 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   const guards = buildGuards(app, { database, apiKeys, keyUse: deps.keyUse, publicUrl: settings.PUBLIC_URL });
   useAudit(app, database);
   const turns = new Turns();
-  const throttle = buildThrottle(queue, { signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS });
+  const throttle = buildThrottle(queue, {
+    signupsPerAddress: settings.RATE_LIMIT_SIGNUPS_PER_ADDRESS,
+    isRedisAway: deps.isRedisAway,
+  });
   const attemptPassword = buildAttemptPassword(throttle);
   const people = { database, guards, throttle, sendMail: buildSendMail(settings), publicUrl: settings.PUBLIC_URL };
 
@@ -214,6 +220,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     redis: () => ping(queue),
     shutBecause: () => ownership.problem() ?? ingest.refusal()?.message,
     schema: deps.schema,
+    isDirect: () => ingest.isDirect(),
     isDraining: deps.isDraining,
   });
   versionRoute(app);
@@ -223,6 +230,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     queue,
     postgres: () => pingDatabase(deps.probe),
     redis: () => ping(queue),
+    isDirect: () => ingest.isDirect(),
   });
   doorRoute(app, { db: database.kysely, signup: settings.SIGNUP, sendsMail: people.sendMail !== undefined });
   sessionRoutes(app, { database, guards, throttle, attemptPassword, settings });

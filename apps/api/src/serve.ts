@@ -2,11 +2,15 @@
 
 import { openDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
+import { forgetClaims, listPendingClaims } from '@weir/db/pending-claims';
 import { admit } from '@weir/queue/admit';
+import { writeClaims } from '@weir/queue/claims';
 import { disconnect, openProducer, untilReady, type QueueConnection } from '@weir/queue/connection';
 import { Ownership } from '@weir/queue/ownership';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { openRecordJobs } from '@weir/queue/record-jobs';
+import { probeRedis } from '@weir/queue/probe-redis';
+import { isRedisAway, isRefusedByRedis } from '@weir/queue/redis-away';
 import { requireRedisPolicy } from '@weir/queue/redis-policy';
 import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
@@ -17,9 +21,13 @@ import { openKeyUse } from './access/key-use.ts';
 import { buildApp } from './app.ts';
 import { CONSOLE_FOLDER } from './console/console.ts';
 import { openDatabaseWatch } from './database-watch.ts';
-import { buildMetrics, countAdmissions } from './http/metrics.ts';
+import { buildMetrics, countOutcomes } from './http/metrics.ts';
+import { DIRECT_FLUSHES_MAX } from './ingest/direct.ts';
 import { Ingest } from './ingest/ingest.ts';
+import { PendingClaims } from './ingest/pending-claims.ts';
+import { recordFlush, type RecordFlushDeps } from './ingest/record-flush.ts';
 import { openRedisWatch } from './ingest/redis-watch.ts';
+import { Way } from './ingest/way.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** An API that listens. */
@@ -34,7 +42,7 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
-/** How long a start waits for Redis before it goes on without: the API then answers 503 until Redis is there. */
+/** How long a start waits for Redis before it goes on without: events are recorded directly until Redis is there. */
 const REDIS_WAIT_MS = 2_000;
 
 /** What tracking looks up are single rows by their key: a few connections carry thousands in a second. */
@@ -42,6 +50,15 @@ const LOOKUP_CONNECTIONS = 3;
 
 /** A look-up that takes longer than this would make its client wait for nothing. */
 const LOOKUP_MS_MAX = 1_000;
+
+/** A flush that takes longer is refused: its clients have waited for Redis already. */
+const DIRECT_MS_MAX = 1_500;
+
+/** A Redis that takes longer for one small write is no faster than Postgres. */
+const PROBE_MS_MAX = 250;
+
+/** Known by nobody: what comes with an API key that was looked up without Redis is looked up once more when Redis is there. */
+const NO_EPOCH = '';
 
 /** How often it is looked whose queue this is. */
 const OWNERSHIP_INTERVAL_MS = 1_000;
@@ -80,6 +97,14 @@ export async function serveApi(
       onConnectionError: (error) => log.debug({ err: error }, 'the idle connection of the probe was lost'),
     });
     closer.add('the probe', () => probe.close());
+    // Events that Redis does not take are recorded on connections of their own, which are opened by the first of them.
+    const recording = openDatabase(settings.DATABASE_URL, {
+      connectionsMax: DIRECT_FLUSHES_MAX,
+      statementTimeoutMs: DIRECT_MS_MAX,
+      connectTimeoutMs: LOOKUP_MS_MAX,
+      onConnectionError: (error) => log.debug({ err: error }, 'an idle connection for recording directly was lost'),
+    });
+    closer.add('the direct way', () => recording.close());
     const keyUse = openKeyUse(lookups, log);
     closer.add('the last use of API keys', () => keyUse.close());
     const databaseWatch = openDatabaseWatch(probe, log);
@@ -104,7 +129,28 @@ export async function serveApi(
     await ownership.requireOurs();
     for (const risk of await findRisks(probe, settings.DATABASE_COPIES)) log.warn(risk);
 
-    const metrics = buildMetrics({ bufferDepth: () => ingest.depth, queue: () => watch.state() });
+    const metrics = buildMetrics({
+      bufferDepth: () => ingest.depth,
+      isDirect: () => ingest.isDirect(),
+      queue: () => watch.state(),
+    });
+    const claims = new PendingClaims({
+      list: (countMax) => listPendingClaims(lookups.pool, countMax),
+      write: async (pending) => writeClaims(queue, await ownership.epoch(), pending, watch.state().claimSeconds),
+      forget: (told) => forgetClaims(lookups.pool, told),
+      isWorthIt: () => !way.isDirect() && databaseWatch.away() === undefined,
+      log,
+    });
+    closer.add('the pending claims', () => claims.close());
+    const way = new Way({
+      probe: () => probeRedis(queue, PROBE_MS_MAX),
+      async tellRedis() {
+        // Without Postgres nobody can take events but Redis. It is told once Postgres is back.
+        if (databaseWatch.away() === undefined) await claims.tellAll();
+      },
+      log,
+    });
+    closer.add('the way', () => way.close());
     const jobs = openRecordJobs(queue, log, () => metrics.enqueueFailures.inc());
     closer.add('the jobs', () => jobs.close());
     const billingJobs = openBillingJobs(queue, log);
@@ -114,14 +160,41 @@ export async function serveApi(
       batchesMax: settings.QUEUE_BATCHES_MAX,
       onClaimsLetGo: (claims) => metrics.claimsLetGo.inc(claims),
       onRefused: (reason, events) => metrics.refusedEvents.inc({ reason }, events),
+      onAway: (because) => way.leave(because),
     });
     closer.add('the watch on Redis', () => watch.close());
-    const apiKeys = buildApiKeyCache({ database: lookups, epoch: () => ownership.epoch(), log });
+    const epoch = async () => {
+      if (way.isDirect()) return NO_EPOCH;
+      try {
+        return await ownership.epoch();
+      } catch (error) {
+        if (isRedisAway(error) || isRefusedByRedis(error)) return NO_EPOCH;
+        throw error;
+      }
+    };
+    const apiKeys = buildApiKeyCache({ database: lookups, epoch, log });
+    const directly: RecordFlushDeps = {
+      database: recording,
+      queue,
+      ownership,
+      isRedisThere: () => way.isRedisThere(),
+      makesClaims: () => watch.state().claimSeconds > 0,
+      tell: (pending) => claims.tell(pending),
+      log,
+    };
     const ingest = new Ingest({
-      refusal: (organizationId, events) => ownership.refusal() ?? watch.refusal(organizationId, events),
+      refusal: () => ownership.refusal(),
+      isDirect: (organizationId) => way.isDirect() || !watch.hasRoom(organizationId),
+      refusalOfRedis: (organizationId, events) => watch.refusal(organizationId, events),
+      leaveRedis: ({ cause, message }) => way.leave(cause instanceof Error ? cause.message : message),
+      direct: {
+        record: (flush, isPerhapsStaged) => recordFlush(directly, flush, isPerhapsStaged),
+        isPostgresAway: () => databaseWatch.away() !== undefined,
+        onAnswered: (answers) => countOutcomes(metrics.directEvents, answers),
+      },
       admit: (batch, candidates) => admit(queue, batch, candidates, watch.state().claimSeconds),
       enqueue: (batch) => jobs.enqueue(batch),
-      onAdmitted: (admissions) => countAdmissions(metrics, admissions),
+      onAdmitted: (admissions) => countOutcomes(metrics.admissions, admissions),
       onUnsure: () => apiKeys.clear(),
     });
     closer.add('the buffer', () => ingest.close());
@@ -139,6 +212,7 @@ export async function serveApi(
       log,
       metrics,
       ingest,
+      isRedisAway: () => way.isDirect(),
       billingJobs,
       consoleFolder,
       schema: () => schema,
@@ -164,7 +238,7 @@ export async function serveApi(
 
 async function checkPolicy(queue: QueueConnection, log: Logger): Promise<void> {
   if (!(await untilReady(queue, REDIS_WAIT_MS))) {
-    log.warn('Redis cannot be reached yet: tracking answers 503 until it can');
+    log.warn('Redis cannot be reached yet: events are recorded directly until it can');
     return;
   }
   // What it only warns of is said by the watch.

@@ -64,7 +64,9 @@ async function takeAccepted(look: Look, queue: QueueConnection, balances: Balanc
 
 async function* readQueued(queue: QueueConnection, batches: readonly string[]): AsyncGenerator<QueuedEvent[]> {
   for await (const events of readBatches(queue, batches))
-    yield events.map(({ organization_id: organizationId, id }) => ({ organizationId, id }));
+    yield events.map(({ organization_id: organizationId, id, replayed }) => {
+      return { organizationId, id, isCounted: replayed !== true };
+    });
 }
 
 function isSameCount(before: DoorState, after: DoorState): boolean {

@@ -3,6 +3,7 @@
 // jobs that it has in hand and takes no others: thousands that fail in turn would keep Redis busy with nothing.
 
 import { isUnavailable } from '@weir/db/database';
+import type { Persisted } from '@weir/db/record-batch';
 import { disconnect, openWorker, type QueueAddress } from '@weir/queue/connection';
 import type { JobWorker } from '@weir/queue/job-worker';
 import { backoffMs, openRecordWorker } from '@weir/queue/record-jobs';
@@ -11,7 +12,7 @@ import type { Logger } from '@weir/shared/log';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerMetrics } from './worker-metrics.ts';
-import { persist, UnknownOrganization, type Persisted, type PersistDeps } from './persist.ts';
+import { persist, UnknownOrganization, type PersistDeps } from './persist.ts';
 
 /** How soon after Postgres is back the jobs in hand go on. */
 const IN_HAND_PAUSE_MS_MAX = 1_000;

@@ -1,6 +1,6 @@
 import { readBuild } from '@weir/shared/build';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { Persisted } from './persist.ts';
+import type { Persisted } from '@weir/db/record-batch';
 
 /** Metrics of a worker. */
 export interface WorkerMetrics {

@@ -57,14 +57,24 @@ async function add(transaction: Queries, { id, counts }: AcceptedCounts): Promis
     const totals = await readTotals(transaction, counts, more === 0);
     return { outcome: 'again', id, events: more, totals };
   }
-  await sql`
-    INSERT INTO accepted_events AS a (organization_id, month, events)
-    SELECT * FROM ${unnested(counts)} AS t
-    ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`.execute(transaction);
   const forgotten = firstIdAt(Date.now() - REMEMBERED_MS);
   // By Postgres's clock as well: one that is ahead would forget what Redis says was drained a moment ago.
   await sql`DELETE FROM drained_counts
     WHERE id < ${forgotten} AND drained_at < now() - ${REMEMBERED_MS} * interval '1 millisecond'`.execute(transaction);
+  // What may still turn up in Redis does no more after so long, and counts like all else.
+  await sql`
+    WITH settled AS (
+      DELETE FROM perhaps_staged_events
+      WHERE id < ${forgotten} AND recorded_at < now() - ${REMEMBERED_MS} * interval '1 millisecond'
+      RETURNING organization_id, id
+    )
+    INSERT INTO accepted_events AS a (organization_id, month, events)
+    SELECT organization_id, month, sum(events) FROM (
+      SELECT organization_id, month_of_receipt(id) AS month, 1 AS events FROM settled
+      UNION ALL SELECT * FROM ${unnested(counts)} AS t
+    ) AS added (organization_id, month, events)
+    GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`.execute(transaction);
   return { outcome: 'drained', id, events, totals: await readTotals(transaction, counts, true) };
 }
 

@@ -15,6 +15,8 @@ export interface CountFilter {
 export interface QueuedEvent {
   organizationId: string;
   id: string;
+  /** Whether it was counted when it was staged; not so where it is replayed. */
+  isCounted: boolean;
 }
 
 /** What can become of an accepted event, in the order in which it counts: the first that holds is what it is. */
@@ -52,7 +54,7 @@ export async function lookAtEvents<T>(
 ): Promise<T> {
   return database.kysely.connection().execute(async (session) => {
     await sql`CREATE TEMP TABLE queued (
-      organization_id uuid, id uuid, PRIMARY KEY (organization_id, id))`.execute(session);
+      organization_id uuid, id uuid, is_counted boolean NOT NULL, PRIMARY KEY (organization_id, id))`.execute(session);
     await sql`SELECT pg_advisory_lock(${DRAIN_LOCK})`.execute(session);
     const result = await use(lookOf(session, filter));
     await sql`COMMIT`.execute(session);
@@ -82,6 +84,9 @@ function lookOf(session: Queries, filter: CountFilter): Look {
           FROM accepted_events a FULL JOIN ${unnested(remembered)} AS r (organization_id, month, events)
             USING (organization_id, month)
           UNION ALL SELECT organization_id, month, events FROM accepted_corrections
+          -- Those that Redis has as well are counted there.
+          UNION ALL SELECT organization_id, month_of_receipt(id), 1 FROM perhaps_staged_events p
+            WHERE NOT EXISTS (SELECT FROM queued q WHERE (q.organization_id, q.id) = (p.organization_id, p.id) AND q.is_counted)
         ) AS accepted WHERE ${within(filter, sql`month`)} GROUP BY 1, 2`),
     async drained(ids) {
       const { rows } = await sql<{ id: string }>`
@@ -110,9 +115,14 @@ function lookOf(session: Queries, filter: CountFilter): Look {
 
 async function insertQueued(session: Queries, events: readonly QueuedEvent[]): Promise<void> {
   // An event that was replayed twice may be queued twice.
-  await sql`INSERT INTO queued SELECT * FROM unnest(${events.map(({ organizationId }) => organizationId)}::uuid[],
-    ${events.map(({ id }) => id)}::uuid[])
-    ON CONFLICT DO NOTHING`.execute(session);
+  await sql`INSERT INTO queued
+    SELECT organization_id, id, bool_or(is_counted) FROM unnest(${events.map(({ organizationId }) => organizationId)}::uuid[],
+      ${events.map(({ id }) => id)}::uuid[], ${events.map(({ isCounted }) => isCounted)}::boolean[])
+      AS t (organization_id, id, is_counted)
+    GROUP BY 1, 2
+    ON CONFLICT (organization_id, id) DO UPDATE SET is_counted = queued.is_counted OR excluded.is_counted`.execute(
+    session,
+  );
 }
 
 const MONTH_OF_RECEIPT = sql`month_of_receipt(id)`;

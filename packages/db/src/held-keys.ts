@@ -6,6 +6,7 @@ import type { UsageEvent } from '@weir/shared/event';
 import { plainArray, textArray } from './array-text.ts';
 import { EVENT_JSON } from './event-json.ts';
 import type pg from 'pg';
+import { keyHash } from './key-hash.ts';
 
 /** An event, and the id of the other event that holds its idempotency key. */
 export interface HeldEvent {
@@ -25,7 +26,7 @@ const receivedAt = (id: string) =>
 // taken out, can be compared with nothing; the event is a duplicate then.
 //
 // It has no name, so that it is planned each time, for the partitions of these holders as large as they are now.
-const SETTLE = `
+const REUSED = `
 WITH input AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::numeric[], $7::timestamptz[], $8::text[], $9::text[])
     AS t (id, holder, organization_id, meter_id, customer_external_id, quantity, "timestamp", idempotency_key, metadata)
@@ -38,7 +39,9 @@ reused AS MATERIALIZED (
     AND e.metadata::jsonb IS NOT DISTINCT FROM i.metadata::jsonb
     AND (e."timestamp" = i."timestamp" OR (e."timestamp" = ${receivedAt('e.id')} AND i."timestamp" = ${receivedAt('i.id')}))
   )
-),
+)`;
+
+const SETTLE = `${REUSED},
 duplicated AS (
   INSERT INTO duplicate_events (organization_id, id, duplicate_of, event)
   SELECT organization_id, id, holder, ${EVENT_JSON}
@@ -61,7 +64,43 @@ export async function settleHeld(
   held: readonly HeldEvent[],
 ): Promise<{ duplicates: number; reused: ReusedKey[] }> {
   if (held.length === 0) return { duplicates: 0, reused: [] };
-  const { rows } = await pool.query<{ duplicates: number; reused: string[] }>(SETTLE, [
+  const { rows } = await pool.query<{ duplicates: number; reused: string[] }>(SETTLE, valuesOf(held));
+  const reused = new Set(rows[0]?.reused);
+  return { duplicates: rows[0]?.duplicates ?? 0, reused: held.filter(({ event }) => reused.has(event.id)) };
+}
+
+/** Which of these events have another payload than the holder of their key, by their ids. Nothing is kept. */
+export async function findReused(
+  connection: Pick<pg.ClientBase, 'query'>,
+  held: readonly HeldEvent[],
+): Promise<Set<string>> {
+  if (held.length === 0) return new Set();
+  const { rows } = await connection.query<{ id: string }>(`${REUSED} SELECT id::text FROM reused`, valuesOf(held));
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Which of these events have an idempotency key that another one was recorded with. */
+export async function findHeld(
+  connection: Pick<pg.ClientBase, 'query'>,
+  events: readonly UsageEvent[],
+): Promise<HeldEvent[]> {
+  const hashes = new Map<UsageEvent, string>();
+  for (const event of events)
+    if (event.idempotency_key !== undefined) hashes.set(event, keyHash(event.organization_id, event.idempotency_key));
+  if (hashes.size === 0) return [];
+  const { rows } = await connection.query<{ hash: string; holder: string }>(
+    `SELECT replace(key_hash::text, '-', '') AS hash, event_id AS holder FROM idempotency_keys WHERE key_hash = ANY ($1::uuid[])`,
+    [plainArray([...hashes.values()])],
+  );
+  const holders = new Map(rows.map(({ hash, holder }) => [hash, holder]));
+  return events.flatMap((event): HeldEvent[] => {
+    const holder = holders.get(hashes.get(event) ?? '');
+    return holder === undefined || holder === event.id ? [] : [{ event, holder }];
+  });
+}
+
+function valuesOf(held: readonly HeldEvent[]): string[] {
+  return [
     plainArray(held.map(({ event }) => event.id)),
     plainArray(held.map(({ holder }) => holder)),
     plainArray(held.map(({ event }) => event.organization_id)),
@@ -71,7 +110,5 @@ export async function settleHeld(
     plainArray(held.map(({ event }) => event.timestamp)),
     textArray(held.map(({ event }) => event.idempotency_key ?? null)),
     textArray(held.map(({ event }) => event.metadata ?? null)),
-  ]);
-  const reused = new Set(rows[0]?.reused);
-  return { duplicates: rows[0]?.duplicates ?? 0, reused: held.filter(({ event }) => reused.has(event.id)) };
+  ];
 }

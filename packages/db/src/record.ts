@@ -4,8 +4,8 @@
 
 import type { StagedEvent, UsageEvent } from '@weir/shared/event';
 import { plainArray, textArray } from './array-text.ts';
+import { keyHash } from './key-hash.ts';
 import { settleHeld, type HeldEvent, type ReusedKey } from './held-keys.ts';
-import { hash128 } from '@weir/shared/hash';
 import { areKeysOld, knownMetadataKeys, learnMetadataKeys } from './metadata-keys.ts';
 import {
   addTo,
@@ -170,21 +170,10 @@ interface RecordRow {
  */
 export async function recordEvents(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<Recorded> {
   if (events.length === 0) return { recorded: 0, duplicates: 0, reused: [] };
-  const [row] = await record(pool, events);
-  if (row === undefined) throw new Error('the record statement returns one row, and returned none');
-  const { recorded, held, unsettled } = row;
+  const { recorded, held, unsettled } = await whileRetried(pool, () => recordOnce(pool, pool, events));
   if (held.length === 0 && unsettled.length === 0) return { recorded, duplicates: 0, reused: [] };
-  const holders = new Map(held);
-  const heldEvents = events.flatMap(({ event }): HeldEvent[] => {
-    const holder = holders.get(event.id);
-    return holder === undefined ? [] : [{ event, holder }];
-  });
-  const settled = await settleHeld(pool, heldEvents);
-  const open = new Set(unsettled);
-  const later = await recordEvents(
-    pool,
-    events.filter(({ event }) => open.has(event.id)),
-  );
+  const settled = await settleHeld(pool, held);
+  const later = await recordEvents(pool, unsettled);
   return {
     recorded: recorded + later.recorded,
     duplicates: settled.duplicates + later.duplicates,
@@ -192,18 +181,52 @@ export async function recordEvents(pool: pg.Pool, events: readonly RecordableEve
   };
 }
 
-async function record(pool: pg.Pool, events: readonly RecordableEvent[]): Promise<RecordRow[]> {
+/** What the statement made of some events. */
+export interface RecordedOnce<Event extends RecordableEvent> {
+  recorded: number;
+  held: HeldEvent[];
+  /** Another one took their key meanwhile: given again, they are held. */
+  unsettled: Event[];
+}
+
+/**
+ * Runs the record statement once, on a connection of the pool or on all of it. Throws what Postgres says; {@link whileRetried} knows
+ * for which errors it is worth another try.
+ */
+export async function recordOnce<Event extends RecordableEvent>(
+  pool: pg.Pool,
+  connection: Pick<pg.ClientBase, 'query'>,
+  events: readonly Event[],
+): Promise<RecordedOnce<Event>> {
   const { version, ofMeter } = knownMetadataKeys(pool);
   const hasGroups = ofMeter.size > 0 && events.some(({ event }) => ofMeter.has(event.meter_id));
   const values = [...columnsOf(events), version];
   if (hasGroups) values.push(textArray(events.map(({ event }) => ofMeter.get(event.meter_id) ?? null)));
-  try {
-    const { rows } = await pool.query<RecordRow>({ ...(hasGroups ? RECORD_GROUPS : RECORD), values });
-    return rows;
-  } catch (error) {
-    if (areKeysOld(error)) await learnMetadataKeys(pool);
-    else if (!isMisrouted(error)) throw error;
-    return record(pool, events);
+  const { rows } = await connection.query<RecordRow>({ ...(hasGroups ? RECORD_GROUPS : RECORD), values });
+  const [row] = rows;
+  if (row === undefined) throw new Error('the record statement returns one row, and returned none');
+  const { recorded, held, unsettled } = row;
+  if (held.length === 0 && unsettled.length === 0) return { recorded, held: [], unsettled: [] };
+  const [holders, open] = [new Map(held), new Set(unsettled)];
+  return {
+    recorded,
+    held: events.flatMap(({ event }): HeldEvent[] => {
+      const holder = holders.get(event.id);
+      return holder === undefined ? [] : [{ event, holder }];
+    }),
+    unsettled: events.filter(({ event }) => open.has(event.id)),
+  };
+}
+
+/** Does again, as a whole, what was refused for what was known of the database and is not so any more. */
+export async function whileRetried<Value>(pool: pg.Pool, attempt: () => Promise<Value>): Promise<Value> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (areKeysOld(error)) await learnMetadataKeys(pool);
+      else if (!isMisrouted(error)) throw error;
+    }
   }
 }
 
@@ -213,11 +236,6 @@ async function record(pool: pg.Pool, events: readonly RecordableEvent[]): Promis
  */
 function isMisrouted(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23514' && error.constraint === undefined;
-}
-
-/** As the function `idempotency_key_hash` of the database makes it: an id is of fixed length, so no two keys make one text. */
-function keyHash(organizationId: string, key: string): string {
-  return hash128(organizationId + key);
 }
 
 function columnsOf(events: readonly RecordableEvent[]): string[] {
@@ -268,11 +286,14 @@ export interface RejectedEvent {
 
 /**
  * Keeps events that are not counted, so that they can be read, corrected and replayed. An event that is rejected again
- * is kept as it was sent last; one that was recorded meanwhile stays recorded.
+ * is kept as it was sent last; one that was recorded meanwhile stays recorded. Returns the ids of those that were not kept before.
  */
-export async function rejectEvents(pool: pg.Pool, rejected: readonly RejectedEvent[]): Promise<void> {
-  if (rejected.length === 0) return;
-  await pool.query({
+export async function rejectEvents(
+  connection: Pick<pg.ClientBase, 'query'>,
+  rejected: readonly RejectedEvent[],
+): Promise<Set<string>> {
+  if (rejected.length === 0) return new Set();
+  const { rows } = await connection.query<{ id: string; is_new: boolean }>({
     name: 'reject',
     text: `
       INSERT INTO rejected_events (organization_id, id, meter_id, customer_external_id, reason, event)
@@ -282,7 +303,8 @@ export async function rejectEvents(pool: pg.Pool, rejected: readonly RejectedEve
       WHERE NOT EXISTS (SELECT FROM events e WHERE (e.organization_id, e.id) = (t.organization_id, t.id))
         AND NOT EXISTS (SELECT FROM duplicate_events d WHERE (d.organization_id, d.id) = (t.organization_id, t.id))
       ORDER BY organization_id, id
-      ON CONFLICT (organization_id, id) DO UPDATE SET reason = excluded.reason, event = excluded.event, rejected_at = now()`,
+      ON CONFLICT (organization_id, id) DO UPDATE SET reason = excluded.reason, event = excluded.event, rejected_at = now()
+      RETURNING id, xmax = 0 AS is_new`,
     values: [
       rejected.map(({ event }) => event.organization_id),
       rejected.map(({ event }) => event.id),
@@ -292,6 +314,7 @@ export async function rejectEvents(pool: pg.Pool, rejected: readonly RejectedEve
       rejected.map(({ event }) => JSON.stringify(event)),
     ],
   });
+  return new Set(rows.flatMap(({ id, is_new }) => (is_new ? [id] : [])));
 }
 
 /** Takes replayed events off the rejected ones, once each of them is recorded or known to be a duplicate. */

@@ -9,13 +9,13 @@ import type { Queries } from './database.ts';
  * A write that changes nothing, in a transaction: its commit waits for the standby, which by then has all that was written before. Without
  * a synchronous standby it is not even that.
  */
-const BARRIER = sql`
-  SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN pg_logical_emit_message(true, 'weir', '') END`;
+export const BARRIER =
+  "SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN pg_logical_emit_message(true, 'weir', '') END";
 
 /**
  * Resolves once all that could be read on the primary before is on its synchronous standby too, where it has one; in a transaction it is
  * the commit that waits. Call it before something is let go of, or said to be done, since Postgres had it already.
  */
 export async function awaitStandby(db: Queries): Promise<void> {
-  await BARRIER.execute(db);
+  await sql.raw(BARRIER).execute(db);
 }

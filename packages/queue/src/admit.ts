@@ -9,7 +9,7 @@ import { monthOf } from '@weir/shared/month-counts';
 import { acceptedField } from './accepted-counts.ts';
 import type { QueueConnection } from './connection.ts';
 import type { QueueKeys } from './keys.ts';
-import { RedisUnreachable } from './redis-away.ts';
+import { isRefusedByRedis, RedisUnreachable } from './redis-away.ts';
 import { loadScript } from './script.ts';
 import { STAGED_SEPARATOR, stagedBytes } from './staged.ts';
 
@@ -145,14 +145,10 @@ function exceptionOf(answer: string, candidate: Candidate | undefined): Admissio
   };
 }
 
-// Error replies of the first write of the script, or before it: nothing was written then. (Whether memory suffices is
-// asked once for a whole script, so OOM never comes in its middle.)
-const REFUSED_BY_REDIS = /^(OOM|LOADING|BUSY|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|NOAUTH|NOPERM|CLUSTERDOWN)\b/;
-
 function unanswered(error: unknown): Refusal {
   const message = error instanceof Error ? error.message : String(error);
   const neverSent = message.includes("Stream isn't writeable") || errorCodeOf(error) === 'ECONNREFUSED';
-  if (neverSent || REFUSED_BY_REDIS.test(message)) return notAccepted(error);
+  if (neverSent || isRefusedByRedis(error)) return notAccepted(error);
   return new Refusal(
     'unavailable',
     'The queue did not answer in time, so the event may have been taken or not: send it again with the same idempotency_key.',

@@ -44,6 +44,8 @@ export interface QueueKeys {
   revoked(apiKeyId: string): string;
   /** When a worker was last at work, in milliseconds since 1970 (see worker-seen.ts). */
   workerSeen: string;
+  /** What a process writes that finds out whether Redis takes writes again (see probe-redis.ts). */
+  probe: string;
   /** Prefix of the counters of failed logins. */
   failures: string;
   /** Prefix of the counters of what is limited by the minute. */
@@ -72,6 +74,7 @@ export function queueKeys(prefix: string): QueueKeys {
     oldestClaim: `${prefix}:oldest-claim`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
     workerSeen: `${prefix}:worker-seen`,
+    probe: `${prefix}:probe`,
     failures: `${prefix}:failures`,
     limits: `${prefix}:limits`,
   };

@@ -10,8 +10,8 @@ export interface LimitOptions {
   /** What one subject may use up. */
   points: number;
   seconds: number;
-  /** Whether each process counts for itself while Redis is away. Else counting fails then. */
-  isInsured: boolean;
+  /** Whether Redis is known not to answer, so that it need not be asked. */
+  isRedisAway: () => boolean;
 }
 
 /** What is left for a subject. */
@@ -31,28 +31,34 @@ export interface Limit {
   reset(subject: string): Promise<void>;
 }
 
-export function buildLimit({ redis }: QueueConnection, { keyPrefix, points, seconds, isInsured }: LimitOptions): Limit {
+/** While Redis does not answer, or takes no writes, each process counts for itself, in memory. */
+export function buildLimit(
+  { redis }: QueueConnection,
+  { keyPrefix, points, seconds, isRedisAway }: LimitOptions,
+): Limit {
   const options = { keyPrefix, points, duration: seconds };
-  const limiter = new RateLimiterRedis({
+  const ofProcess = new RateLimiterMemory(options);
+  const ofAll = new RateLimiterRedis({
     ...options,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    ...(isInsured && { insuranceLimiter: new RateLimiterMemory(options) }),
+    insuranceLimiter: ofProcess,
   });
+  const limiter = () => (isRedisAway() ? ofProcess : ofAll);
   return {
     async consume(subject, points = 1) {
       try {
-        return stateOf(await limiter.consume(subject, points), false);
+        return stateOf(await limiter().consume(subject, points), false);
       } catch (error) {
         if (!(error instanceof RateLimiterRes)) throw error;
         return stateOf(error, true);
       }
     },
     async giveBack(subject, points = 1) {
-      await limiter.reward(subject, points);
+      await limiter().reward(subject, points);
     },
     async reset(subject) {
-      await limiter.delete(subject);
+      await limiter().delete(subject);
     },
   };
 }

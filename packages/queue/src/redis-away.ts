@@ -14,6 +14,15 @@ export function noteOfRedis<E extends Error>(error: E): E {
   return error;
 }
 
+// Error replies of the first write of a script, or before it: nothing was written then. (Whether memory suffices is
+// asked once for a whole script, so OOM never comes in its middle.)
+const REFUSED = /^(OOM|LOADING|BUSY|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|NOAUTH|NOPERM|CLUSTERDOWN)\b/;
+
+/** Whether an error says that Redis answers, and takes no writes: nothing was written. */
+export function isRefusedByRedis(error: unknown): boolean {
+  return REFUSED.test(error instanceof Error ? error.message : String(error));
+}
+
 /** Whether an error says that Redis cannot be reached, or did not answer in time. */
 export function isRedisAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -46,10 +46,13 @@ export interface Throttle {
 }
 
 /** Without Redis every process counts for itself, and knows nobody: worse than together, but not a way around it. */
-export function buildThrottle(queue: QueueConnection, { signupsPerAddress }: { signupsPerAddress: number }): Throttle {
+export function buildThrottle(
+  queue: QueueConnection,
+  { signupsPerAddress, isRedisAway }: { signupsPerAddress: number; isRedisAway: () => boolean },
+): Throttle {
   const { failures } = queue.keys;
   const limit = (subject: string, points: number, seconds = WINDOW_SECONDS) =>
-    buildLimit(queue, { keyPrefix: `${failures}:${subject}`, points, seconds, isInsured: true });
+    buildLimit(queue, { keyPrefix: `${failures}:${subject}`, points, seconds, isRedisAway });
   const pairs = limit('pair', FAILURES_PER_ACCOUNT_AND_ADDRESS_MAX);
   const addresses = limit('address', FAILURES_PER_ADDRESS_MAX);
   const accounts = limit('account', FAILURES_PER_ACCOUNT_MAX);
@@ -62,7 +65,7 @@ export function buildThrottle(queue: QueueConnection, { signupsPerAddress }: { s
       const block = addressBlock(address);
       const accountName = nameOf(account);
       const pair = pairOf(account, block);
-      const isKnown = await isRemembered(queue, knownKey(pair));
+      const isKnown = !isRedisAway() && (await isRemembered(queue, knownKey(pair)));
       const counted: [Limit, string][] = [];
       const steps: [Limit, string][] = [
         [addresses, block],
@@ -93,8 +96,10 @@ export function buildThrottle(queue: QueueConnection, { signupsPerAddress }: { s
       const state = await links.consume(organizationId);
       if (state.isOver) throw tooMany(state, 'invitations and links for new passwords');
     },
-    know: (account, address) =>
-      remember(queue, knownKey(pairOf(account, addressBlock(address))), KNOWN_ADDRESS_SECONDS),
+    async know(account, address) {
+      if (isRedisAway()) return;
+      await remember(queue, knownKey(pairOf(account, addressBlock(address))), KNOWN_ADDRESS_SECONDS);
+    },
   };
 }
 

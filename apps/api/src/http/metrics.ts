@@ -1,5 +1,6 @@
 import { readBuild } from '@weir/shared/build';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission } from '@weir/queue/admit';
 import type { ShedReason } from './pressure.ts';
 import type { Connections } from './connections.ts';
@@ -12,6 +13,7 @@ export type RefusedBecause = 'memory' | 'batches' | 'policy' | 'share';
 export interface Metrics {
   registry: Registry;
   admissions: Counter<'outcome'>;
+  directEvents: Counter<'outcome'>;
   enqueueFailures: Counter;
   claimsLetGo: Counter;
   refusedEvents: Counter<'reason'>;
@@ -22,6 +24,7 @@ export interface Metrics {
 /** Asked whenever Prometheus reads. */
 export interface MetricSources {
   bufferDepth(): number;
+  isDirect(): boolean;
   queue(): {
     batches: number;
     oldestStagedAt?: number | undefined;
@@ -41,7 +44,12 @@ export function buildMetrics(sources: MetricSources): Metrics {
     registers: [registry],
   }).set({ ...readBuild() }, 1);
   const gauges: Gauges = [
-    ['weir_buffer_events', 'Events that wait in memory for a flush to Redis.', () => sources.bufferDepth()],
+    ['weir_buffer_events', 'Events that wait in memory for a flush.', () => sources.bufferDepth()],
+    [
+      'weir_direct_way',
+      '1 while events are recorded directly in Postgres, since Redis does not take them; else 0.',
+      () => Number(sources.isDirect()),
+    ],
     ['weir_queue_batches', 'Batches in Redis that are not recorded yet.', () => sources.queue().batches],
     [
       'weir_queue_oldest_seconds',
@@ -65,6 +73,12 @@ export function buildMetrics(sources: MetricSources): Metrics {
       labelNames: ['outcome'],
       registers: [registry],
     }),
+    directEvents: new Counter({
+      name: 'weir_direct_events_total',
+      help: 'Events that took the direct way to Postgres, by what became of them: taken, held, revoked or failed.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
     enqueueFailures: new Counter({
       name: 'weir_enqueue_failures_total',
       help: 'Jobs that could not be added to the queue and were left to the sweeper.',
@@ -77,7 +91,7 @@ export function buildMetrics(sources: MetricSources): Metrics {
     }),
     refusedEvents: new Counter({
       name: 'weir_refused_events_total',
-      help: 'Events that the door did not put to Redis: memory, batches, policy, or the share of their organization.',
+      help: 'Events that were refused while Postgres was away, too: memory, batches, policy, or the share of their organization.',
       labelNames: ['reason'],
       registers: [registry],
     }),
@@ -97,12 +111,14 @@ export function buildMetrics(sources: MetricSources): Metrics {
   };
   // Prometheus sees no rise in a series that begins with its first count.
   for (const outcome of Object.keys(ADMISSIONS)) metrics.admissions.inc({ outcome }, 0);
+  for (const outcome of Object.keys(DIRECT)) metrics.directEvents.inc({ outcome }, 0);
   for (const reason of Object.keys(SHED)) metrics.shed.inc({ reason }, 0);
   for (const reason of Object.keys(REFUSED)) metrics.refusedEvents.inc({ reason }, 0);
   return metrics;
 }
 
 const ADMISSIONS: Record<Admission['outcome'], true> = { staged: true, held: true, revoked: true, unsure: true };
+const DIRECT: Record<DirectAnswer['outcome'], true> = { taken: true, held: true, revoked: true, failed: true };
 const SHED: Record<ShedReason, true> = {
   event_loop: true,
   memory: true,
@@ -135,10 +151,10 @@ export function addGauges(registry: Registry, gauges: Gauges): void {
   }
 }
 
-/** Counts what the admit script said of the events of one flush. */
-export function countAdmissions({ admissions: counter }: Metrics, admissions: readonly { outcome: string }[]): void {
+/** Counts what became of the events of one flush. */
+export function countOutcomes(counter: Counter<'outcome'>, answers: readonly { outcome: string }[]): void {
   const counts = new Map<string, number>();
-  for (const { outcome } of admissions) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  for (const { outcome } of answers) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   for (const [outcome, count] of counts) counter.inc({ outcome }, count);
 }
 

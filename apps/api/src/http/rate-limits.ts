@@ -1,7 +1,8 @@
-// How much one API key, or one address, may ask for in a minute. All of it is counted in Redis, for all processes together.
+// How much one API key, or one address, may ask for in a minute. All of it is counted in Redis, for all processes together; while Redis is
+// away each process counts for itself.
 
 import type { QueueConnection } from '@weir/queue/connection';
-import { buildLimit, type Limit, type LimitState } from '@weir/queue/limits';
+import { buildLimit, type Limit } from '@weir/queue/limits';
 import { Refusal } from '@weir/shared/errors';
 import { digest } from '@weir/shared/hash';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -20,6 +21,8 @@ export interface RateLimitOptions {
   requestsPerKey: number;
   /** Other requests of one address. */
   requestsPerAddress: number;
+  /** Whether Redis is known not to answer. */
+  isRedisAway: () => boolean;
 }
 
 export interface RateLimits {
@@ -40,22 +43,16 @@ interface NamedLimit {
 
 /** Sets the limits up. What is not limited costs nothing. */
 export function useRateLimits(app: FastifyInstance, queue: QueueConnection, options: RateLimitOptions): RateLimits {
-  /** Tracking needs Redis anyway. All else goes on without it, with every process counting for itself. */
-  const limit = (name: string, what: string, quota: number, isTracking: boolean): NamedLimit | undefined => {
+  const limit = (name: string, what: string, quota: number): NamedLimit | undefined => {
     if (quota === 0) return undefined;
     const keyPrefix = `${queue.keys.limits}:${name}`;
-    const options = { keyPrefix, points: quota, seconds: WINDOW_SECONDS, isInsured: !isTracking };
-    return { name, what, quota, limit: buildLimit(queue, options) };
+    const limit = { keyPrefix, points: quota, seconds: WINDOW_SECONDS, isRedisAway: options.isRedisAway };
+    return { name, what, quota, limit: buildLimit(queue, limit) };
   };
-  const events = limit('events-per-key', 'events with this API key', options.eventsPerKey, true);
-  const tracking = limit(
-    'tracking-per-address',
-    'tracking requests from this address',
-    options.trackingPerAddress,
-    true,
-  );
-  const perKey = limit('requests-per-key', 'requests with this API key', options.requestsPerKey, false);
-  const perAddress = limit('requests-per-address', 'requests from this address', options.requestsPerAddress, false);
+  const events = limit('events-per-key', 'events with this API key', options.eventsPerKey);
+  const tracking = limit('tracking-per-address', 'tracking requests from this address', options.trackingPerAddress);
+  const perKey = limit('requests-per-key', 'requests with this API key', options.requestsPerKey);
+  const perAddress = limit('requests-per-address', 'requests from this address', options.requestsPerAddress);
 
   if (tracking ?? perKey ?? perAddress) {
     app.addHook('onRequest', async (request, reply) => {
@@ -88,7 +85,9 @@ async function count(
 ): Promise<void> {
   if (limit === undefined || who === undefined) return;
   const { name, what, quota } = limit;
-  const { isOver, consumedPoints, remainingPoints, msToReset } = await consume(limit.limit, who, points);
+  const { isOver, consumedPoints, remainingPoints, msToReset } = await limit.limit.consume(who, points);
+  // One point more than all makes no difference, and those who are over ask often.
+  if (isOver && points > 1) await limit.limit.giveBack(who, points);
   // A batch that does not fit takes nothing away from those that do.
   const remaining = Math.max(0, isOver ? quota - consumedPoints + points : remainingPoints);
   const seconds = Math.max(1, Math.ceil(msToReset / 1_000));
@@ -104,25 +103,4 @@ async function count(
       retryAfterSeconds: seconds,
     },
   );
-}
-
-async function consume(limit: Limit, who: string, points: number): Promise<LimitState> {
-  try {
-    const state = await limit.consume(who, points);
-    // One point more than all makes no difference, and those who are over ask often.
-    if (state.isOver && points > 1) await limit.giveBack(who, points);
-    return state;
-  } catch (error) {
-    throw notCounted(error);
-  }
-}
-
-function notCounted(cause: unknown): Refusal {
-  const refusal = new Refusal(
-    'unavailable',
-    'The queue does not answer, and nothing was kept: send the event again in a moment.',
-    { outcome: 'not_accepted', retryAfterSeconds: 1 },
-  );
-  refusal.cause = cause;
-  return refusal;
 }

@@ -1,6 +1,7 @@
+import type { DirectAnswer } from '@weir/db/record-directly';
 import type { Admission, Candidate } from '@weir/queue/admit';
 import { Refusal } from '@weir/shared/errors';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Ingest } from './ingest.ts';
 
 const candidate = (id: string): Candidate => ({ id, event: '{}', sender: null, claim: null });
@@ -14,13 +15,37 @@ interface Flush {
   fail: (error: Error) => void;
 }
 
-/** A way in whose flushes wait until the test answers them. */
-function openIngest() {
+interface DirectFlush {
+  ids: string[];
+  isPerhapsStaged: boolean;
+  answer: (answers?: DirectAnswer[]) => void;
+}
+
+/** A way in whose flushes wait until the test answers them. By default Postgres is away. */
+function openIngest(hasPostgres = false) {
   const flushes: Flush[] = [];
+  const directs: DirectFlush[] = [];
   const enqueued: string[] = [];
-  const seen = { ms: 0, unsure: 0 };
+  const seen = { ms: 0, unsure: 0, isDirect: false, hasPostgres, left: [] as string[] };
   const ingest = new Ingest({
     refusal: () => undefined,
+    isDirect: () => seen.isDirect,
+    refusalOfRedis: () => undefined,
+    leaveRedis({ message }) {
+      seen.left.push(message);
+      seen.isDirect = true;
+    },
+    direct: {
+      record: (flush, isPerhapsStaged) =>
+        new Promise((resolve) => {
+          const ids = flush.map(({ id }) => id);
+          const answer = (answers?: DirectAnswer[]) =>
+            resolve(answers ?? ids.map(() => ({ outcome: 'taken' as const })));
+          directs.push({ ids, isPerhapsStaged, answer });
+        }),
+      isPostgresAway: () => !seen.hasPostgres,
+      onAnswered: () => {},
+    },
     admit: (batch, candidates) =>
       new Promise<Admission[]>((resolve, reject) => {
         const ids = candidates.map(({ id }) => id);
@@ -38,7 +63,14 @@ function openIngest() {
       await turn();
     }
   };
-  return { ingest, flushes, flushAt, enqueued, seen };
+  const directAt = async (index: number): Promise<DirectFlush> => {
+    for (;;) {
+      const flush = directs[index];
+      if (flush !== undefined) return flush;
+      await turn();
+    }
+  };
+  return { ingest, flushes, flushAt, directs, directAt, enqueued, seen };
 }
 
 test('a lone event leaves at once', async () => {
@@ -137,7 +169,7 @@ async function occupy({ ingest, flushAt }: ReturnType<typeof openIngest>) {
   return Promise.allSettled(answers);
 }
 
-test('while Redis does not answer, those who wait are refused with the first flush that fails, and unsent', async () => {
+test('while neither answers, those who wait are refused with the first flush that fails, and unsent', async () => {
   const open = openIngest();
   const occupied = occupy(open);
   const first = await open.flushAt(0);
@@ -250,4 +282,164 @@ test.each([
   await expect(answered).rejects.toMatchObject({ fields: { outcome } });
   await ingest.close();
   expect(enqueued.map((batch) => (batch === flush.batch ? 'the batch' : batch))).toEqual(expected);
+});
+
+describe('the direct way', () => {
+  const unknown = () => new Refusal('unavailable', 'no answer', { outcome: 'unknown' });
+  const notAccepted = () => new Refusal('unavailable', 'full', { outcome: 'not_accepted' });
+
+  test.each([
+    ['not take', notAccepted, false],
+    ['answer', unknown, true],
+  ])('a flush that Redis does %s goes there as it is, and those after it', async (_, error, isPerhapsStaged) => {
+    const open = openIngest(true);
+    const answered = [open.ingest.submit(candidate('a')), open.ingest.submit(candidate('b'))];
+    const flush = await open.flushAt(0);
+    const waiting = open.ingest.submit(candidate('second'));
+    const second = await open.flushAt(1);
+    answered.push(waiting, open.ingest.submit(candidate('c')));
+    flush.fail(error());
+    const direct = await open.directAt(0);
+    expect([direct.ids, direct.isPerhapsStaged]).toEqual([['a', 'b'], isPerhapsStaged]);
+    const next = await open.directAt(1);
+    expect([next.ids, next.isPerhapsStaged]).toEqual([['c'], false]);
+    answered.push(open.ingest.submit(candidate('d')));
+    second.answer();
+    direct.answer();
+    (await open.directAt(2)).answer();
+    next.answer();
+    await Promise.all(answered);
+    expect(open.flushes.length).toBe(2);
+    // What nobody knows of may be staged: its batch is recorded.
+    await open.ingest.close();
+    expect(open.enqueued).toEqual([flush.batch]);
+  });
+
+  test('answers as the way through Redis does', async () => {
+    const open = openIngest(true);
+    open.seen.isDirect = true;
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const answered = Promise.all(ids.map((id) => open.ingest.submit(candidate(id)).catch((error) => error)));
+    const failed = { outcome: 'failed', error: new Error('gone') } as const;
+    (await open.directAt(0)).answer([
+      { outcome: 'taken' },
+      { outcome: 'held', id: 'x', isSamePayload: true },
+      { outcome: 'held', id: 'y', isSamePayload: false },
+      { outcome: 'revoked' },
+      { ...failed, isPerhapsTaken: false },
+    ]);
+    expect(await answered).toMatchObject([
+      undefined,
+      { code: 'duplicate_event', fields: { id: 'x' } },
+      { code: 'idempotency_key_reused', fields: { id: 'y' } },
+      { code: 'unauthenticated' },
+      { code: 'unavailable', fields: { outcome: 'not_accepted' } },
+    ]);
+  });
+
+  test('a flush that waits for its turn behind one that failed is told at once what is known of it', async () => {
+    const open = openIngest(true);
+    const answered = open.ingest.submit(candidate('a')).catch((error) => error);
+    const first = await open.flushAt(0);
+    const second = open.ingest.submit(candidate('b')).catch((error) => error);
+    const flush = await open.flushAt(1);
+    first.fail(notAccepted());
+    const direct = await open.directAt(0);
+    const third = open.ingest.submit(candidate('c'));
+    const beside = await open.directAt(1);
+    flush.fail(unknown());
+    await turn();
+    direct.answer([{ outcome: 'failed', error: new Error('gone'), isPerhapsTaken: false }]);
+    expect(await Promise.all([answered, second])).toMatchObject([
+      { fields: { outcome: 'not_accepted' } },
+      { fields: { outcome: 'unknown' } },
+    ]);
+    beside.answer();
+    await third;
+    await open.ingest.close();
+    expect(open.directs.length).toBe(2);
+  });
+
+  test('a flush that neither answered is unknown, and after it others are refused at once', async () => {
+    const open = openIngest(true);
+    const answered = open.ingest.submit(candidate('a'));
+    (await open.flushAt(0)).fail(unknown());
+    const waiting = open.ingest.submit(candidate('b'));
+    const [first, second] = [await open.directAt(0), await open.directAt(1)];
+    const third = open.ingest.submit(candidate('c'));
+    first.answer([{ outcome: 'failed', error: new Error('gone'), isPerhapsTaken: false }]);
+    await expect(answered).rejects.toMatchObject({ fields: { outcome: 'unknown' } });
+    await expect(third).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+    await expect(open.ingest.submit(candidate('d'))).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+    expect(open.ingest.refusal()).toMatchObject({ code: 'unavailable' });
+    second.answer();
+    await waiting;
+    // Postgres is asked again after a second.
+    open.seen.ms = 1_001;
+    const fourth = open.ingest.submit(candidate('e'));
+    (await open.directAt(2)).answer();
+    await fourth;
+    expect(open.directs.length).toBe(3);
+  });
+
+  test('while Postgres is away as well, an event is refused at once', async () => {
+    const open = openIngest();
+    open.seen.isDirect = true;
+    await expect(open.ingest.submit(candidate('a'))).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+    expect(await open.ingest.submitAll([candidate('a')])).toMatchObject([{ fields: { outcome: 'not_accepted' } }]);
+    expect([open.flushes, open.directs]).toEqual([[], []]);
+  });
+
+  test('an event whose API key Redis cannot vouch for is taken there, and no other of its flush', async () => {
+    const open = openIngest(true);
+    const answered = ['a', 'b'].map((id) => open.ingest.submit(candidate(id)));
+    (await open.flushAt(0)).answer([staged, { outcome: 'unsure' }]);
+    const direct = await open.directAt(0);
+    expect([direct.ids, direct.isPerhapsStaged, open.seen.isDirect]).toEqual([['b'], false, false]);
+    direct.answer();
+    await Promise.all(answered);
+    expect(open.seen.unsure).toBe(1);
+  });
+
+  test('has two flushes under way at most, and room for others beside one organization', async () => {
+    const open = openIngest(true);
+    open.seen.isDirect = true;
+    const of = (organizationId: string, id: string): Candidate => ({
+      ...candidate(id),
+      sender: { organizationId, apiKeyId: 'key', epoch: 'epoch' },
+    });
+    const first = [open.ingest.submit(of('one', 'a'))];
+    await open.directAt(0);
+    first.push(open.ingest.submit(of('one', 'b')));
+    await open.directAt(1);
+    const crowd = Array.from({ length: 25_001 }, (_, index) => open.ingest.submit(of('one', String(index))));
+    await expect(crowd.pop()).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
+    const other = open.ingest.submit(of('two', 'other'));
+    const settled = Promise.allSettled(crowd);
+    expect(open.directs.length).toBe(2);
+    open.directs[0]?.answer();
+    const third = await open.directAt(2);
+    expect(third.ids.length).toBe(1_000);
+    expect(third.ids).toContain('other');
+    // Those who are left have waited for too long by now.
+    open.seen.ms = 3_001;
+    third.answer();
+    open.directs[1]?.answer();
+    await Promise.all([...first, other]);
+    expect((await settled).filter(({ status }) => status === 'fulfilled').length).toBe(999);
+  });
+
+  test('a close waits for what is on it', async () => {
+    const open = openIngest(true);
+    open.seen.isDirect = true;
+    const answered = open.ingest.submit(candidate('a'));
+    let isClosed = false;
+    const closed = open.ingest.close().then(() => (isClosed = true));
+    const direct = await open.directAt(0);
+    await turn();
+    expect(isClosed).toBe(false);
+    direct.answer();
+    await closed;
+    await answered;
+  });
 });

@@ -5,6 +5,7 @@
 
 import type { Admission, Candidate } from '@weir/queue/admit';
 import { Refusal } from '@weir/shared/errors';
+import { bothAway, Direct, type DirectDeps } from './direct.ts';
 import { Batches } from './open-batch.ts';
 import { refusalOfAdmission } from './refusals.ts';
 import { WaitingEvents, type Settle, type Waiting } from './waiting.ts';
@@ -28,8 +29,15 @@ const WAITING_MAX = { events: 100_000, characters: 67_108_864 };
 const WAIT_MS_MAX = 1_000;
 
 export interface IngestDeps {
-  /** Why so many events of an organization (null: replayed ones) may not be taken now; undefined when they may. */
-  refusal(organizationId: string | null, events: number): Refusal | undefined;
+  /** Why no events may be taken at all, neither way; undefined when they may. */
+  refusal(): Refusal | undefined;
+  /** Whether Redis is to be left alone: it does not answer, or takes none of this organization (null: replayed ones) now. */
+  isDirect(organizationId: string | null): boolean;
+  /** Why Redis does not take so many events of an organization, where it answers; for who hears that Postgres cannot, either. */
+  refusalOfRedis(organizationId: string | null, events: number): Refusal | undefined;
+  /** Redis did not take a flush, or did not answer: what comes next is not sent there. */
+  leaveRedis(error: Refusal): void;
+  direct: Omit<DirectDeps, 'now'>;
   /** Admits one flush into a batch; the answers are in its order. */
   admit(batch: string, candidates: readonly Candidate[]): Promise<Admission[]>;
   /** Asks the workers to record a batch. */
@@ -48,6 +56,7 @@ export class Ingest {
   readonly #now: () => number;
   readonly #waiting = new WaitingEvents(WAITING_MAX);
   readonly #batches: Batches;
+  readonly #direct: Direct;
   #inFlight = 0;
   #isScheduled = false;
   #isClosed = false;
@@ -57,27 +66,35 @@ export class Ingest {
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
     this.#batches = new Batches(deps.enqueue);
+    this.#direct = new Direct({ ...deps.direct, now: this.#now }, () => this.#settleIdle());
   }
 
-  /** Resolves when Redis has the event on disk. Throws the Refusal that says why it was not taken. */
+  /** Resolves when Redis or Postgres has the event on disk. Throws the Refusal that says why it was not taken. */
   submit(candidate: Candidate): Promise<void> {
-    const refusal = this.#deps.refusal(candidate.sender?.organizationId ?? null, 1);
+    const organizationId = candidate.sender?.organizationId ?? null;
+    const refusal = this.#deps.refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
+    const isDirect = this.#deps.isDirect(organizationId);
+    if (isDirect && !this.#direct.isOpen()) return Promise.reject(this.#refusalOfBoth(organizationId, 1));
     return new Promise((resolve, reject) => {
-      this.#gather(candidate, (error) => (error === undefined ? resolve() : reject(error)));
+      this.#gather(candidate, isDirect, (error) => (error === undefined ? resolve() : reject(error)));
     });
   }
 
   /** Submits the events of one request. Resolves to why each was not taken, in their order; undefined for one that was. */
   submitAll(candidates: readonly Candidate[]): Promise<unknown[]> {
     // They are of one sender.
-    const refusal = this.#deps.refusal(candidates[0]?.sender?.organizationId ?? null, candidates.length);
+    const organizationId = candidates[0]?.sender?.organizationId ?? null;
+    const isDirect = this.#deps.isDirect(organizationId);
+    const isShut = isDirect && !this.#direct.isOpen();
+    const refusal =
+      this.#deps.refusal() ?? (isShut ? this.#refusalOfBoth(organizationId, candidates.length) : undefined);
     if (refusal !== undefined || candidates.length === 0) return Promise.resolve(candidates.map(() => refusal));
     return new Promise((resolve) => {
       const errors: unknown[] = [];
       let open = candidates.length;
       candidates.forEach((candidate, index) => {
-        this.#gather(candidate, (error) => {
+        this.#gather(candidate, isDirect, (error) => {
           errors[index] = error;
           open -= 1;
           if (open === 0) resolve(errors);
@@ -88,26 +105,42 @@ export class Ingest {
 
   /** Why events are not taken now; undefined while they are. */
   refusal(): Refusal | undefined {
-    return this.#deps.refusal(null, 0);
+    const refusal = this.#deps.refusal();
+    if (refusal !== undefined || !this.isDirect() || this.#direct.isOpen()) return refusal;
+    return this.#refusalOfBoth(null, 0);
+  }
+
+  /** Whether events go directly to Postgres now. */
+  isDirect(): boolean {
+    return this.#deps.isDirect(null);
+  }
+
+  #refusalOfBoth(organizationId: string | null, events: number): Refusal {
+    return this.#deps.refusalOfRedis(organizationId, events) ?? bothAway();
   }
 
   /** Events that wait for a flush. */
   get depth(): number {
-    return this.#waiting.count;
+    return this.#waiting.count + this.#direct.depth;
   }
 
   /** Takes no more events, waits until all that were handed in are answered, and has the open batch recorded. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#waiting.count > 0 || this.#inFlight > 0) await new Promise<void>((done) => this.#onIdle.push(done));
+    if (!this.#isIdle) await new Promise<void>((done) => this.#onIdle.push(done));
     this.#batches.close();
   }
 
   /** `settle` is no promise, so that the events of a batch can share one. */
-  #gather(candidate: Candidate, settle: Settle): void {
+  #gather(candidate: Candidate, isDirect: boolean, settle: Settle): void {
     if (this.#isClosed) settle(shuttingDown());
+    else if (isDirect) this.#goDirectly({ candidate, since: this.#now(), settle });
     else if (this.#waiting.add({ candidate, since: this.#now(), settle })) this.#schedule();
     else settle(tooMuch());
+  }
+
+  #goDirectly(waiting: Waiting): void {
+    if (!this.#direct.add(waiting)) waiting.settle(tooMuch());
   }
 
   #schedule(): void {
@@ -136,16 +169,17 @@ export class Ingest {
       mayHoldEvents = admissions.some(({ outcome }) => outcome === 'staged');
 
       // Answer: what the script said, and that alone.
-      flush.forEach(({ settle }, index) => {
+      const unsure: Waiting[] = [];
+      flush.forEach((waiting, index) => {
         const admission = admissions[index];
-        if (admission?.outcome === 'unsure') this.#deps.onUnsure();
-        settle(admission === undefined ? noAnswer() : refusalOfAdmission(admission));
+        if (admission?.outcome === 'unsure') unsure.push(waiting);
+        else waiting.settle(admission === undefined ? noAnswer() : refusalOfAdmission(admission));
       });
+      if (unsure.length > 0) this.#goAsUnsure(unsure);
     } catch (error) {
       mayHoldEvents = !(error instanceof Refusal && error.fields.outcome === 'not_accepted');
-      settleAll(flush, () => error);
-      // Redis does not answer. Those who came after would wait for as long again, one flush after the other, to hear the same.
-      if (error instanceof Refusal) settleAll(this.#waiting.takeAll(), () => notSent(error));
+      if (error instanceof Refusal) this.#leaveRedis(flush, mayHoldEvents, error);
+      else settleAll(flush, () => error);
     } finally {
       // Enqueue: the job that names the batch is added once the batch is shut and all its flushes are answered.
       this.#batches.leave(batch, mayHoldEvents);
@@ -155,8 +189,32 @@ export class Ingest {
     }
   }
 
+  /** Redis does not take this flush, or nobody knows. It goes the other way under its own ids, with those who came after. */
+  #leaveRedis(flush: Waiting[], mayHoldEvents: boolean, error: Refusal): void {
+    if (this.#direct.isOpen()) {
+      this.#deps.leaveRedis(error);
+      this.#direct.takeOver(flush, mayHoldEvents);
+      for (const waiting of this.#waiting.takeAll()) this.#goDirectly(waiting);
+      return;
+    }
+    settleAll(flush, () => error);
+    // Those who came after would wait for as long again, one flush after the other, to hear the same.
+    settleAll(this.#waiting.takeAll(), () => notSent(error));
+  }
+
+  /** Redis does not know whether their API key was deleted; Postgres does. */
+  #goAsUnsure(unsure: Waiting[]): void {
+    this.#deps.onUnsure();
+    if (this.#direct.isOpen()) this.#direct.takeOver(unsure, false);
+    else settleAll(unsure, () => refusalOfAdmission({ outcome: 'unsure' }));
+  }
+
+  get #isIdle(): boolean {
+    return this.#inFlight === 0 && this.#waiting.count === 0 && this.#direct.isIdle;
+  }
+
   #settleIdle(): void {
-    if (this.#inFlight === 0 && this.#waiting.count === 0) for (const done of this.#onIdle.splice(0)) done();
+    if (this.#isIdle) for (const done of this.#onIdle.splice(0)) done();
   }
 }
 

@@ -1,6 +1,7 @@
-// Shuts the door before Redis has to: a Redis that is full refuses the workers too, and then nothing would ever make room.
-// It also shuts it when more batches wait than the operator allows, on a Redis that would drop accepted events, and to an
+// Keeps events away before Redis has to: a Redis that is full refuses the workers too, and then nothing would ever make room.
+// It also does when more batches wait than the operator allows, on a Redis that would drop accepted events, and those of an
 // organization that has more waiting than leaves room for others. Before any of that, claims give way (room.ts, and let-go.ts of packages/queue).
+// What is kept away goes directly to Postgres (direct.ts), and is refused only while Postgres is away.
 
 import type { QueueConnection } from '@weir/queue/connection';
 import { letGoOfClaims } from '@weir/queue/let-go';
@@ -25,6 +26,12 @@ const DETAILS: Record<RefusedBecause, string> = {
     'Nothing was kept: send the event again later.',
 };
 
+const FULL: Record<NoRoom, string> = {
+  memory: 'Redis is nearly full',
+  batches: 'as many batches wait as may (QUEUE_BATCHES_MAX)',
+  share: 'an organization has its share waiting',
+};
+
 /** What was last seen of Redis, for the metrics. */
 interface WatchState {
   /** Batches that are staged and not yet recorded. */
@@ -46,11 +53,15 @@ export interface RedisWatchOptions {
   claimSecondsMax: number;
   onClaimsLetGo: (claims: number) => void;
   onRefused: (reason: RefusedBecause, events: number) => void;
+  /** Called at each look that Redis does not answer, with why. */
+  onAway: (because: string) => void;
 }
 
-/** Whether events may be taken, and how long their claims live. */
+/** Whether Redis may be given events, and how long their claims live. */
 export interface RedisWatch {
-  /** Why so many events of an organization (null: replayed ones) may not; undefined when they may. Costs nothing to ask. */
+  /** Whether it may be given those of an organization (null: replayed ones). Costs nothing to ask. */
+  hasRoom(organizationId: string | null): boolean;
+  /** Why so many events of an organization may not, for who hears that; undefined when they may. */
   refusal(organizationId: string | null, events: number): Refusal | undefined;
   state(): Readonly<WatchState>;
   close(): void;
@@ -72,8 +83,8 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
 
   const seePolicy = (seen: RedisPolicy) => {
     if (seen.refuse !== policy.refuse) {
-      if (seen.refuse !== undefined) log.error(`tracking is refused: ${seen.refuse}`);
-      else log.info('Redis keeps events again: tracking is taken');
+      if (seen.refuse !== undefined) log.error({ way: 'direct' }, `events are recorded directly: ${seen.refuse}`);
+      else log.info({ way: 'redis' }, 'Redis keeps events again: they go there');
     }
     if (seen.warn !== policy.warn) {
       if (seen.warn !== undefined) log.warn(seen.warn);
@@ -88,7 +99,9 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
     if (over.size > 0 !== overTheirShare.size > 0)
       log.warn(
         { organizations: over.size, bytesMax },
-        over.size > 0 ? 'organizations with too much waiting are refused' : 'no organization has too much waiting',
+        over.size > 0
+          ? 'events of organizations with too much waiting are recorded directly'
+          : 'no organization has too much waiting',
       );
     overTheirShare = over;
   };
@@ -112,7 +125,11 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
     }
   };
   const look = async () => {
-    if (redis.status !== 'ready' || isLooking || isClosed) return;
+    if (isLooking || isClosed) return;
+    if (redis.status !== 'ready') {
+      options.onAway('not connected');
+      return;
+    }
     isLooking = true;
     try {
       const { policy: seen, memory, batches, oldestStagedAt, oldestClaimAt } = await readRedisState(queue);
@@ -130,15 +147,19 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
       state.batches = batches;
       state.oldestStagedAt = oldestStagedAt;
       state.claimSeconds = claimSecondsAt(ahead, claimSecondsMax);
-      const reason = noRoom(share, batches, batchesMax);
+      const reason = noRoom({ memoryShare: share, batches, batchesMax, wasFull: shutBecause !== undefined });
       if (reason !== shutBecause)
-        log.warn(state, reason === undefined ? 'the queue has room again' : `tracking is refused: ${DETAILS[reason]}`);
+        log.warn(
+          { way: reason === undefined ? 'redis' : 'direct', ...state },
+          reason === undefined ? 'the queue has room again' : `events are recorded directly: ${FULL[reason]}`,
+        );
       shutBecause = reason;
       const oldestSeconds = (Date.now() - oldestClaimAt) / 1000;
       if (!isLettingGo && isTimeToLetGo(state.claimSeconds, Math.min(claimSecondsMax, oldestSeconds))) void letGo();
       await seeShares(share, limit);
     } catch (error) {
       log.warn({ err: error }, 'Redis could not be looked at');
+      if (!isClosed) options.onAway(error instanceof Error ? error.message : String(error));
     } finally {
       isLooking = false;
     }
@@ -162,6 +183,7 @@ export function openRedisWatch(queue: QueueConnection, log: FastifyBaseLogger, o
     return organizationId !== null && overTheirShare.has(organizationId) ? 'share' : undefined;
   };
   return {
+    hasRoom: (organizationId) => reasonFor(organizationId) === undefined,
     refusal(organizationId, events) {
       const reason = reasonFor(organizationId);
       if (reason === undefined) return undefined;

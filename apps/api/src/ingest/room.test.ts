@@ -7,9 +7,17 @@ test('the share of memory in use is that of maxmemory, and none without a limit'
 });
 
 test('there is room until three quarters of the memory are in use, or as many batches wait as may', () => {
-  expect(noRoom(0.75, 9, 10)).toBeUndefined();
-  expect(noRoom(0.76, 0, 10)).toBe('memory');
-  expect(noRoom(0, 10, 10)).toBe('batches');
+  const queue = { memoryShare: 0, batches: 0, batchesMax: 10, wasFull: false };
+  expect(noRoom({ ...queue, memoryShare: 0.75, batches: 9 })).toBeUndefined();
+  expect(noRoom({ ...queue, memoryShare: 0.76 })).toBe('memory');
+  expect(noRoom({ ...queue, batches: 10 })).toBe('batches');
+});
+
+test('a queue that was full has room again a little below that, so that it does not come and go', () => {
+  const queue = { memoryShare: 0, batches: 0, batchesMax: 100, wasFull: true };
+  expect(noRoom({ ...queue, memoryShare: 0.74 })).toBe('memory');
+  expect(noRoom({ ...queue, batches: 96 })).toBe('batches');
+  expect(noRoom({ ...queue, memoryShare: 0.71, batches: 94 })).toBeUndefined();
 });
 
 test('claims live in full until half of the memory is in use, half as long per percent more, then not', () => {

@@ -6,6 +6,9 @@ import type { RedisMemory } from '@weir/queue/redis-policy';
 /** What is left above this share of `maxmemory` is for the workers, who need memory to take batches off. */
 const DOOR_SHARE = 0.75;
 
+/** A queue that was full has room again below this share of what it may hold: else each event that leaves would let one in. */
+const ROOM_AGAIN = 0.95;
+
 /** Up to this share claims live as long as they may, and from the second one on none are made. */
 const CLAIMS_SHARE = { full: 0.5, none: 0.7 };
 
@@ -26,10 +29,17 @@ export function shareOf({ used, limit }: RedisMemory): number {
   return limit === 0 ? 0 : used / limit;
 }
 
-/** Why the queue can take no events of anybody; undefined while it can. */
-export function noRoom(memoryShare: number, batches: number, batchesMax: number): NoRoom | undefined {
-  if (memoryShare > DOOR_SHARE) return 'memory';
-  if (batches >= batchesMax) return 'batches';
+/** Why the queue can take no events of anybody; undefined while it can. `wasFull`: whether it could not when this was asked last. */
+export function noRoom(queue: {
+  memoryShare: number;
+  batches: number;
+  batchesMax: number;
+  wasFull: boolean;
+}): NoRoom | undefined {
+  const { memoryShare, batches, batchesMax, wasFull } = queue;
+  const factor = wasFull ? ROOM_AGAIN : 1;
+  if (memoryShare > DOOR_SHARE * factor) return 'memory';
+  if (batches >= batchesMax * factor) return 'batches';
   return undefined;
 }
 

@@ -15,9 +15,18 @@ export interface ReadyChecks {
   shutBecause(): string | undefined;
   /** Which schemas it runs on. */
   schema(): SchemaRange | undefined;
+  /** Whether events are recorded directly, since Redis does not take them. */
+  isDirect(): boolean;
   /** Whether the process has been told to stop. */
   isDraining(): boolean;
 }
+
+const NEITHER = 'Neither Redis nor Postgres can be reached: check that they run.';
+
+/** Which way events take. */
+export const way = z.enum(['redis', 'direct']).meta({
+  description: 'Which way events take: through Redis, or directly to Postgres, while Redis is away, full or too slow.',
+});
 
 export function healthRoutes(app: App, checks: ReadyChecks): void {
   const config = { traffic: 'vital' } as const;
@@ -59,10 +68,11 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
         security: [],
         summary: 'The door is open: tracking is taken',
         description:
-          'While Postgres is away tracking goes on, so this stays 200, and the body says what is away. It is 503 while events ' +
-          'cannot be taken, with the reason, and once the process was told to stop.',
+          'While either of Redis and Postgres is away tracking goes on, so this stays 200, and the body says what is away, and ' +
+          'which way events take: through Redis, or directly to Postgres. It is 503 while events cannot be taken, with the ' +
+          'reason, and once the process was told to stop.',
         response: {
-          200: z.object({ status: z.literal('ok'), redis: part, postgres: part, schema: schemas }),
+          200: z.object({ status: z.literal('ok'), redis: part, postgres: part, way, schema: schemas }),
           ...problemResponses('unavailable', 'shutting_down'),
         },
       },
@@ -72,13 +82,14 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
       if (checks.isDraining())
         throw new Refusal('shutting_down', 'This process is shutting down: send requests to another one.');
       const [hasRedis, hasPostgres] = await Promise.all([redis(), postgres()]);
-      if (!hasRedis) throw new Refusal('unavailable', 'Redis cannot be reached: check that it runs.');
       const why = checks.shutBecause();
       if (why !== undefined) throw new Refusal('unavailable', why);
+      if (!hasRedis && !hasPostgres) throw new Refusal('unavailable', NEITHER);
       return {
         status: 'ok',
-        redis: 'ok',
+        redis: hasRedis ? 'ok' : 'away',
         postgres: hasPostgres ? 'ok' : 'away',
+        way: checks.isDirect() || !hasRedis ? 'direct' : 'redis',
         schema: checks.schema() ?? null,
       } as const;
     },

@@ -12,12 +12,15 @@ import { readCodes, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
+import { way } from './health-routes.ts';
 
 export interface SystemDeps extends RouteDeps {
   queue: QueueConnection;
   /** Each resolves when its part does what it is asked. */
   postgres(): Promise<unknown>;
   redis(): Promise<unknown>;
+  /** Whether events are recorded directly, since Redis does not take them. */
+  isDirect(): boolean;
 }
 
 /** Events of an organization that are accepted and not recorded yet. */
@@ -33,6 +36,7 @@ const system = z
   .object({
     postgres: z.enum(['ok', 'away']),
     redis: z.enum(['ok', 'away']),
+    way,
     worker: z.object({
       last_seen_at: time.nullable().meta({
         description: 'When a worker was last at work: some seconds ago at most while one runs. Null: not known.',
@@ -77,6 +81,7 @@ export function systemRoute(app: App, deps: SystemDeps): void {
       return {
         postgres: hasPostgres ? 'ok' : 'away',
         redis: hasRedis ? 'ok' : 'away',
+        way: deps.isDirect() ? 'direct' : 'redis',
         worker: { last_seen_at: seen === undefined ? null : new Date(seen).toISOString() },
         waiting: await readWaitingUnlessAway(queue, organizationId),
         reconcile: (await findReconciliation(database.kysely, organizationId)) ?? null,

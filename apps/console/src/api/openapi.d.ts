@@ -6,7 +6,7 @@ export interface paths {
     "/readyz": {
         /**
          * The door is open: tracking is taken
-         * @description While Postgres is away tracking goes on, so this stays 200, and the body says what is away. It is 503 while events cannot be taken, with the reason, and once the process was told to stop.
+         * @description While either of Redis and Postgres is away tracking goes on, so this stays 200, and the body says what is away, and which way events take: through Redis, or directly to Postgres. It is 503 while events cannot be taken, with the reason, and once the process was told to stop.
          */
         get: operations["getReadiness"];
     };
@@ -411,7 +411,7 @@ export interface paths {
     "/api/v1/sdk/track": {
         /**
          * Track one usage event
-         * @description A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key (in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already.
+         * @description A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key (in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already. While Redis cannot take events, Postgres does, with the same answers: 503 is for when neither can.
          */
         post: operations["trackUsage"];
     };
@@ -1875,6 +1875,11 @@ export interface components {
             postgres: "ok" | "away";
             /** @enum {string} */
             redis: "ok" | "away";
+            /**
+             * @description Which way events take: through Redis, or directly to Postgres, while Redis is away, full or too slow.
+             * @enum {string}
+             */
+            way: "redis" | "direct";
             worker: {
                 /** @description When a worker was last at work: some seconds ago at most while one runs. Null: not known. */
                 last_seen_at: string | null;
@@ -2178,6 +2183,11 @@ export interface operations {
                         redis: "ok" | "away";
                         /** @enum {string} */
                         postgres: "ok" | "away";
+                        /**
+                         * @description Which way events take: through Redis, or directly to Postgres, while Redis is away, full or too slow.
+                         * @enum {string}
+                         */
+                        way: "redis" | "direct";
                         /** @description Null: Postgres has not been seen since the start. */
                         schema: {
                             /** @description The number of the oldest schema that it runs on. It runs on newer ones too. */

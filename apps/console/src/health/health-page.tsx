@@ -21,7 +21,7 @@ export function HealthPage() {
   );
 }
 
-function State({ system: { postgres, redis, worker, waiting, reconcile, version } }: { system: System }) {
+function State({ system: { postgres, redis, way, worker, waiting, reconcile, version } }: { system: System }) {
   return (
     <>
       <Section title="Services">
@@ -29,6 +29,16 @@ function State({ system: { postgres, redis, worker, waiting, reconcile, version 
           of={[
             ['Postgres', <Status key="postgres" of={postgres} />],
             ['Redis', <Status key="redis" of={redis} />],
+            [
+              'Events go',
+              way === 'redis' ? (
+                'through Redis'
+              ) : (
+                <span key="way" className="status status-bad">
+                  directly to Postgres, since Redis does not take them
+                </span>
+              ),
+            ],
             [
               'Worker last seen',
               worker.last_seen_at === null ? 'never' : <Time key="worker" at={worker.last_seen_at} as="ago" />,

@@ -1,0 +1,68 @@
+// Tells Redis the idempotency keys of events that were recorded directly, by this process or by another one, before events go through
+// Redis again: who sends one of them once more is answered 409 then, as if its event had come through Redis (pending-claims.ts of
+// packages/db).
+
+import type { PendingClaim } from '@weir/db/pending-claims';
+import type { FastifyBaseLogger } from 'fastify';
+
+/** How many are told at once: a few milliseconds of Redis and of Postgres. */
+const CHUNK = 1_000;
+
+/** How often it is looked whether a process that cannot reach Redis has left some. */
+const INTERVAL_MS = 250;
+
+export interface PendingClaimsDeps {
+  list(countMax: number): Promise<PendingClaim[]>;
+  /** Rejects where Redis does not take them, or is another database's. */
+  write(claims: readonly PendingClaim[]): Promise<void>;
+  forget(claims: readonly PendingClaim[]): Promise<void>;
+  /** Whether Redis and Postgres are there, as far as is known. */
+  isWorthIt(): boolean;
+  log: FastifyBaseLogger;
+}
+
+export class PendingClaims {
+  readonly #deps: PendingClaimsDeps;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(deps: PendingClaimsDeps) {
+    this.#deps = deps;
+    this.#lookLater();
+  }
+
+  /** Tells Redis of these. Throws what Redis or Postgres says; they are told later then. */
+  async tell(claims: readonly PendingClaim[]): Promise<void> {
+    if (claims.length === 0) return;
+    await this.#deps.write(claims);
+    await this.#deps.forget(claims);
+  }
+
+  /** Tells Redis of all that there are. Throws what Redis or Postgres says. */
+  async tellAll(): Promise<void> {
+    for (;;) {
+      const claims = await this.#deps.list(CHUNK);
+      await this.tell(claims);
+      if (claims.length < CHUNK || this.#isClosed) return;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #lookLater(): void {
+    this.#timer = setTimeout(() => void this.#look(), INTERVAL_MS);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      if (this.#deps.isWorthIt()) await this.tellAll();
+    } catch (error) {
+      // Who watches Redis and Postgres says what is wrong with them.
+      this.#deps.log.debug({ err: error }, 'claims could not be told; the next look tries again');
+    }
+    if (!this.#isClosed) this.#lookLater();
+  }
+}

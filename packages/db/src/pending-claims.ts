@@ -1,0 +1,80 @@
+// Claims on the idempotency keys of events that an API recorded itself: Redis has none of them yet. They are rows here until it is
+// told, so that a retry hears of the first event both before and after events go through Redis again.
+
+import type pg from 'pg';
+import { plainArray, textArray } from './array-text.ts';
+import { keyHash } from './key-hash.ts';
+
+type Connection = Pick<pg.ClientBase, 'query'>;
+
+/** An event that holds an idempotency key, and the digest of its payload. */
+export interface PendingClaim {
+  eventId: string;
+  organizationId: string;
+  idempotencyKey: string;
+  fingerprint: string;
+}
+
+/** Who holds a key. */
+export interface KeyHolder {
+  id: string;
+  fingerprint: string;
+}
+
+const hashesOf = (claims: readonly PendingClaim[]): string =>
+  plainArray(claims.map(({ organizationId, idempotencyKey }) => keyHash(organizationId, idempotencyKey)));
+const eventsOf = (claims: readonly PendingClaim[]): string => plainArray(claims.map(({ eventId }) => eventId));
+
+/**
+ * Claims keys for events of this transaction, each key for one of them. Returns who holds those keys that other events have claimed
+ * here before, by the ids of the events that do not get them.
+ */
+export async function claimKeys(
+  connection: Connection,
+  claims: readonly PendingClaim[],
+): Promise<Map<string, KeyHolder>> {
+  if (claims.length === 0) return new Map();
+  const [hashes, ids] = [hashesOf(claims), eventsOf(claims)];
+  // In the order of the keys, as the record statement takes them: transactions with the same keys wait for each other.
+  const { rowCount } = await connection.query({
+    name: 'claim-keys',
+    text: `INSERT INTO pending_claims (key_hash, event_id, organization_id, idempotency_key, fingerprint)
+      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[]) ORDER BY 1
+      ON CONFLICT DO NOTHING`,
+    values: [
+      hashes,
+      ids,
+      plainArray(claims.map(({ organizationId }) => organizationId)),
+      textArray(claims.map(({ idempotencyKey }) => idempotencyKey)),
+      textArray(claims.map(({ fingerprint }) => fingerprint)),
+    ],
+  });
+  if (rowCount === claims.length) return new Map();
+  const { rows } = await connection.query<{ id: string; holder: string; fingerprint: string }>(
+    `SELECT t.id, p.event_id AS holder, p.fingerprint
+     FROM unnest($1::uuid[], $2::uuid[]) AS t (key_hash, id) JOIN pending_claims p USING (key_hash)
+     WHERE p.event_id <> t.id`,
+    [hashes, ids],
+  );
+  return new Map(rows.map(({ id, holder, fingerprint }) => [id, { id: holder, fingerprint }]));
+}
+
+/** Forgets claims: Redis has them, or they are another event's. */
+export async function forgetClaims(connection: Connection, claims: readonly PendingClaim[]): Promise<void> {
+  if (claims.length === 0) return;
+  await connection.query(
+    `DELETE FROM pending_claims p USING unnest($1::uuid[], $2::uuid[]) AS t (key_hash, event_id)
+     WHERE (p.key_hash, p.event_id) = (t.key_hash, t.event_id)`,
+    [hashesOf(claims), eventsOf(claims)],
+  );
+}
+
+/** Some claims of which Redis is yet to be told. */
+export async function listPendingClaims(connection: Connection, countMax: number): Promise<PendingClaim[]> {
+  const { rows } = await connection.query<PendingClaim>(
+    `SELECT event_id AS "eventId", organization_id AS "organizationId", idempotency_key AS "idempotencyKey", fingerprint
+     FROM pending_claims ORDER BY key_hash LIMIT $1`,
+    [countMax],
+  );
+  return rows;
+}

@@ -1,0 +1,336 @@
+// The direct way: an API records a flush itself where Redis does not take it (docs/decisions/0070-the-direct-way.md). Who may send,
+// what is written and what is counted as accepted are of one transaction, so an event that is refused leaves nothing. Events keep
+// their ids: one that Redis has as well is recorded once, whoever comes first.
+
+import { errorCodeOf } from '@weir/shared/errors';
+import type { StagedEvent } from '@weir/shared/event';
+import { epochMsOfId } from '@weir/shared/ids';
+import { monthOf } from '@weir/shared/month-counts';
+import type pg from 'pg';
+import { plainArray } from './array-text.ts';
+import { isDatabaseAway, isTimedOut, type Database } from './database.ts';
+import { findHeld, findReused, type HeldEvent } from './held-keys.ts';
+import { claimKeys, forgetClaims, type KeyHolder, type PendingClaim } from './pending-claims.ts';
+import { insertPerhapsStaged } from './perhaps-staged.ts';
+import { recordBatch, recordOrSplit, validateAll, type AcceptedEvent } from './record-batch.ts';
+import { BARRIER } from './standby.ts';
+import { recordOnce, rejectEvents, whileRetried, type Recorded, type RejectedEvent } from './record.ts';
+
+/** An event, and the API key that it came with; null for one that is replayed, which was accepted and counted before. */
+export interface DirectEvent {
+  event: StagedEvent;
+  apiKeyId: string | null;
+  /** The digest of its payload; empty for an event without an idempotency key. */
+  fingerprint: string;
+}
+
+export interface DirectOptions {
+  /** Redis may have them as well. */
+  isPerhapsStaged: boolean;
+  /** Their idempotency keys are claimed until Redis is told of them (pending-claims.ts). */
+  claimsKeys: boolean;
+}
+
+/**
+ * What became of an event. `taken`: it is recorded, or rejected by its meter. `held`: its idempotency key belongs to the event `id`.
+ * `failed`: Postgres does not take it now; it may be recorded only where that is said.
+ */
+export type DirectAnswer =
+  | { outcome: 'taken' }
+  | { outcome: 'held'; id: string; isSamePayload: boolean }
+  | { outcome: 'revoked' }
+  | { outcome: 'failed'; error: unknown; isPerhapsTaken: boolean };
+
+const TAKEN: DirectAnswer = { outcome: 'taken' };
+const REVOKED: DirectAnswer = { outcome: 'revoked' };
+const NOTHING: Recorded = { recorded: 0, duplicates: 0, reused: [] };
+
+/** How often what deadlocked, or whose commit was not answered, is done again. */
+const ATTEMPTS_MAX = 3;
+
+/** What has taken so long is given up before its commit: with that it would be answered too late for its clients. */
+const MS_MAX = 1_500;
+
+class TooSlow extends Error {}
+
+/**
+ * Records the events of a flush, each once. The answers are in their order. Never throws for what Postgres says: those of whom nothing is
+ * known are `failed`.
+ */
+export async function recordDirectly(
+  database: Database,
+  flush: readonly DirectEvent[],
+  options: DirectOptions,
+): Promise<DirectAnswer[]> {
+  const answers = new Map<string, DirectAnswer>();
+  const context: Flush = {
+    database,
+    options,
+    answers,
+    sent: new Map(flush.map((sent) => [sent.event.id, sent])),
+    isPerhapsTaken: false,
+    deadline: performance.now() + MS_MAX,
+  };
+  let failure: unknown;
+  try {
+    const replayed = flush.flatMap(({ event, apiKeyId }) => (apiKeyId === null ? [event] : []));
+    const fresh = flush.flatMap(({ event, apiKeyId }) => (apiKeyId === null ? [] : [event]));
+    const { accepted, rejected } = validateAll(fresh);
+    const { refused } = await recordOrSplit(database, accepted, (part) => inTransaction(context, part, recordPart));
+    await inTransaction(context, [...rejected, ...refused], rejectPart);
+    if (replayed.length > 0) await recordBatch(database, replayed);
+    for (const { id } of replayed) answers.set(id, TAKEN);
+  } catch (error) {
+    failure = error;
+  }
+  const failed: DirectAnswer = { outcome: 'failed', error: failure, isPerhapsTaken: context.isPerhapsTaken };
+  return flush.map(({ event }) => answers.get(event.id) ?? failed);
+}
+
+interface Flush {
+  database: Database;
+  options: DirectOptions;
+  answers: Map<string, DirectAnswer>;
+  /** The events, by their ids. */
+  sent: ReadonlyMap<string, DirectEvent>;
+  /** Whether a commit was sent and not answered. */
+  isPerhapsTaken: boolean;
+  /** By `performance.now()`. */
+  deadline: number;
+}
+
+/** Writes a part of a flush. Returns those whose key another event was recorded with, and which events count as accepted by this. */
+type Write<Part> = (
+  flush: Flush,
+  client: pg.PoolClient,
+  part: readonly Part[],
+) => Promise<{ held: HeldEvent[]; counted: StagedEvent[] }>;
+
+/** Writes a part and counts it, or does nothing. Events keep their ids, so what was not answered is done again. */
+async function inTransaction<Part extends { event: StagedEvent }>(
+  flush: Flush,
+  part: readonly Part[],
+  write: Write<Part>,
+): Promise<Recorded> {
+  if (part.length === 0) return NOTHING;
+  const { pool } = flush.database;
+  for (let attempt = 1; ; attempt += 1) {
+    let isCommitting = false;
+    try {
+      await whileRetried(pool, () =>
+        transaction(pool, async (client) => {
+          requireTime(flush);
+          const revoked = await findRevoked(flush, client, part);
+          const open = revoked.size === 0 ? part : part.filter(({ event }) => !revoked.has(event.id));
+          const { first, later } = apartByKey(open);
+          const claims = flush.options.claimsKeys ? claimsOf(flush, first) : [];
+          const claimed = await claimKeys(client, claims);
+          requireTime(flush);
+          const free = claimed.size === 0 ? first : first.filter(({ event }) => !claimed.has(event.id));
+          const { held, counted } = await write(flush, client, free);
+          const answers = await answersOf(flush, client, { first, later, claimed, held });
+          if (held.length > 0) await forgetClaims(client, claims.filter(isOneOf(held)));
+          // What was there already may be on this server alone: the commit waits for the standby.
+          if (counted.length < open.length) await client.query(BARRIER);
+          await countAccepted(client, counted, flush.options.isPerhapsStaged);
+          for (const { event } of part) if (revoked.has(event.id)) answers.set(event.id, REVOKED);
+          requireTime(flush);
+          isCommitting = true;
+          return () => answers.forEach((answer, id) => flush.answers.set(id, answer));
+        }),
+      );
+      flush.isPerhapsTaken = false;
+      return NOTHING;
+    } catch (error) {
+      flush.isPerhapsTaken ||= isCommitting;
+      // To give a slow Postgres less at once would take longer than a client waits.
+      if (isTimedOut(error)) throw new TooSlow('Postgres takes too long', { cause: error });
+      const isWorthIt = isCommitting ? isDatabaseAway(error) : isCollision(error);
+      if (attempt === ATTEMPTS_MAX || !isWorthIt) throw error;
+    }
+  }
+}
+
+function requireTime({ deadline }: Flush): void {
+  if (performance.now() > deadline) throw new TooSlow('Postgres takes too long');
+}
+
+/** Serialization failures and deadlocks: the others have done their part by now. */
+function isCollision(error: unknown): boolean {
+  return errorCodeOf(error)?.startsWith('40') === true;
+}
+
+/** Commits what `work` has written, and then calls what it returned. */
+async function transaction(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<() => void>): Promise<void> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const committed = await work(client);
+    await client.query('COMMIT');
+    committed();
+  } catch (error) {
+    // A connection that was lost, or is out of step, rolls back by going.
+    if (isDatabaseAway(error) || error instanceof TooSlow) broken = error as Error;
+    else await client.query('ROLLBACK').catch((error: unknown) => (broken = error as Error));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Which events came with an API key that is deleted by now. A deletion that commits after this answers after this flush began. */
+async function findRevoked(
+  { sent }: Flush,
+  client: pg.PoolClient,
+  part: readonly { event: StagedEvent }[],
+): Promise<ReadonlySet<string>> {
+  const keyOf = ({ id }: StagedEvent) => sent.get(id)?.apiKeyId ?? '';
+  const organizations = new Map(part.map(({ event }) => [keyOf(event), event.organization_id]));
+  const { rows } = await client.query<{ id: string }>({
+    name: 'api-keys-there',
+    text: `SELECT id FROM api_keys WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+      AND 'usage.write' = ANY (scopes)`,
+    values: [plainArray([...organizations.values()]), plainArray([...organizations.keys()])],
+  });
+  if (rows.length === organizations.size) return new Set();
+  const there = new Set(rows.map(({ id }) => id));
+  return new Set(part.flatMap(({ event }) => (there.has(keyOf(event)) ? [] : [event.id])));
+}
+
+const recordPart: Write<AcceptedEvent> = async ({ database }, client, part) => {
+  const held: HeldEvent[] = [];
+  let recorded = 0;
+  for (let open = part; open.length > 0;) {
+    const once = await recordOnce(database.pool, client, open);
+    recorded += once.recorded;
+    held.push(...once.held);
+    open = once.unsettled;
+  }
+  const isHeld = isOneOf(held);
+  const own = part.flatMap(({ event }) => (isHeld({ eventId: event.id }) ? [] : [event]));
+  // Some were there: a worker had them from Redis, which has counted them, or an earlier attempt was committed after all.
+  return { held, counted: recorded === own.length ? own : await findOfThisTransaction(client, own) };
+};
+
+/** A key is its first event's. Given with that one, another would have it by chance: the statements go by ids. */
+function apartByKey<Part extends { event: StagedEvent }>(
+  part: readonly Part[],
+): { first: readonly Part[]; later: Part[] } {
+  const keys = new Set<string>();
+  const later = part.filter(({ event: { organization_id, idempotency_key } }) => {
+    if (idempotency_key === undefined) return false;
+    const countBefore = keys.size;
+    return keys.add(organization_id + idempotency_key).size === countBefore;
+  });
+  const isLater = new Set(later);
+  return { first: later.length === 0 ? part : part.filter((each) => !isLater.has(each)), later };
+}
+
+function claimsOf({ sent }: Flush, part: readonly { event: StagedEvent }[]): PendingClaim[] {
+  return part.flatMap(({ event: { id, organization_id: organizationId, idempotency_key: idempotencyKey } }) =>
+    idempotencyKey === undefined
+      ? []
+      : [{ eventId: id, organizationId, idempotencyKey, fingerprint: sent.get(id)?.fingerprint ?? '' }],
+  );
+}
+
+function isOneOf(held: readonly HeldEvent[]): (claim: { eventId: string }) => boolean {
+  const ids = new Set(held.map(({ event }) => event.id));
+  return ({ eventId }) => ids.has(eventId);
+}
+
+interface Settled {
+  first: readonly { event: StagedEvent }[];
+  later: readonly { event: StagedEvent }[];
+  claimed: ReadonlyMap<string, KeyHolder>;
+  held: readonly HeldEvent[];
+}
+
+/** What is answered: a later one of a key hears of whatever holds it in the end. Payloads are compared where they are known. */
+async function answersOf(
+  { sent }: Flush,
+  client: pg.PoolClient,
+  { first, later, claimed, held }: Settled,
+): Promise<Map<string, DirectAnswer>> {
+  const fingerprintOf = ({ id }: StagedEvent) => sent.get(id)?.fingerprint ?? '';
+  const recorded = new Map(held.map(({ event, holder }) => [event.id, holder]));
+  const toCompare = [...held];
+  const answers = new Map<string, DirectAnswer>();
+  const settle = (event: StagedEvent, known: KeyHolder | undefined, holder: string | undefined) => {
+    if (holder !== undefined) toCompare.push({ event, holder });
+    else if (known === undefined) answers.set(event.id, TAKEN);
+    else {
+      const isSamePayload = known.fingerprint === fingerprintOf(event);
+      answers.set(event.id, { outcome: 'held', id: known.id, isSamePayload });
+    }
+  };
+  for (const { event } of first) if (!recorded.has(event.id)) settle(event, claimed.get(event.id), undefined);
+  if (later.length > 0) {
+    const keyOf = (event: StagedEvent) => event.organization_id + (event.idempotency_key ?? '');
+    const firsts = new Map(first.map(({ event }) => [keyOf(event), event]));
+    for (const { event } of later) {
+      const before = firsts.get(keyOf(event)) ?? event;
+      const known = claimed.get(before.id) ?? { id: before.id, fingerprint: fingerprintOf(before) };
+      settle(event, known, recorded.get(before.id));
+    }
+  }
+  const reused = await findReused(client, toCompare);
+  for (const { event, holder } of toCompare)
+    answers.set(event.id, { outcome: 'held', id: holder, isSamePayload: !reused.has(event.id) });
+  return answers;
+}
+
+async function findOfThisTransaction(client: pg.PoolClient, events: readonly StagedEvent[]): Promise<StagedEvent[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT e.id::text FROM events e JOIN unnest($1::uuid[], $2::uuid[]) AS t (organization_id, id)
+       ON (e.organization_id, e.id) = (t.organization_id, t.id)
+     WHERE e.id = ANY ($2::uuid[]) AND e.xmin::text = (pg_current_xact_id()::text::bigint & 4294967295)::text`,
+    [plainArray(events.map((event) => event.organization_id)), plainArray(events.map(({ id }) => id))],
+  );
+  const ids = new Set(rows.map(({ id }) => id));
+  return events.filter(({ id }) => ids.has(id));
+}
+
+const rejectPart: Write<RejectedEvent> = async (_flush, client, part) => {
+  const events = part.map(({ event }) => event);
+  const held = await findHeld(client, events);
+  const isHeld = isOneOf(held);
+  const fresh = await rejectEvents(
+    client,
+    held.length === 0 ? part : part.filter(({ event }) => !isHeld({ eventId: event.id })),
+  );
+  return { held, counted: events.filter(({ id }) => fresh.has(id)) };
+};
+
+/** The last thing of a transaction: whoever counts for the same organization waits for it from here on. */
+async function countAccepted(
+  client: pg.PoolClient,
+  events: readonly StagedEvent[],
+  isPerhapsStaged: boolean,
+): Promise<void> {
+  if (isPerhapsStaged) {
+    await insertPerhapsStaged(client, events);
+    return;
+  }
+  const counts = new Map<string, { organizationId: string; month: string; events: number }>();
+  for (const { id, organization_id: organizationId } of events) {
+    const month = monthOf(epochMsOfId(id));
+    const count = counts.get(organizationId + month);
+    if (count === undefined) counts.set(organizationId + month, { organizationId, month, events: 1 });
+    else count.events += 1;
+  }
+  if (counts.size === 0) return;
+  const rows = [...counts.values()];
+  await client.query({
+    name: 'count-accepted',
+    text: `INSERT INTO accepted_events AS a (organization_id, month, events)
+      SELECT * FROM unnest($1::uuid[], $2::date[], $3::bigint[]) ORDER BY 1, 2
+      ON CONFLICT (organization_id, month) DO UPDATE SET events = a.events + excluded.events`,
+    values: [
+      plainArray(rows.map(({ organizationId }) => organizationId)),
+      plainArray(rows.map(({ month }) => `${month}-01`)),
+      plainArray(rows.map(({ events }) => events)),
+    ],
+  });
+}

@@ -1,0 +1,56 @@
+// Claims of events that did not come through the admit script, since Postgres recorded them directly.
+
+import type { Candidate } from './admit.ts';
+import type { QueueConnection } from './connection.ts';
+
+const UUID_LENGTH = 36;
+
+/** An event that holds an idempotency key, and the digest of its payload. */
+export interface RecordedClaim {
+  eventId: string;
+  organizationId: string;
+  idempotencyKey: string;
+  fingerprint: string;
+}
+
+/**
+ * Writes the claims of events that hold their keys in Postgres, also where Redis has another one: that event waits, and is going to
+ * be their duplicate. Throws what Redis says; some may be written then, and all can be written again.
+ */
+export async function writeClaims(
+  { redis, keys }: QueueConnection,
+  epoch: string,
+  claims: readonly RecordedClaim[],
+  seconds: number,
+): Promise<void> {
+  if (seconds === 0 || claims.length === 0) return;
+  const pipeline = redis.pipeline();
+  for (const { eventId, organizationId, idempotencyKey, fingerprint } of claims)
+    pipeline.set(keys.claim(epoch, organizationId, idempotencyKey), eventId + fingerprint, 'EX', seconds);
+  const answers = await pipeline.exec();
+  const failed = answers?.find(([error]) => error !== null)?.[0];
+  if (failed) throw failed;
+}
+
+/**
+ * Whose claims the keys of these candidates have, by the candidates' ids; only those that are of another event. Claims of another epoch
+ * count for nothing, also where a candidate was read in that one. Throws what Redis says.
+ */
+export async function findClaims(
+  { redis, keys }: QueueConnection,
+  candidates: readonly Candidate[],
+): Promise<Map<string, { id: string; isSamePayload: boolean }>> {
+  const claims = candidates.flatMap(({ id, sender, claim }) =>
+    claim === null ? [] : [{ id, epoch: sender?.epoch, ...claim }],
+  );
+  if (claims.length === 0) return new Map();
+  const [epochNow, ...values] = await redis.mget(keys.epoch, ...claims.map(({ key }) => key));
+  const held = new Map<string, { id: string; isSamePayload: boolean }>();
+  claims.forEach(({ id, epoch, fingerprint }, index) => {
+    const value = epoch === epochNow ? values[index] : null;
+    const holder = value?.slice(0, UUID_LENGTH);
+    if (value && holder !== undefined && holder !== id)
+      held.set(id, { id: holder, isSamePayload: value.slice(UUID_LENGTH) === fingerprint });
+  });
+  return held;
+}
