@@ -120,7 +120,7 @@ test('422 for the same payload is forgiven where a replay changed the event and 
   }
 });
 
-test('a second 201 is forgiven of an event that was rejected while Redis was away, also where it was replayed', () => {
+test('a second 201 is forgiven of an event that was rejected while Redis was away, and then replayed', () => {
   const [sent, corrected] = [eventOf('u', { meter: UNIQUE_COUNT }), eventOf('u', { meter: UNIQUE_COUNT, userId: 'x' })];
   const run = (target: string) =>
     new MadeUpRun()

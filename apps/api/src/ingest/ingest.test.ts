@@ -337,38 +337,21 @@ describe('the direct way', () => {
     ]);
   });
 
-  test('a flush that waits for its turn behind one that failed is told at once what is known of it', async () => {
-    const open = openIngest(true);
-    const answered = open.ingest.submit(candidate('a')).catch((error) => error);
-    const first = await open.flushAt(0);
-    const second = open.ingest.submit(candidate('b')).catch((error) => error);
-    const flush = await open.flushAt(1);
-    first.fail(notAccepted());
-    const direct = await open.directAt(0);
-    const third = open.ingest.submit(candidate('c'));
-    const beside = await open.directAt(1);
-    flush.fail(unknown());
-    await turn();
-    direct.answer([{ outcome: 'failed', error: new Error('gone'), isPerhapsTaken: false }]);
-    expect(await Promise.all([answered, second])).toMatchObject([
-      { fields: { outcome: 'not_accepted' } },
-      { fields: { outcome: 'unknown' } },
-    ]);
-    beside.answer();
-    await third;
-    await open.ingest.close();
-    expect(open.directs.length).toBe(2);
-  });
-
   test('a flush that neither answered is unknown, and after it others are refused at once', async () => {
     const open = openIngest(true);
     const answered = open.ingest.submit(candidate('a'));
-    (await open.flushAt(0)).fail(unknown());
+    const flush = await open.flushAt(0);
+    const handedOver = open.ingest.submit(candidate('handed over'));
+    const later = await open.flushAt(1);
+    flush.fail(unknown());
     const waiting = open.ingest.submit(candidate('b'));
     const [first, second] = [await open.directAt(0), await open.directAt(1)];
     const third = open.ingest.submit(candidate('c'));
+    later.fail(unknown());
+    await turn();
     first.answer([{ outcome: 'failed', error: new Error('gone'), isPerhapsTaken: false }]);
     await expect(answered).rejects.toMatchObject({ fields: { outcome: 'unknown' } });
+    await expect(handedOver).rejects.toMatchObject({ fields: { outcome: 'unknown' } });
     await expect(third).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
     await expect(open.ingest.submit(candidate('d'))).rejects.toMatchObject({ fields: { outcome: 'not_accepted' } });
     expect(open.ingest.refusal()).toMatchObject({ code: 'unavailable' });
