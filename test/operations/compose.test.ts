@@ -3,7 +3,7 @@
 import { apiSettings } from '@weir/api/settings';
 import { NODE_OPTIONS } from '@weir/services/node-options';
 import { workerSettings } from '@weir/worker/settings';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -17,7 +17,8 @@ interface Service {
   deploy?: { resources?: { limits?: { memory?: string } } };
 }
 
-const textOf = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+const pathOf = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const textOf = (path: string): string => readFileSync(pathOf(path), 'utf8');
 
 const text = textOf('docker-compose.yml');
 const { services } = parse(text, { merge: true }) as { services: Record<string, Service> };
@@ -49,6 +50,13 @@ describe.each([
 
   test('is one that the process has, and not a misspelt one', () => {
     expect(Object.keys(environment).sort()).toEqual([...names].sort());
+  });
+
+  test('is read somewhere', () => {
+    const files = readdirSync(pathOf(`apps/${name}/src`), { recursive: true, encoding: 'utf8' });
+    const sources = files.filter((file) => file.endsWith('.ts') && !/(^|\/)settings\.ts$|\.test\.ts$/.test(file));
+    const read = sources.map((file) => textOf(`apps/${name}/src/${file}`)).join('\n');
+    expect(names.filter((setting) => !new RegExp(`[.{ ]${setting}\\b`).test(read))).toEqual([]);
   });
 
   test('is described in docs/configuration.md, with its default', () => {
