@@ -1,12 +1,17 @@
 // What Weir does not do: the claims are written first, and the events are staged in a second step. A retry of an event whose
-// second step never came is refused as a duplicate of something that does not exist. The judge has to find that.
+// second step never came is refused as a duplicate of something that does not exist. The judge has to find that. Where Redis fails in
+// between, the API records the flush directly, so only its own end loses the second step. A pause between the two widens the time in which
+// that can come; it makes nothing wrong by itself.
 
 import type { Admission, Candidate } from '@weir/queue/admit';
 import type { QueueConnection } from '@weir/queue/connection';
 import { STAGED_SEPARATOR } from '@weir/queue/staged';
 import { Refusal } from '@weir/shared/errors';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const UUID_LENGTH = 36;
+
+const BETWEEN_MS = 100;
 
 export async function admit(
   queue: QueueConnection,
@@ -18,6 +23,7 @@ export async function admit(
     const admissions = await claimAll(queue, candidates, claimSeconds);
     const staged = candidates.filter((_, index) => admissions[index]?.outcome === 'staged');
     if (staged.length > 0) {
+      await delay(BETWEEN_MS);
       const { redis, keys } = queue;
       const flush = staged.map(({ event }) => event).join(STAGED_SEPARATOR);
       await redis.multi().rpush(keys.batch(batch), flush).zadd(keys.staged, Date.now(), batch).exec();

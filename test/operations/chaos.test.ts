@@ -45,8 +45,9 @@ test('whatever fails under load, every event that was accepted is counted exactl
 
 // These two look for what is lost, not for how long anything takes: neither minds the other beside it.
 test.concurrent('a build that writes claims before it stages events is found out', async () => {
-  // Whether a kill falls between a claim and its event is a matter of chance: with more requests it does so for certain.
-  const options = ['--minutes', '0.25', '--seed', '43', '--rate', '240', '--broken', 'claim-first'];
+  // Only the end of an API loses the second step, which is where this seed begins. Whether it falls between a claim and its event is a
+  // matter of chance: with more requests it does so for certain.
+  const options = ['--minutes', '0.25', '--seed', '7', '--rate', '240', '--faults', 'kill', '--broken', 'claim-first'];
   const { code, report } = await runChaos('broken', ...options);
   const held = report.checks.find(({ name }) => name === 'held');
   expect(held?.violations).toBeGreaterThan(0);
