@@ -84,7 +84,7 @@ async function typeCustomer(name: string): Promise<void> {
   await page.goto('/customers');
   await page.getByRole('button', { name: 'New customer' }).click();
   await dialog('New customer').getByLabel('Name', { exact: true }).fill(name);
-  await dialog('New customer').getByLabel('External id').fill(name.toLowerCase());
+  await dialog('New customer').getByLabel('External ID').fill(name.toLowerCase());
 }
 
 const create = () => dialog('New customer').getByRole('button', { name: 'Create customer' }).click();
@@ -100,7 +100,7 @@ test('a session that ends under a form is begun anew over it, and what was typed
   await again.getByRole('textbox', { name: 'Password' }).fill(organization.password);
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.waitFor({ state: 'detached' });
-  expect(await dialog('New customer').getByLabel('External id').inputValue()).toBe('hooli');
+  expect(await dialog('New customer').getByLabel('External ID').inputValue()).toBe('hooli');
   await create();
   await page.getByRole('heading', { level: 1, name: 'Hooli' }).waitFor();
 });

@@ -95,7 +95,7 @@ test('what is wrong with a field is said there, to a person, and has the focus',
   await page.goto('/customers');
   await button('New customer').click();
   await dialog().getByLabel('Name', { exact: true }).fill('x'.repeat(300));
-  await dialog().getByLabel('External id').fill('globex');
+  await dialog().getByLabel('External ID').fill('globex');
   await dialog().getByLabel('Email').fill('nobody');
   await button('Create customer').click();
   await dialog().getByText('2 things need another look.').waitFor();
@@ -106,7 +106,7 @@ test('what is wrong with a field is said there, to a person, and has the focus',
   await dialog().getByLabel('Email').fill('');
   await button('Create customer').click();
   await dialog().getByText('This id is taken. Choose another one, or change what has it.').waitFor();
-  await expectFocus(dialog().getByLabel('External id'));
+  await expectFocus(dialog().getByLabel('External ID'));
   expect(await dialog().innerText()).not.toMatch(/must|_id|Request|errors/);
 });
 
@@ -312,7 +312,7 @@ test('a customer is erased once one has read what goes and what stays, and why i
   expect(await page.locator('main').innerText()).not.toMatch(/umbrella/i);
   // What can be done with nobody is not offered.
   await page.locator('dt:has-text("Erased")').waitFor();
-  expect(await button('Change').count()).toBe(0);
+  expect(await button('Edit').count()).toBe(0);
   expect((await call('GET', '/erasures')).data[0]).toMatchObject({ customer_id: id });
   await page.goto(address('customer'));
   await button('Erase').click();

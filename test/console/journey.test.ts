@@ -180,7 +180,7 @@ test('an event that its meter does not take is corrected, replayed and counted',
 
 test('a plan is priced in sight of its cost, a customer subscribed, its draft has the usage of yesterday', async () => {
   await go('Settings');
-  await field('Hours of grace').fill('72');
+  await field('Grace period (hours)').fill('72');
   await button('Save billing settings').click();
   await page.getByText('The settings of billing are saved.').waitFor();
 
@@ -197,7 +197,7 @@ test('a plan is priced in sight of its cost, a customer subscribed, its draft ha
   await field('Price of a unit, tier 1').fill('0.10');
   await field('Price of a unit, tier 2').fill('0.08');
   await field('Flat fee, tier 2').fill('5');
-  const costs = page.getByRole('region', { name: 'What it costs' });
+  const costs = page.getByRole('region', { name: 'Cost preview' });
   await costs.getByText('80,025.00 USD').waitFor();
   const rows = await costs.locator('tbody tr').allInnerTexts();
   expect(rows.map((row) => row.split(/\s*\t\s*|\n/)[1])).toEqual([
@@ -212,7 +212,7 @@ test('a plan is priced in sight of its cost, a customer subscribed, its draft ha
   await go('Customers');
   await button('New customer').click();
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Initech');
-  await field('External id').fill('initech');
+  await field('External ID').fill('initech');
   await button('Create customer').click();
   await page.getByRole('heading', { level: 1, name: 'Initech' }).waitFor();
   const sent = {
@@ -253,7 +253,7 @@ test('the invoice is opened down to its event, finalized, recomputed and paid', 
   await page.getByText('Identical', { exact: true }).waitFor();
   await button('Mark as paid').click();
   await field('Reference').fill('ch_journey');
-  await button('It is paid').click();
+  await dialog().getByRole('button', { name: 'Mark as paid' }).click();
   await page.locator('.facts').getByText('Paid', { exact: true }).first().waitFor();
   await page.getByText('ch_journey').waitFor();
   expect(await button('Mark as paid').count()).toBe(0);
@@ -273,7 +273,7 @@ test('a second person is invited as a viewer, sees everything, and can change no
   await viewer.page.getByRole('button', { name: 'Join' }).click();
   await viewer.page.getByRole('navigation', { name: 'Main' }).waitFor();
   const changing =
-    /^(New|Add|Change|Delete|Finalize|Void|Mark|Give|Grant|Subscribe|Cancel|Invite|Remove|Save|Include|End)\b/;
+    /^(New|Add|Change|Edit|Delete|Archive|Finalize|Void|Mark|Grant|Subscribe|Cancel|Invite|Remove|Save|Include|End)\b/;
   for (const address of [
     '/plans',
     '/customers',

@@ -164,12 +164,12 @@ export function stepsOf(
         await page.goto('/customers');
         await button('New customer').click();
         await field(/^Name/).fill(name);
-        await field('External id').fill(slug);
+        await field('External ID').fill(slug);
       },
       button: () => button('Create customer'),
       write: ['POST', /\/customers$/],
       count: async () => countOf(await call('GET', `/customers?search=${slug}`)),
-      typed: () => [field('External id'), slug],
+      typed: () => [field('External ID'), slug],
       done: () => titled(name),
     },
     {
@@ -235,7 +235,7 @@ export function stepsOf(
         await button('Mark as paid').click();
         await field('Reference').fill(`ch_${slug}`);
       },
-      button: () => button('It is paid'),
+      button: () => dialog().getByRole('button', { name: 'Mark as paid' }),
       write: ['POST', /\/pay$/],
       count: async () => Number((await statusOf(made.invoices[0]?.id)) === 'PAID'),
       typed: () => [field('Reference'), `ch_${slug}`],
@@ -303,12 +303,12 @@ export function stepsOf(
       name: 'a setting',
       async fill() {
         await page.goto('/settings');
-        await page.getByLabel('Days to pay').fill(String(name.charCodeAt(0)));
+        await page.getByLabel('Payment terms (days)').fill(String(name.charCodeAt(0)));
       },
       button: () => button('Save billing settings'),
       write: ['PATCH', /\/billing\/settings$/],
       count: async () => Number((await call('GET', '/billing/settings')).payment_terms_days === name.charCodeAt(0)),
-      typed: () => [page.getByLabel('Days to pay'), String(name.charCodeAt(0))],
+      typed: () => [page.getByLabel('Payment terms (days)'), String(name.charCodeAt(0))],
       done: () => page.locator('.notice', { hasText: 'The settings of billing are saved.' }),
     },
   ];

@@ -21,7 +21,7 @@ type ApiKey = Answer<'/api/v1/api-keys'>['data'][number];
 const COLUMNS: Column<ApiKey>[] = [
   { title: 'Name', cell: ({ name }) => <strong className="name">{name}</strong> },
   { title: 'Key', cell: ({ last4 }) => <code>org_live_…{last4}</code> },
-  { title: 'May', cell: ({ scopes }) => <code>{scopes.join(', ')}</code>, isExtra: true },
+  { title: 'Scopes', cell: ({ scopes }) => <code>{scopes.join(', ')}</code>, isExtra: true },
   {
     title: 'Last used',
     cell: ({ last_used_at: at }) => (at === null ? <span className="muted">Never</span> : <Time at={at} as="ago" />),

@@ -30,7 +30,7 @@ export function NewKeyForm({ onCreated, onCancel }: NewKeyFormProps) {
   return (
     <FormBox form={form} submitLabel="Create the key" onCancel={onCancel}>
       <TextInput label="Name" placeholder="Backend, production" data-autofocus {...form.field('name')} />
-      <Checkbox.Group label="It may" {...form.field('scopes')}>
+      <Checkbox.Group label="Scopes" {...form.field('scopes')}>
         <div className="choices">
           {SCOPES.map(({ scope, label, about }) => (
             <Checkbox key={scope} value={scope} label={label} description={about} />

@@ -49,7 +49,7 @@ export function InvoiceButtons({ invoice }: { invoice: Invoice }) {
       {isPayable && <Button onClick={() => setDialog('pay')}>Mark as paid</Button>}
       {status === 'OPEN' && (
         <Button variant="default" onClick={() => setDialog('uncollectible')}>
-          Give up
+          Mark uncollectible
         </Button>
       )}
       {isPayable && (
@@ -84,7 +84,7 @@ function PayForm({ invoice, onClose }: FormProps) {
   return (
     <FormDialog
       title={`Mark ${formatAmount(invoice.amount_due, invoice.currency)} as paid`}
-      submitLabel="It is paid"
+      submitLabel="Mark as paid"
       form={form}
       onClose={onClose}
     >
@@ -107,8 +107,8 @@ const NOTES = {
       'What it billed is waived, and no later invoice bills it again. What it took of credits goes back. It keeps its number.',
   },
   uncollectible: {
-    title: 'Give this invoice up?',
-    submitLabel: 'Give it up',
+    title: 'Mark this invoice uncollectible?',
+    submitLabel: 'Mark uncollectible',
     about: 'Nobody expects it to be paid any more. It can still be paid, or voided.',
   },
 };

@@ -67,7 +67,7 @@ interface Tier {
 function Detail({ line, currency }: { line: Line; currency: string }) {
   const detail = line.detail as Tier[] | { packages: string } | null;
   if (detail === null) return null;
-  if (!Array.isArray(detail)) return <p>{formatDecimal(detail.packages)} packages were begun.</p>;
+  if (!Array.isArray(detail)) return <p>{formatDecimal(detail.packages)} packages were started.</p>;
   const columns: Column<Tier>[] = [
     { title: 'Tier', cell: ({ up_to }) => (up_to === null ? 'beyond' : `up to ${formatDecimal(up_to)}`) },
     { title: 'Quantity', cell: ({ quantity }) => formatDecimal(quantity), isNumber: true },

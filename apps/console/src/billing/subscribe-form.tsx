@@ -88,7 +88,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
         {...form.field('plan_id')}
       />
       <div className="form-row is-wide">
-        <DateField label="Start (empty: now)" {...form.field('start_date')} />
+        <DateField label="Start date" description="Empty: now" {...form.field('start_date')} />
         <Select
           label="Periods begin"
           data={[
@@ -118,7 +118,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
           )}
         </div>
         <TextInput
-          label="Your own id of it"
+          label="External ID"
           placeholder="optional; makes it safe to send twice"
           {...form.field('external_id')}
         />

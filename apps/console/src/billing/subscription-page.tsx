@@ -116,7 +116,7 @@ function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
         [isOver ? 'Ended' : 'Ends', time(subscription.ended_at)],
         ['Reason', subscription.cancel_reason],
         ['Time zone', zone],
-        ['Your own id', subscription.external_id],
+        ['External ID', subscription.external_id],
       ]}
     />
   );

@@ -64,8 +64,8 @@ export function ChargeCosts({ draft, currency, interval, unit }: ChargeCostsProp
   const costs = useCosts(draft, currency, quantities, perEvent);
   const isReady = isPriced(draft);
   return (
-    <section className="costs" aria-label="What it costs">
-      <h3>What it costs</h3>
+    <section className="costs" aria-label="Cost preview">
+      <h3>Cost preview</h3>
       <table className="costs-table">
         <thead>
           <tr>

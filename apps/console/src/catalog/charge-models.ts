@@ -57,7 +57,7 @@ export const MODELS: { readonly [Model in ChargeModel]: ModelOf<Model> } = {
   },
   package: {
     name: 'Packages',
-    hint: 'Units are sold in packages; one that was begun is paid.',
+    hint: 'Units are sold in packages; a started one is paid whole.',
     fields: { unit_price: 'needed', package_size: 'needed', included_units: 'optional', ...bounds },
   },
   percentage: {

@@ -21,7 +21,7 @@ test.each<[ChargeTerms, string]>([
   ],
   [
     { ...usage, model: 'package', unit_price: '5', package_size: '500', included_units: null },
-    '5.00 USD for each 500 begun',
+    '5.00 USD per started 500',
   ],
   [
     { ...usage, model: 'percentage', rate: '2.9', fixed_amount: '0.3', included_units: null, minimum_amount: '10' },

@@ -24,7 +24,7 @@ function priceOf(charge: ChargeTerms, currency: string, interval = 'period'): st
       return `${charge.model === 'volume' ? 'All units by volume' : 'By tier'}: ${tiers.join('; ')}`;
     }
     case 'package':
-      return `${money(charge.unit_price)} for each ${formatDecimal(charge.package_size)} begun`;
+      return `${money(charge.unit_price)} per started ${formatDecimal(charge.package_size)}`;
     case 'percentage': {
       const fee = charge.fixed_amount === null ? '' : ` and ${money(charge.fixed_amount)} for each event`;
       return `${formatDecimal(charge.rate)} %${fee}`;

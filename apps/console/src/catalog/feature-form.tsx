@@ -60,7 +60,7 @@ export function FeatureForm({ feature, onClose }: FeatureFormProps) {
   const isNew = feature === undefined;
   return (
     <FormDialog
-      title={isNew ? 'New feature' : `Change ${feature.name}`}
+      title={isNew ? 'New feature' : `Edit ${feature.name}`}
       submitLabel={isNew ? 'Create feature' : 'Save'}
       form={form}
       onClose={onClose}

@@ -85,8 +85,8 @@ export function FeaturesPage() {
       cell: (feature) => (
         <AdminOnly>
           <span className="row-actions">
-            <Button variant="subtle" aria-label={`Change ${feature.name}`} onClick={() => setDialog(feature)}>
-              Change
+            <Button variant="subtle" aria-label={`Edit ${feature.name}`} onClick={() => setDialog(feature)}>
+              Edit
             </Button>
             <Confirm
               label="Delete"

@@ -43,8 +43,8 @@ export function PlanFeatures({ plan }: { plan: Plan }) {
       cell: (each) => (
         <AdminOnly>
           <span className="row-actions">
-            <Button variant="subtle" aria-label={`Change ${nameOf(each.feature_id)}`} onClick={() => setDialog(each)}>
-              Change
+            <Button variant="subtle" aria-label={`Edit ${nameOf(each.feature_id)}`} onClick={() => setDialog(each)}>
+              Edit
             </Button>
             <Confirm
               label="Take out"
@@ -155,7 +155,7 @@ function LimitForm({ plan, features, included, onClose }: LimitFormProps) {
   const type = features.find(({ id }) => id === form.values.feature_id)?.type;
   return (
     <FormDialog
-      title={included === undefined ? 'Include a feature' : 'Change what the plan gives'}
+      title={included === undefined ? 'Include a feature' : 'Edit what the plan gives'}
       submitLabel="Save"
       form={form}
       onClose={onClose}

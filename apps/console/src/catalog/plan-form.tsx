@@ -68,7 +68,7 @@ export function PlanForm({ plan, isPriced = false, onDone, onClose }: PlanFormPr
   });
   return (
     <FormDialog
-      title={plan === undefined ? 'New plan' : `Change ${plan.name}`}
+      title={plan === undefined ? 'New plan' : `Edit ${plan.name}`}
       submitLabel={plan === undefined ? 'Create plan' : 'Save'}
       size="lg"
       form={form}

@@ -47,7 +47,7 @@ function PlanView({ plan }: { plan: Plan }) {
       actions={
         <AdminOnly>
           <Button variant="default" onClick={() => setIsEdited(true)}>
-            Change
+            Edit
           </Button>
           <Confirm label="Delete" title={`Delete ${plan.name}?`} onConfirm={remove} isDangerous>
             A plan that has had a subscription cannot be deleted: switch off that it takes new ones instead.
@@ -111,13 +111,13 @@ function Charges({ plan }: { plan: Plan }) {
             New price
           </Button>
           <Confirm
-            label="End charge"
-            title={`End ${charge.display_name}?`}
+            label="Archive price"
+            title={`Archive the price ${charge.display_name}?`}
             onConfirm={() => end(charge)}
             isDangerous
             trigger={(open) => (
-              <Button variant="subtle" color="red" aria-label={`End ${charge.display_name}`} onClick={open}>
-                End
+              <Button variant="subtle" color="red" aria-label={`Archive ${charge.display_name}`} onClick={open}>
+                Archive
               </Button>
             )}
           >

@@ -20,7 +20,7 @@ type NotTyped = 'id' | 'created_at' | 'erased_at' | 'time_zone' | 'metadata';
 
 const FIELDS = {
   name: 'Name',
-  external_id: 'External id',
+  external_id: 'External ID',
   email: 'Email',
   phone: 'Phone',
   legal_name: 'Legal name',
@@ -66,7 +66,7 @@ export function CustomerForm({ customer, onDone, onClose }: CustomerFormProps) {
   });
   return (
     <FormDialog
-      title={customer === undefined ? 'New customer' : 'Change the customer'}
+      title={customer === undefined ? 'New customer' : 'Edit the customer'}
       submitLabel={customer === undefined ? 'Create customer' : 'Save'}
       size="lg"
       form={form}

@@ -59,7 +59,7 @@ function CustomerView({ customer }: { customer: Customer }) {
             <>
               <Button onClick={() => setDialog('subscribe')}>Subscribe to a plan</Button>
               <Button variant="default" onClick={() => setDialog('edit')}>
-                Change
+                Edit
               </Button>
             </>
           )}
@@ -73,7 +73,7 @@ function CustomerView({ customer }: { customer: Customer }) {
     >
       <Facts
         of={[
-          ['External id', <code key="external">{externalId}</code>],
+          ['External ID', <code key="external">{externalId}</code>],
           ['Email', customer.email],
           ['Phone', customer.phone],
           ['Legal name', customer.legal_name],

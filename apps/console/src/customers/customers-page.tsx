@@ -24,7 +24,7 @@ const columns: Column<Schema<'Customer'>>[] = [
       </Link>
     ),
   },
-  { title: 'External id', cell: ({ external_id }) => <code>{external_id}</code> },
+  { title: 'External ID', cell: ({ external_id }) => <code>{external_id}</code> },
   { title: 'Email', cell: ({ email }) => email, isExtra: true },
   { title: 'Since', cell: ({ created_at }) => <Time at={created_at} as="date" />, isExtra: true, isTight: true },
 ];

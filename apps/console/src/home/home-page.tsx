@@ -191,7 +191,7 @@ const CUSTOMER_COLUMNS: Column<TopCustomer>[] = [
       </Link>
     ),
   },
-  { title: 'External id', isExtra: true, cell: ({ customer_external_id: id }) => <span className="muted">{id}</span> },
+  { title: 'External ID', isExtra: true, cell: ({ customer_external_id: id }) => <span className="muted">{id}</span> },
   { title: 'Events', isNumber: true, cell: ({ event_count: events }) => formatDecimal(events) },
 ];
 

@@ -122,7 +122,7 @@ const FIELDS: Record<string, string> = {
   is_active: 'Takes new subscriptions',
   is_enabled: 'On',
   lookup_id: 'Lookup id',
-  external_id: 'External id',
+  external_id: 'External ID',
   billing_address_line1: 'Street',
   billing_address_city: 'City',
   billing_address_state: 'State',
@@ -130,8 +130,8 @@ const FIELDS: Record<string, string> = {
   billing_address_postal_code: 'Postal code',
   cancel_at_period_end: 'At the end of the period',
   pending_plan_id: 'Next plan',
-  invoice_grace_hours: 'Hours of grace',
-  payment_terms_days: 'Days to pay',
+  invoice_grace_hours: 'Grace period',
+  payment_terms_days: 'Payment terms',
   metadata_keys: 'Grouped by',
 };
 

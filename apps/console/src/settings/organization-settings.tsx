@@ -108,13 +108,13 @@ function BillingForm({ settings }: { settings: Billing }) {
         {...form.field('finalize')}
       />
       <TextInput
-        label="Hours of grace"
+        label="Grace period (hours)"
         description="How long an invoice stays a draft after its period, or after it is made where that is later"
         inputMode="numeric"
         {...form.field('invoice_grace_hours')}
       />
       <TextInput
-        label="Days to pay"
+        label="Payment terms (days)"
         description="From the issue of an invoice until it is due"
         inputMode="numeric"
         {...form.field('payment_terms_days')}
@@ -145,8 +145,8 @@ function BillingFacts({ settings }: { settings: Billing }) {
       of={[
         ['Time zone', settings.time_zone],
         ['Invoices are finalized', FINALIZE[settings.finalize]],
-        ['Hours of grace', String(settings.invoice_grace_hours)],
-        ['Days to pay', String(settings.payment_terms_days)],
+        ['Grace period', `${settings.invoice_grace_hours} h`],
+        ['Payment terms', `${settings.payment_terms_days} days`],
         ['Prefix of invoice numbers', settings.invoice_prefix],
         ['Issuer', settings.invoice_issuer ?? 'The name of the organization'],
       ]}
