@@ -1,9 +1,16 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { FAULT_KINDS } from './faults/fault-kinds.ts';
 
-/** Builds that break the promise on purpose, which the judge has to catch. */
-const BROKEN_BUILDS = ['claim-first', 'leaking-slots', 'stale-closing'] as const;
-export type BrokenBuild = (typeof BROKEN_BUILDS)[number];
+/** Builds that break the promise on purpose, which the judge has to catch, and of which apps they are. */
+export const BROKEN_BUILDS = {
+  'claim-first': ['api'],
+  'leaking-slots': ['api'],
+  'stale-closing': ['worker'],
+  'no-barrier': ['api', 'worker'],
+  'direct-new-ids': ['api'],
+  'direct-uncounted': ['api'],
+} as const;
+export type BrokenBuild = keyof typeof BROKEN_BUILDS;
 
 export interface ChaosOptions {
   /** How long there is load; faults are made as long, or for a part of it beside hostile clients. */
@@ -71,7 +78,7 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
     .option('--keep', 'keep the temporary folder, also when nothing was found')
     .addOption(
       new Option('--broken <builds...>', 'run builds that break the promise, which must be found').choices(
-        BROKEN_BUILDS,
+        Object.keys(BROKEN_BUILDS),
       ),
     )
     .option('--json <file>', 'write the report there as well')

@@ -17,7 +17,7 @@ import { openHostileLane, type HostileLane } from './hostile/lane.ts';
 import { judge, type Judgement } from './judge/judge.ts';
 import { untilBilled } from './judge/read-billing-state.ts';
 import { untilDrained } from './judge/drained-queue.ts';
-import type { BrokenBuild, ChaosOptions } from './chaos-options.ts';
+import { BROKEN_BUILDS, type BrokenBuild, type ChaosOptions } from './chaos-options.ts';
 import { Random } from './random.ts';
 
 const REPOSITORY_HOME = fileURLToPath(new URL('../../.weir', import.meta.url));
@@ -219,11 +219,10 @@ function envOf(makesFaults: boolean): Record<string, string> {
 }
 
 function variantsOf(broken: readonly BrokenBuild[]): Variants {
-  const importing = (builds: readonly BrokenBuild[]) => ({
-    imports: builds.map((build) => new URL(`./broken/${build}-main.js`, import.meta.url).href),
+  const variantOf = (app: 'api' | 'worker') => ({
+    imports: broken
+      .filter((build) => BROKEN_BUILDS[build].some((each) => each === app))
+      .map((build) => new URL(`./broken/${build}-main.js`, import.meta.url).href),
   });
-  return {
-    api: importing(broken.filter((build) => build !== 'stale-closing')),
-    worker: importing(broken.filter((build) => build === 'stale-closing')),
-  };
+  return { api: variantOf('api'), worker: variantOf('worker') };
 }

@@ -132,6 +132,8 @@ export interface FaultLine {
   detail?: string;
   /** True when the memory of Redis was lost, so that claims made before may be gone. */
   losesClaims?: boolean;
+  /** True when what the door had counted was kept all the same. */
+  keepsCounts?: boolean;
   /** The ids of the events that only the lost part of Redis held. */
   lostEvents?: string[];
 }

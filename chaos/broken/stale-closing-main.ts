@@ -3,29 +3,17 @@
 // find the invoices that this makes wrong. A second of sleep between that reading and the first row widens the time in which a
 // closing can come; it makes nothing wrong by itself: with it behind the locks, nothing is found.
 
-import pg from 'pg';
+import { replaceQueries } from './replace-query.ts';
 
 const READ_LOCKED = 'FROM closings_of($2::uuid[], $11::uuid)';
 // The last parameter is what the function is asked with besides, which is not what is broken here.
 const READ_STALE =
   'FROM closings, pg_sleep(1) WHERE organization_id = ANY ($2::uuid[]) AND ($11::uuid IS NOT NULL OR true)';
 
-type Query = (config: unknown, ...rest: unknown[]) => unknown;
-
-const query = Reflect.get(pg.Client.prototype, 'query') as Query;
-
-const RECORD_NAMES: readonly unknown[] = ['record', 'record-groups'];
-
-function isRecord(config: unknown): config is { name: string; text: string } {
-  return typeof config === 'object' && config !== null && 'name' in config && RECORD_NAMES.includes(config.name);
-}
-
-function staleQuery(this: pg.Client, config: unknown, ...rest: unknown[]): unknown {
-  if (!isRecord(config)) return query.call(this, config, ...rest);
-  const text = config.text.replace(READ_LOCKED, READ_STALE);
+replaceQueries((text, name) => {
+  if (name !== 'record' && name !== 'record-groups') return undefined;
+  const changed = text.replace(READ_LOCKED, READ_STALE);
   // A run of what was not broken would find nothing, and prove nothing.
-  if (text === config.text) throw new Error('the broken build does not know the record statement any more');
-  return query.call(this, { ...config, text }, ...rest);
-}
-
-Reflect.set(pg.Client.prototype, 'query', staleQuery);
+  if (changed === text) throw new Error('the broken build does not know the record statement any more');
+  return changed;
+});

@@ -29,6 +29,7 @@ export interface FaultContext {
 export interface Outcome {
   detail?: string;
   losesClaims?: boolean;
+  keepsCounts?: boolean;
   lostEvents?: string[];
 }
 

@@ -36,7 +36,7 @@ function kindOf({ make, isQuick = true, ...kind }: MachineKind): FaultKind {
       const outcome = await make({ ...context, machines }, target);
       await machines.untilWhole(context.until);
       // What is taken directly, or was not on the replica yet, leaves no claim in Redis.
-      return { losesClaims: true, ...outcome };
+      return { losesClaims: true, keepsCounts: true, ...outcome };
     },
   };
 }

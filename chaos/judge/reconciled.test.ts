@@ -46,6 +46,7 @@ test('events that are missing are found, but for as many as were lost with Redis
 test('events that were not counted are found, unless Redis lost its counts', () => {
   expect(violationsOf(new MadeUpRun(), -1)).toBe(1);
   expect(violationsOf(new MadeUpRun().fault({ losesClaims: true }), -1)).toBe(0);
+  expect(violationsOf(new MadeUpRun().fault({ losesClaims: true, keepsCounts: true }), -1)).toBe(1);
 });
 
 test('events in no due, dues that bill others and broken promises of billing are found', () => {

@@ -57,9 +57,10 @@ export function reconcileFindsAllEqual(facts: Facts, { events, rollups }: Reconc
   const missing = events.reduce((sum, { difference }) => sum + Math.max(0, difference), 0);
   const lost = lostEventsOf(facts).size;
   if (missing > lost) check.violate(`${missing} accepted events are missing, and ${lost} were lost with Redis`);
+  const mayHaveLostCounts = facts.dataLosses.some(({ keepsCounts }) => keepsCounts !== true);
   for (const { organization_id, month, difference } of events) {
-    // Redis loses its counts together with its claims.
-    if (difference < 0 && facts.dataLosses.length === 0)
+    // Redis loses its counts together with its claims, where it has no second copy of them.
+    if (difference < 0 && !mayHaveLostCounts)
       check.violate(`${-difference} events of ${organization_id} in ${month} were not counted when they were accepted`);
   }
   return check;

@@ -13,7 +13,7 @@ import { STANDBY, type PostgresNode, type PostgresPair } from './postgres-pair.t
 const LOOK_MS = 100;
 
 /** Who does not answer in this time is silent. */
-const ANSWER_MS_MAX = 500;
+const ANSWER_MS_MAX = 400;
 
 /** So long somebody has to be away, or a standby not to follow, until something is done. */
 const AWAY_MS = { refused: 150, silent: 700 };
@@ -151,10 +151,11 @@ class Eye {
   }
 
   async look(): Promise<{ look: Look; since: Since }> {
+    const beganAt = performance.now();
     const look = await this.#look();
     const now = performance.now();
-    this.#awaySince = look.isThere ? undefined : (this.#awaySince ?? now);
-    this.#unfollowedSince = look.isThere && look.isFollowed ? undefined : (this.#unfollowedSince ?? now);
+    this.#awaySince = look.isThere ? undefined : (this.#awaySince ?? beganAt);
+    this.#unfollowedSince = look.isThere && look.isFollowed ? undefined : (this.#unfollowedSince ?? beganAt);
     return {
       look,
       since: { away: now - (this.#awaySince ?? now), unfollowed: now - (this.#unfollowedSince ?? now) },
