@@ -110,7 +110,7 @@ export async function serveApi(
     const databaseWatch = openDatabaseWatch(probe, log);
     closer.add('the watch on Postgres', () => databaseWatch.close());
 
-    const address = { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
+    const address = { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, copies: settings.REDIS_COPIES };
     const queue = openProducer(address, settings.REDIS_COMMAND_TIMEOUT_MS, (error) =>
       log.warn({ err: error }, 'the connection to Redis was lost'),
     );

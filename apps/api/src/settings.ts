@@ -41,6 +41,7 @@ const settings = z.object({
   DATABASE_CONNECTIONS: wholeNumber(1, 1000).default(10),
   DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(7_000),
   DATABASE_COPIES: wholeNumber(1, 2).default(1),
+  REDIS_COPIES: wholeNumber(1, 2).default(1),
   REQUESTS_IN_FLIGHT_MAX: wholeNumber(1, 10_000).default(100),
   EVENT_LOOP_DELAY_MS_MAX: wholeNumber(10, 60_000).default(200),
   QUEUE_BATCHES_MAX: wholeNumber(1, 1_000_000_000).default(500_000),

@@ -51,7 +51,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     });
     closer.add('the database', () => database.close());
 
-    const address = { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
+    const address = { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, copies: settings.REDIS_COPIES };
     const queue = openWorker(address, (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
     closer.add('Redis', () => disconnect(queue));
 

@@ -14,6 +14,7 @@ export const workerSettings = z.object({
   BILLING_STATEMENT_TIMEOUT_MS: wholeNumber(1_000, 600_000).default(60_000),
   DATABASE_STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(7_000),
   DATABASE_COPIES: wholeNumber(1, 2).default(1),
+  REDIS_COPIES: wholeNumber(1, 2).default(1),
   QUEUE_PREFIX: queuePrefix,
   MOVES_INTERVAL_MS: wholeNumber(100, 600_000).default(2_000),
   SWEEP_INTERVAL_MS: wholeNumber(100, 600_000).default(3_000),

@@ -24,9 +24,18 @@ export async function isDraining({ redis, keys }: QueueConnection): Promise<bool
   return (await redis.exists(keys.draining)) === 1;
 }
 
-/** Sets the counts aside, so that new ones begin, and returns them; undefined when nothing was accepted since the last time. */
-export async function setCountsAside({ redis, keys }: QueueConnection): Promise<AcceptedCounts | undefined> {
-  const flat = await setAside(redis, [keys.accepted, keys.draining], []);
+/**
+ * Sets the counts aside, so that new ones begin, and returns them; undefined when nothing was accepted since the last time. Where two
+ * copies are asked for, a replica has them set aside too: else it would count on, once it took over, in counts that Postgres has. Throws a
+ * NotCopied where none says so; they stay as they are, and come the next time.
+ */
+export async function setCountsAside({
+  redis,
+  keys,
+  secondCopy,
+}: QueueConnection): Promise<AcceptedCounts | undefined> {
+  const given = [keys.accepted, keys.draining];
+  const flat = await (secondCopy === undefined ? setAside(redis, given, []) : setAside.copied(secondCopy, given, []));
   const pairs = flat.flatMap((field, index) => (index % 2 === 0 ? [[field, flat[index + 1] ?? '']] : []));
   return countsOf(Object.fromEntries(pairs) as Record<string, string>);
 }

@@ -54,21 +54,24 @@ const REVOKED: Admission = { outcome: 'revoked' };
 const UNSURE: Admission = { outcome: 'unsure' };
 
 /**
- * Admits the candidates of one flush under the batch's id; the answers are in their order. When Redis does not answer,
- * throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
+ * Admits the candidates of one flush under the batch's id; the answers are in their order. Where two copies are asked for, a replica
+ * has what they say too. When Redis does not answer, or no replica does, throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
  * With `claimSeconds` 0 no claim is kept: events of this flush are held against those before it and each other, later ones are not.
  */
 export async function admit(
-  { redis, keys }: QueueConnection,
+  { redis, keys, secondCopy }: QueueConnection,
   batch: string,
   candidates: readonly Candidate[],
   claimSeconds: number,
 ): Promise<Admission[]> {
   const { keyArgs, valueArgs } = argumentsOf(keys, batch, candidates, claimSeconds);
-  if (redis.status !== 'ready') throw notAccepted(new RedisUnreachable('not connected'));
+  const isReady = secondCopy === undefined ? redis.status === 'ready' : secondCopy.isReady();
+  if (!isReady) throw notAccepted(new RedisUnreachable('not connected'));
   let exceptions: (number | string)[];
   try {
-    exceptions = await admitFlush(redis, keyArgs, valueArgs);
+    exceptions = await (secondCopy === undefined
+      ? admitFlush(redis, keyArgs, valueArgs)
+      : admitFlush.copied(secondCopy, keyArgs, valueArgs));
   } catch (error) {
     throw unanswered(error);
   }

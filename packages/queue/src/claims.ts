@@ -1,5 +1,6 @@
 // Claims of events that did not come through the admit script, since Postgres recorded them directly.
 
+import type { Redis } from 'ioredis';
 import type { Candidate } from './admit.ts';
 import type { QueueConnection } from './connection.ts';
 
@@ -34,17 +35,19 @@ export async function writeClaims(
 
 /**
  * Whose claims the keys of these candidates have, by the candidates' ids; only those that are of another event. Claims of another epoch
- * count for nothing, also where a candidate was read in that one. Throws what Redis says.
+ * count for nothing, also where a candidate was read in that one. Where two
+ * copies are asked for, a replica has them too. Throws what Redis says.
  */
 export async function findClaims(
-  { redis, keys }: QueueConnection,
+  { redis, keys, secondCopy }: QueueConnection,
   candidates: readonly Candidate[],
 ): Promise<Map<string, { id: string; isSamePayload: boolean }>> {
   const claims = candidates.flatMap(({ id, sender, claim }) =>
     claim === null ? [] : [{ id, epoch: sender?.epoch, ...claim }],
   );
   if (claims.length === 0) return new Map();
-  const [epochNow, ...values] = await redis.mget(keys.epoch, ...claims.map(({ key }) => key));
+  const ask = (on: Redis) => on.mget(keys.epoch, ...claims.map(({ key }) => key));
+  const [epochNow, ...values] = await (secondCopy === undefined ? ask(redis) : secondCopy.written(ask));
   const held = new Map<string, { id: string; isSamePayload: boolean }>();
   claims.forEach(({ id, epoch, fingerprint }, index) => {
     const value = epoch === epochNow ? values[index] : null;

@@ -1,33 +1,76 @@
 // Connections to Redis. Who holds one calls the functions of this package with it; nobody else sends commands to Redis.
 
-import { Redis } from 'ioredis';
+import { parseSentinelAddress } from '@weir/shared/sentinel-address';
+import { Redis, type RedisOptions } from 'ioredis';
 import { queueKeys, type QueueKeys } from './keys.ts';
 import { noteOfRedis, RedisUnreachable } from './redis-away.ts';
+import { buildSecondCopy, type SecondCopy } from './second-copy.ts';
 
 /** A connection to Redis, and the names of the keys there. */
 export interface QueueConnection {
   redis: Redis;
   keys: QueueKeys;
+  /** Has what must not be lost with a machine acknowledged; undefined where one copy is enough. */
+  secondCopy?: SecondCopy;
 }
 
 /** Where a queue lies: QUEUE_PREFIX tells several on one Redis apart. */
 export interface QueueAddress {
+  /** Of Redis, or of the Sentinels that know where it is. */
   url: string;
   prefix: string;
+  /** How many machines have to have what is written before it counts: 1, or 2. One by default. */
+  copies?: number;
 }
 
 const retryStrategy = (attempt: number) => Math.min(1_000, 50 * attempt);
+
+/** A Sentinel that has not answered by then is passed over. */
+const SENTINEL_MS_MAX = 1_000;
+
+type Options = Omit<RedisOptions, 'replyMapping'>;
+
+function connect(url: string, options: Options): Redis {
+  const address = parseSentinelAddress(url);
+  if (address === undefined) return new Redis(url, options);
+  const { isTls, ...rest } = address;
+  const withSentinels: Options = {
+    ...options,
+    ...rest,
+    ...(isTls && { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    sentinelRetryStrategy: options.retryStrategy ?? (() => null),
+    sentinelCommandTimeout: SENTINEL_MS_MAX,
+    // Those that are named can be reached from here; what they know each other by need not be.
+    updateSentinels: false,
+    // Where another Redis took over, a former primary that still answers is left at once.
+    failoverDetector: true,
+  };
+  return new Redis(withSentinels);
+}
 
 /**
  * Opens a producer's connection. It answers or fails at once: nothing is queued in memory while Redis is away, and nothing is
  * sent again behind the caller's back. A command that times out may still have run.
  */
 export function openProducer(
-  { url, prefix }: QueueAddress,
+  { url, prefix, copies = 1 }: QueueAddress,
   commandTimeoutMs: number,
   onError: (error: Error) => void,
 ): QueueConnection {
-  const redis = new Redis(url, {
+  const open = () => openProducing(url, commandTimeoutMs, onError);
+  const keys = queueKeys(prefix);
+  if (copies === 1) return { redis: open(), keys };
+  const acknowledging = Array.from({ length: FLUSHES_IN_FLIGHT_MAX }, open);
+  // A replica that is late is found out before the command is given up.
+  const msMax = Math.ceil(commandTimeoutMs / 3);
+  return { redis: open(), keys, secondCopy: buildSecondCopy(acknowledging, keys, msMax) };
+}
+
+/** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering. */
+export const FLUSHES_IN_FLIGHT_MAX = 2;
+
+function openProducing(url: string, commandTimeoutMs: number, onError: (error: Error) => void): Redis {
+  const redis = connect(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -39,7 +82,7 @@ export function openProducer(
     retryStrategy,
   });
   redis.on('error', (error) => onError(noteOfRedis(error)));
-  return { redis, keys: queueKeys(prefix) };
+  return redis;
 }
 
 /**
@@ -48,21 +91,29 @@ export function openProducer(
  */
 const WORKER_SILENCE_MS_MAX = 12_000;
 
+/** A worker has time to wait for a replica. */
+const WORKER_COPY_MS_MAX = 1_000;
+
 /** Opens a worker's connection: it waits for Redis for as long as it takes, as BullMQ asks for blocking commands. */
-export function openWorker({ url, prefix }: QueueAddress, onError: (error: Error) => void): QueueConnection {
-  const redis = new Redis(url, {
+export function openWorker(
+  { url, prefix, copies = 1 }: QueueAddress,
+  onError: (error: Error) => void,
+): QueueConnection {
+  const redis = connect(url, {
     maxRetriesPerRequest: null,
     socketTimeout: WORKER_SILENCE_MS_MAX,
     connectTimeout: 2_000,
     retryStrategy,
   });
   redis.on('error', (error) => onError(noteOfRedis(error)));
-  return { redis, keys: queueKeys(prefix) };
+  const keys = queueKeys(prefix);
+  if (copies === 1) return { redis, keys };
+  return { redis, keys, secondCopy: buildSecondCopy([redis], keys, WORKER_COPY_MS_MAX) };
 }
 
 /** Opens the connection of a command. Resolves once it stands, and throws a RedisUnreachable where Redis is away. */
 export async function openCommand({ url, prefix }: QueueAddress): Promise<QueueConnection> {
-  const redis = new Redis(url, {
+  const redis = connect(url, {
     lazyConnect: true,
     connectTimeout: 5_000,
     maxRetriesPerRequest: 0,
@@ -85,8 +136,13 @@ export async function ping({ redis }: QueueConnection): Promise<void> {
   await redis.ping();
 }
 
-/** Resolves to whether the connection stands, after so long at most. */
-export async function untilReady({ redis }: QueueConnection, msMax: number): Promise<boolean> {
+/** Resolves to whether the connection stands, with those of its second copy, after so long at most. */
+export async function untilReady({ redis, secondCopy }: QueueConnection, msMax: number): Promise<boolean> {
+  const all = [redis, ...(secondCopy?.connections ?? [])].map((each) => isReadyWithin(each, msMax));
+  return (await Promise.all(all)).every(Boolean);
+}
+
+async function isReadyWithin(redis: Redis, msMax: number): Promise<boolean> {
   if (redis.status === 'ready') return true;
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), msMax);
@@ -97,7 +153,8 @@ export async function untilReady({ redis }: QueueConnection, msMax: number): Pro
   });
 }
 
-/** Lets go of a connection at once, whatever is under way on it. */
-export function disconnect({ redis }: QueueConnection): void {
+/** Lets go of a connection at once, with those of its second copy, whatever is under way on it. */
+export function disconnect({ redis, secondCopy }: QueueConnection): void {
   redis.disconnect();
+  for (const each of secondCopy?.connections ?? []) each.disconnect();
 }

@@ -42,6 +42,8 @@ export interface QueueKeys {
   oldestClaim: string;
   /** Exists while an API key that was just deleted may still be in some process's memory. */
   revoked(apiKeyId: string): string;
+  /** Written to have a replica acknowledge all that was before it (see second-copy.ts). */
+  copied: string;
   /** When a worker was last at work, in milliseconds since 1970 (see worker-seen.ts). */
   workerSeen: string;
   /** What a process writes that finds out whether Redis takes writes again (see probe-redis.ts). */
@@ -73,6 +75,7 @@ export function queueKeys(prefix: string): QueueKeys {
     lettingGo: `${prefix}:letting-go`,
     oldestClaim: `${prefix}:oldest-claim`,
     revoked: (apiKeyId) => `${prefix}:revoked:${apiKeyId}`,
+    copied: `${prefix}:copied`,
     workerSeen: `${prefix}:worker-seen`,
     probe: `${prefix}:probe`,
     failures: `${prefix}:failures`,

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { withinMs } from '@weir/shared/within';
 import type { QueueConnection } from './connection.ts';
 
@@ -5,10 +6,11 @@ import type { QueueConnection } from './connection.ts';
 const SECONDS = 60;
 
 /**
- * Resolves when Redis takes a write within this time. Rejects while it is away, slow, full, a replica, or cannot write its log: a ping
+ * Resolves when Redis takes a write within this time, and a replica acknowledges it where two copies are asked for. Rejects while it is away, slow, full, a replica, or cannot write its log: a ping
  * is answered then, too.
  */
-export async function probeRedis({ redis, keys }: QueueConnection, msMax: number): Promise<void> {
+export async function probeRedis({ redis, keys, secondCopy }: QueueConnection, msMax: number): Promise<void> {
   if (redis.status !== 'ready') throw new Error('not connected');
-  await withinMs(msMax, redis.set(keys.probe, '', 'EX', SECONDS));
+  const probe = (on: Redis) => on.set(keys.probe, '', 'EX', SECONDS);
+  await withinMs(msMax, secondCopy === undefined ? probe(redis) : secondCopy.written(probe));
 }

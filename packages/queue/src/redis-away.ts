@@ -3,6 +3,13 @@ import { errorCodeOf } from '@weir/shared/errors';
 /** Redis could not be reached when a connection was opened. */
 export class RedisUnreachable extends Error {}
 
+/** Redis did what it was asked, and no replica said in time that it has it too: it may be lost with the primary. */
+export class NotCopied extends Error {
+  constructor(msMax: number) {
+    super(`no replica of Redis acknowledged it within ${msMax} ms`);
+  }
+}
+
 const ofRedis = new WeakSet<Error>();
 
 /**
@@ -23,11 +30,12 @@ export function isRefusedByRedis(error: unknown): boolean {
   return REFUSED.test(error instanceof Error ? error.message : String(error));
 }
 
-/** Whether an error says that Redis cannot be reached, or did not answer in time. */
+/** Whether an error says that Redis cannot be reached, or that it, or its replica, did not answer in time. */
 export function isRedisAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
     error instanceof RedisUnreachable ||
+    error instanceof NotCopied ||
     ofRedis.has(error) ||
     error.name === 'MaxRetriesPerRequestError' ||
     /^(Stream isn't writeable|Connection is closed|Command timed out|Socket timeout|(LOADING|MASTERDOWN|CLUSTERDOWN|WRONGPASS|NOAUTH)\b)/.test(

@@ -4,7 +4,7 @@ import type { QueueConnection } from './connection.ts';
 /** What is wrong with how a Redis is set up: `refuse` must stop the process, `warn` must be told to the operator. */
 export interface RedisPolicy {
   refuse?: string;
-  warn?: string;
+  warn?: string | undefined;
 }
 
 /** Memory of a Redis, in bytes. `limit` is its `maxmemory`, 0 without one. */
@@ -13,7 +13,13 @@ export interface RedisMemory {
   limit: number;
 }
 
-const SETTINGS = ['maxmemory-policy', 'appendonly', 'appendfsync', 'no-appendfsync-on-rewrite'] as const;
+const SETTINGS = [
+  'maxmemory-policy',
+  'appendonly',
+  'appendfsync',
+  'no-appendfsync-on-rewrite',
+  'min-replicas-to-write',
+] as const;
 
 /**
  * Reads how a Redis is set up, and its memory, in one round trip. A policy that evicts keys would drop
@@ -23,16 +29,20 @@ const SETTINGS = ['maxmemory-policy', 'appendonly', 'appendfsync', 'no-appendfsy
  */
 export async function readRedisPolicy({
   redis,
+  secondCopy,
 }: QueueConnection): Promise<{ policy: RedisPolicy; memory: RedisMemory }> {
-  const [server, memory, config] = await Promise.all([
+  const [server, memory, config, replication] = await Promise.all([
     redis.info('server'),
     redis.info('memory'),
     redis.config('GET', ...SETTINGS).catch((error: unknown) => {
       if (error instanceof Error && error.name === 'ReplyError') return error;
       throw error;
     }),
+    secondCopy === undefined ? undefined : redis.info('replication'),
   ]);
-  return { policy: policyOf(server, memory, config), memory: memoryOf(memory) };
+  const policy = policyOf(server, memory, config);
+  if (replication !== undefined && policy.refuse === undefined) policy.warn ??= warnOfCopies(replication, config);
+  return { policy, memory: memoryOf(memory) };
 }
 
 function policyOf(server: string, memory: string, config: object): RedisPolicy {
@@ -63,6 +73,16 @@ function policyOf(server: string, memory: string, config: object): RedisPolicy {
     };
   }
   return {};
+}
+
+function warnOfCopies(replication: string, config: object): string | undefined {
+  if (!(config instanceof Error) && Number(pairsOf(config).get('min-replicas-to-write') ?? 0) > 0)
+    return 'Redis has min-replicas-to-write above 0: one that took over could not be emptied of what is recorded, so set it to 0';
+  const replicas = Number(/^connected_slaves:(\d+)/m.exec(replication)?.[1] ?? 0);
+  if (replicas === 1) return undefined;
+  return replicas === 0
+    ? 'REDIS_COPIES is 2, and Redis has no replica that could have the second one'
+    : `REDIS_COPIES is 2, and Redis has ${replicas} replicas: one that has not acknowledged an event may take over, so keep one replica`;
 }
 
 /** What a Redis says of its memory in `INFO memory`. */

@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
+import type { SecondCopy } from './second-copy.ts';
 
-/** Runs a script. Throws what ioredis says when Redis refuses it or does not answer. */
-export type Script<Reply> = (
-  redis: Redis,
-  keys: readonly string[],
-  values: readonly (string | number)[],
-) => Promise<Reply>;
+/** A script of Redis. */
+export interface Script<Reply> {
+  /** Runs it. Throws what ioredis says when Redis refuses it or does not answer. */
+  (redis: Redis, keys: readonly string[], values: readonly (string | number)[]): Promise<Reply>;
+  /** Runs it, and returns its reply once a replica has all that it wrote and found. Throws a NotCopied too. */
+  copied(copy: SecondCopy, keys: readonly string[], values: readonly (string | number)[]): Promise<Reply>;
+}
 
 type ScriptCommand = (keyCount: number, ...args: (string | number)[]) => Promise<unknown>;
 
@@ -18,9 +21,24 @@ export function loadScript<Reply>(name: string): Script<Reply> {
   // The folder lies beside `src` and `dist`, so both find it.
   const lua = readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), 'utf8');
   const command = `weir:${name}`;
-  return (redis, keys, values) => {
+  const run = (redis: Redis, keys: readonly string[], values: readonly (string | number)[]) => {
     const commands = redis as unknown as Record<string, ScriptCommand>;
     if (commands[command] === undefined) redis.defineCommand(command, { lua });
     return (commands[command] as ScriptCommand).call(redis, keys.length, ...keys, ...values) as Promise<Reply>;
   };
+  const digest = createHash('sha1').update(lua).digest('hex');
+  // Of a script that Redis does not know, ioredis sends the text later, and then behind the question whether a replica has it.
+  const copied = async (copy: SecondCopy, keys: readonly string[], values: readonly (string | number)[]) => {
+    const args = [keys.length, ...keys, ...values] as const;
+    try {
+      return (await copy.written((redis) => redis.evalsha(digest, ...args))) as Reply;
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      const [, reply] = await copy.written((redis) =>
+        Promise.all([redis.script('LOAD', lua), redis.evalsha(digest, ...args)]),
+      );
+      return reply as Reply;
+    }
+  };
+  return Object.assign(run, { copied });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { errorCodeOf } from './errors.ts';
+import { parseSentinelAddress } from './sentinel-address.ts';
 
 /** A setting that is missing or makes no sense. Its message is one line that names the setting and says what to do. */
 export class SettingsError extends Error {
@@ -55,15 +56,25 @@ export const port = wholeNumber(0, 65_535);
 
 export const host = z.string().regex(/^[a-zA-Z0-9_.:-]+$/, 'must be a host name or an address, such as 127.0.0.1');
 
-/** An address whose scheme is one of those given. */
+/** Whether a text is an address whose scheme is one of those given. */
+function isAddress(text: string, schemes: readonly string[]): boolean {
+  return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1));
+}
+
 function address(example: string, ...schemes: string[]) {
-  return z.string({ error: `must be an address such as ${example}` }).refine((text) => {
-    return URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1));
-  }, `must be an address such as ${example}`);
+  const error = `must be an address such as ${example}`;
+  return z.string({ error }).refine((text) => isAddress(text, schemes), error);
 }
 
 export const databaseUrl = address('postgres://user:password@host:5432/weir', 'postgres', 'postgresql');
-export const redisUrl = address('redis://:password@host:6379/0', 'redis', 'rediss');
+
+const redisExample =
+  'must be an address such as redis://:password@host:6379/0, or redis+sentinel://:password@host1,host2/name';
+
+/** Of Redis, or of Sentinels. */
+export const redisUrl = z
+  .string({ error: redisExample })
+  .refine((text) => isAddress(text, ['redis', 'rediss']) || parseSentinelAddress(text) !== undefined, redisExample);
 
 /** The address that people use. */
 export const publicUrl = z.url({

@@ -4,6 +4,7 @@
 // would: what cannot leave is refused, untouched. What is enqueued goes on in apps/worker/src/consume.ts.
 
 import type { Admission, Candidate } from '@weir/queue/admit';
+import { FLUSHES_IN_FLIGHT_MAX } from '@weir/queue/connection';
 import { Refusal } from '@weir/shared/errors';
 import { bothAway, Direct, type DirectDeps } from './direct.ts';
 import { Batches } from './open-batch.ts';
@@ -15,9 +16,6 @@ import { WaitingEvents, type Settle, type Waiting } from './waiting.ts';
  * milliseconds for a megabyte, keeps others waiting.
  */
 const FLUSH_MAX = { events: 1_000, characters: 1_048_576 };
-
-/** One flush is on the wire while Redis works on the other; a third would only wait there instead of gathering here. */
-const FLUSHES_IN_FLIGHT_MAX = 2;
 
 /**
  * What may wait; beyond it the door is shut until there is room. One organization alone may have half of it waiting: 50 requests

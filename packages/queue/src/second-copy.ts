@@ -1,0 +1,56 @@
+// What is written is on two machines: with REDIS_COPIES=2 a replica has to acknowledge it. WAIT asks for that, holds up the connection
+// that it is sent on, and says how many replicas have all that was written over that connection. Of what wrote nothing, newer versions
+// say so at once; so a small key is written before each.
+
+import type { Redis } from 'ioredis';
+import type { QueueKeys } from './keys.ts';
+import { NotCopied } from './redis-away.ts';
+
+/** Has what is written acknowledged by a replica. */
+export interface SecondCopy {
+  /** Whether it has a connection that stands. */
+  isReady(): boolean;
+  /**
+   * Sends a command, and returns its reply once a replica has all that the reply tells of. Throws what `send` throws, and a NotCopied.
+   * `send` has to send at once, and nothing later.
+   */
+  written<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply>;
+  readonly connections: readonly Redis[];
+}
+
+/** Whoever sends something here waits for nobody else, while there are no more of them than connections. */
+export function buildSecondCopy(connections: readonly Redis[], keys: QueueKeys, msMax: number): SecondCopy {
+  const underWay = new Map(connections.map((redis) => [redis, 0]));
+  const add = (redis: Redis, count: number) => underWay.set(redis, (underWay.get(redis) ?? 0) + count);
+  const pick = (): Redis | undefined => {
+    const ready = connections.filter((redis) => redis.status === 'ready');
+    return (ready.length === 0 ? connections : ready).toSorted(
+      (a, b) => (underWay.get(a) ?? 0) - (underWay.get(b) ?? 0),
+    )[0];
+  };
+  return {
+    isReady: () => connections.some((redis) => redis.status === 'ready'),
+    async written<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply> {
+      const redis = pick();
+      if (redis === undefined) throw new Error('there is no connection to write on');
+      add(redis, 1);
+      try {
+        const [reply, written, copies] = await Promise.allSettled([
+          send(redis),
+          redis.set(keys.copied, '', 'EX', FORGOTTEN_SECONDS),
+          redis.wait(1, msMax),
+        ]);
+        if (reply.status === 'rejected') throw reply.reason;
+        if (written.status === 'rejected') throw written.reason;
+        if (copies.status === 'rejected') throw copies.reason;
+        if (copies.value < 1) throw new NotCopied(msMax);
+        return reply.value;
+      } finally {
+        add(redis, -1);
+      }
+    },
+    connections,
+  };
+}
+
+const FORGOTTEN_SECONDS = 60;
