@@ -42,8 +42,8 @@ function connect(url: string, options: Options): Redis {
     sentinelCommandTimeout: SENTINEL_MS_MAX,
     // Those that are named can be reached from here; what they know each other by need not be.
     updateSentinels: false,
-    // Where another Redis took over, a former primary that still answers is left at once.
-    failoverDetector: true,
+    // No `failoverDetector`: where it hears of another primary while a connection is being made, that one is given up for good. Sentinels
+    // end the connections of a former primary that they reach, and one that they do not reach has no replica that acknowledges.
   };
   return new Redis(withSentinels);
 }
