@@ -11,19 +11,21 @@ import { openRedisTrio, type RedisTrio } from '../support/redis-trio.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 let trio: RedisTrio;
-/** After the API that uses it has closed. */
+beforeAll(async () => {
+  trio = await openRedisTrio();
+});
+/** After the APIs that use it have closed. */
 afterAll(() => trio?.close());
 
-const weir = ownWeir({ withWorker: false });
+/** All APIs of one database have one Redis: each tells it of events that were recorded directly. */
+const weir = ownWeir(() => ({ withWorker: false, api: { REDIS_URL: trio.url } }));
 let admin: Organization;
 let meter: { token: string };
 let apiKey: string;
 let baseUrl: string;
 
 beforeAll(async () => {
-  trio = await openRedisTrio();
-  const single = await weir.startApi({ REDIS_URL: trio.url });
-  baseUrl = single.url;
+  baseUrl = weir.baseUrl;
   admin = await signUp({ ...weir, request });
   [meter, apiKey] = await Promise.all([admin.createMeter('SUM'), admin.createKey()]);
 });
@@ -52,7 +54,7 @@ test('one copy asks no replica, and has no further connection', async () => {
   expect((await track('one-copy')).status).toBe(201);
   expect(await trio.primary.info('commandstats')).not.toContain('cmdstat_wait');
   const before = await countClients();
-  const api = await weir.startApi({ REDIS_URL: trio.url, REDIS_COPIES: '2', REDIS_COMMAND_TIMEOUT_MS: '900' });
+  const api = await weir.startApi({ REDIS_COPIES: '2', REDIS_COMMAND_TIMEOUT_MS: '900' });
   // The same as that of one copy, and one for each flush on its way.
   expect((await countClients()) - before).toBe(3);
   baseUrl = api.url;
