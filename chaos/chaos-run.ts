@@ -11,6 +11,7 @@ import type { Reaper } from './environment/reaper.ts';
 import { openStack, type Stack } from './environment/stack.ts';
 import type { Variants } from './environment/family.ts';
 import { openMachineStack } from './machines/machine-stack.ts';
+import { writeDirectWays } from './environment/direct-ways.ts';
 import { History, type ResourceUsageLine, type Phase } from './history.ts';
 import { countAfter, countBefore, SLOTS, trySlots, watchLettingGo } from './hostile/aftermath.ts';
 import { openHostileLane, type HostileLane } from './hostile/lane.ts';
@@ -133,6 +134,7 @@ export async function runChaos(options: RunOptions): Promise<Judgement> {
       // What was found is written down; the judge has more to ask than an API would serve that has lost its slots.
       for (const name of shut) await restart(stack, name);
     }
+    await writeDirectWays(stack, history);
     phase('judge');
     await history.close();
     return await judge(stack, history.path);

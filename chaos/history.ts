@@ -145,6 +145,14 @@ export interface StallLine {
   ms: number;
 }
 
+/** An API recorded events directly, since Redis did not take them in time: for a fault, or on a busy machine. By its own log. */
+export interface DirectWayLine {
+  type: 'direct way';
+  api: string;
+  at: At;
+  until: At;
+}
+
 /**
  * `calm`: load, and nothing is done to the system. `hostile`: hostile clients are at work, and there are no faults. `load`: all
  * else that comes before the healing.
@@ -248,6 +256,7 @@ export type HistoryLine =
   | UnansweredLine
   | FaultLine
   | StallLine
+  | DirectWayLine
   | PhaseLine;
 
 /** Lines that are gathered before the file gets them; a write for each would cost the clients more than their requests. */
@@ -268,6 +277,11 @@ export class History {
   /** Milliseconds since the run began. */
   now(): number {
     return Math.round((performance.now() - this.#began) * 10) / 10;
+  }
+
+  /** The same of a moment that another process told by its clock, in milliseconds since 1970. */
+  at(epochMs: number): number {
+    return this.now() - (Date.now() - epochMs);
   }
 
   write(line: HistoryLine): void {

@@ -73,6 +73,18 @@ describe('an accepted event', () => {
     expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(0);
   });
 
+  test('may be a duplicate of one that it crossed while an API left Redis by itself, and not before or after', () => {
+    for (const [at, until, violations] of [
+      [-900, -16, 1],
+      [0, 900, 0],
+      [5_000, 9_000, 1],
+    ] as const) {
+      const run = new MadeUpRun().accept(a, idOf(1)).accept(a, idOf(2)).record(a, idOf(2)).duplicate(idOf(1), idOf(2));
+      run.line({ type: 'direct way', api: 'api-2', at, until });
+      expect(acceptedIsCountedOnce(run.facts, run.index).violations).toBe(violations);
+    }
+  });
+
   test('may not be a duplicate of one that every process had to know of by then', () => {
     const run = (at: number) =>
       new MadeUpRun()

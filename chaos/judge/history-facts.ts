@@ -1,6 +1,7 @@
 // What the history says, put together: per key what was sent and what was answered, and per attempt how long it took.
 
 import type {
+  DirectWayLine,
   ResourceUsageLine,
   FaultLine,
   HostileAccountLine,
@@ -130,6 +131,7 @@ export interface Facts {
   /** Those among them that made Redis forget. */
   dataLosses: FaultLine[];
   stalls: StallLine[];
+  directWays: DirectWayLine[];
   phases: PhaseLine[];
   measured: Measured[];
   hostile: HostileFacts;
@@ -159,6 +161,7 @@ export function emptyFacts(): Facts {
     faults: [],
     dataLosses: [],
     stalls: [],
+    directWays: [],
     phases: [],
     measured: [],
     hostile: { accounts: [], turns: [], letGo: [], slots: [], resourceUsage: [] },
@@ -234,10 +237,17 @@ export function isComparedWithReplay(
 }
 
 /** Whether an API may have recorded directly at some time of these. */
-export function isRedisInTrouble({ faults }: Facts, from: number, until: number, api = String.raw`api-\d+`): boolean {
+export function isRedisInTrouble(
+  { faults, directWays }: Facts,
+  from: number,
+  until: number,
+  api = String.raw`api-\d+`,
+): boolean {
   const targets = new RegExp(`(^|,)(redis|${api}>redis)(,|$)`);
-  return faults.some(
-    (fault) => targets.test(fault.target) && fault.until + WAY_BACK_MS_MAX >= from && fault.at <= until,
+  const apis = new RegExp(`^${api}$`);
+  return (
+    faults.some((fault) => targets.test(fault.target) && fault.until + WAY_BACK_MS_MAX >= from && fault.at <= until) ||
+    directWays.some((way) => apis.test(way.api) && way.until >= from && way.at <= until)
   );
 }
 

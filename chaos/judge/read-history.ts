@@ -82,6 +82,9 @@ export class FactReader {
       case 'stall':
         this.#facts.stalls.push(line);
         return;
+      case 'direct way':
+        this.#facts.directWays.push(line);
+        return;
       case 'phase':
         this.#facts.phases.push(line);
         return;
