@@ -11,25 +11,68 @@ export async function writeDirectWays(
   const logs = new Map(processes.map(({ name, logPath }) => [logPath, name]));
   for (const [path, api] of logs) {
     if (!api.startsWith('api')) continue;
-    let leftAt: number | undefined;
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-      const { way, time } = wayOf(line);
-      if (way === 'direct') leftAt ??= time;
-      else if (way === 'redis' && leftAt !== undefined) {
-        history.write({ type: 'direct way', api, at: history.at(leftAt), until: history.at(time) });
-        leftAt = undefined;
-      }
-    }
-    if (leftAt !== undefined) history.write({ type: 'direct way', api, at: history.at(leftAt), until: history.now() });
+    const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+    for (const way of await readDirectWays(lines))
+      history.write({
+        type: 'direct way',
+        api,
+        at: history.at(way.from),
+        until: way.until === undefined ? history.now() : history.at(way.until),
+      });
   }
 }
 
-function wayOf(line: string): { way?: string; time: number } {
-  if (!line.includes('"way":')) return { time: 0 };
+/** Milliseconds since 1970. `until` is missing where the way back is not in the log. */
+interface DirectWay {
+  from: number;
+  until?: number;
+}
+
+/**
+ * Reads the log of one API. It leaves Redis that does not answer, that is full, or that is badly set up, and says of each by itself when
+ * it is over; all that while it may record directly.
+ */
+export async function readDirectWays(lines: AsyncIterable<string> | Iterable<string>): Promise<DirectWay[]> {
+  const ways: DirectWay[] = [];
+  const open = new Map<string, DirectWay>();
+  for await (const line of lines) {
+    const entry = entryOf(line);
+    if (entry?.way === undefined) continue;
+    const reason = reasonOf(entry);
+    const way = open.get(reason);
+    if (entry.way === 'direct' && way === undefined) {
+      const left = { from: entry.time };
+      ways.push(left);
+      open.set(reason, left);
+    } else if (entry.way === 'redis' && way !== undefined) {
+      way.until = entry.time;
+      open.delete(reason);
+    }
+  }
+  return ways;
+}
+
+interface Entry {
+  time: number;
+  way?: string;
+  /** When Redis did not answer, and when it was taken again. */
+  because?: string;
+  seconds?: number;
+  /** Of what is said of its room. */
+  memoryShare?: number;
+}
+
+function reasonOf({ because, seconds, memoryShare }: Entry): string {
+  if (because !== undefined || seconds !== undefined) return 'away';
+  return memoryShare === undefined ? 'badly set up' : 'full';
+}
+
+function entryOf(line: string): Entry | undefined {
+  if (!line.includes('"way":')) return undefined;
   try {
-    return JSON.parse(line) as { way?: string; time: number };
+    return JSON.parse(line) as Entry;
   } catch {
     // A process that is killed may leave half a line.
-    return { time: 0 };
+    return undefined;
   }
 }

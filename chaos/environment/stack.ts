@@ -50,9 +50,9 @@ const STORES = ['redis', 'postgres'];
 export const QUEUE_PREFIX = '{weir}';
 
 /** So often it is looked for what has to be billed; a day of billing is a few seconds. In two workers, so that jobs meet. */
-export const BILLING_ENV = { BILLING_INTERVAL_MS: '300', BILLING_CONCURRENCY: '2' };
+const BILLING_ENV = { BILLING_INTERVAL_MS: '300', BILLING_CONCURRENCY: '2' };
 
-export const API_ENV = { SIGNUP: 'open', DRAIN_DELAY_MS: '0' };
+const API_ENV = { SIGNUP: 'open', DRAIN_DELAY_MS: '0' };
 
 /** Every edge, as `caller>called`. */
 const EDGES = [
@@ -96,10 +96,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
         REDIS_URL: withPort(redis.redisUrl, ports(`${name}>redis`)),
         ...env,
       });
-    await Promise.all([
-      ...APIS.map((name) => startApp('api', name, { PORT: String(ports(name)), ...API_ENV, ...options.apiEnv })),
-      ...WORKERS.map((name) => startApp('worker', name, { WORKER_PORT: String(ports(name)), ...BILLING_ENV })),
-    ]);
+    await startApps(startApp, ports, options.apiEnv);
 
     return {
       port: ports,
@@ -124,6 +121,18 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     await closer.close();
     throw error;
   }
+}
+
+/** Starts the processes of Weir with `start`, which knows how each of them reaches its stores. */
+export async function startApps(
+  start: (app: AppPlan['app'], name: string, env: Record<string, string>) => Promise<void>,
+  ports: (name: string) => number,
+  apiEnv: Record<string, string> = {},
+): Promise<void> {
+  await Promise.all([
+    ...APIS.map((name) => start('api', name, { PORT: String(ports(name)), ...API_ENV, ...apiEnv })),
+    ...WORKERS.map((name) => start('worker', name, { WORKER_PORT: String(ports(name)), ...BILLING_ENV })),
+  ]);
 }
 
 export async function namedPorts(names: string[]): Promise<(name: string) => number> {

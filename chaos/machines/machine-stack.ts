@@ -8,14 +8,12 @@ import { join } from 'node:path';
 import type { Edge } from '../environment/edge.ts';
 import { Family } from '../environment/family.ts';
 import {
-  API_ENV,
   APIS,
   APPS,
-  BILLING_ENV,
   found,
   namedPorts,
   QUEUE_PREFIX,
-  WORKERS,
+  startApps,
   type Stack,
   type StackOptions,
 } from '../environment/stack.ts';
@@ -134,10 +132,7 @@ export async function openMachineStack(options: StackOptions & { random: Random 
       };
       return family.startApp(app, name, { ...urls, ...env }, [source.href]);
     };
-    await Promise.all([
-      ...APIS.map((name) => startApp('api', name, { PORT: String(ports(name)), ...API_ENV, ...options.apiEnv })),
-      ...WORKERS.map((name) => startApp('worker', name, { WORKER_PORT: String(ports(name)), ...BILLING_ENV })),
-    ]);
+    await startApps(startApp, ports, options.apiEnv);
 
     return {
       port: ports,

@@ -3,20 +3,18 @@
 
 import type { RunningApi } from '@weir/api/serve';
 import type { Database } from '@weir/db/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { Edge } from '../../chaos/environment/edge.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
-import { freePort } from '../support/free-port.ts';
 import { until, type Answer } from '../support/harness.ts';
 import { makeTenant, reconcileHere, type Tenant } from '../support/reconcile-fixture.ts';
 import { openTestDatabase } from '../support/test-database.ts';
+import { openStoreEdges, type StoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-let redis: Edge;
-let postgres: Edge;
+let edges: StoreEdges;
+let { redis, postgres } = {} as StoreEdges;
 afterAll(async () => {
-  await redis.close();
-  await postgres.close();
+  await edges.close();
 });
 const weir = ownWeir({ withWorker: false });
 let database: Database;
@@ -26,13 +24,9 @@ let tenant: Tenant;
 
 beforeAll(async () => {
   database = openTestDatabase(weir);
-  const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
-  redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
-  postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
-  await Promise.all([redis.open(), postgres.open()]);
-  Object.assign(redisUrl, { hostname: '127.0.0.1', port: String(redis.port) });
-  Object.assign(databaseUrl, { hostname: '127.0.0.1', port: String(postgres.port) });
-  env = { REDIS_URL: redisUrl.href, DATABASE_URL: databaseUrl.href, REDIS_COMMAND_TIMEOUT_MS: '500' };
+  edges = await openStoreEdges(weir);
+  ({ redis, postgres } = edges);
+  env = { ...edges.env, REDIS_COMMAND_TIMEOUT_MS: '500' };
   tenant = await makeTenant(weir);
 });
 // One for each test: who has left Redis a moment ago takes longer to come back to it.

@@ -1,18 +1,16 @@
 // What clients are told while Redis or Postgres is gone, how soon, and that everything comes back by itself.
 
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { Edge } from '../../chaos/environment/edge.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, until, type Answer, type Organization } from '../support/harness.ts';
-import { freePort } from '../support/free-port.ts';
+import { openStoreEdges, type StoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
-let redis: Edge;
-let postgres: Edge;
+let edges: StoreEdges;
+let { redis, postgres } = {} as StoreEdges;
 /** After the API that is reached through them has closed. */
 afterAll(async () => {
-  await redis.close();
-  await postgres.close();
+  await edges.close();
 });
 
 const weir = ownWeir();
@@ -26,15 +24,10 @@ beforeAll(async () => {
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   meter = await admin.createMeter('SUM');
-  const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
-  redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
-  postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
-  await Promise.all([redis.open(), postgres.open()]);
-  Object.assign(redisUrl, { hostname: '127.0.0.1', port: String(redis.port) });
-  Object.assign(databaseUrl, { hostname: '127.0.0.1', port: String(postgres.port) });
+  edges = await openStoreEdges(weir);
+  ({ redis, postgres } = edges);
   const api = await weir.startApi({
-    REDIS_URL: redisUrl.href,
-    DATABASE_URL: databaseUrl.href,
+    ...edges.env,
     REDIS_COMMAND_TIMEOUT_MS: '900',
     DATABASE_STATEMENT_TIMEOUT_MS: '2000',
   });

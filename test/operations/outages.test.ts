@@ -3,31 +3,26 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { Edge } from '../../chaos/environment/edge.ts';
 import { spawnCaptured, type Captured } from '../support/captured.ts';
-import { freePort } from '../support/free-port.ts';
 import { signUp, until, type Organization } from '../support/harness.ts';
+import { openStoreEdges, type StoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
 let admin: Organization;
 let apiKey: string;
 let event: object;
-let redis: Edge;
-let postgres: Edge;
+let edges: StoreEdges;
+let { redis, postgres } = {} as StoreEdges;
 let processes: { api: Captured; worker: Captured };
 
 beforeAll(async () => {
   admin = await signUp(weir);
   apiKey = await admin.createKey();
   event = { meter_token: (await admin.createMeter('SUM')).token, customer_external_id: 'acme', quantity: 1 };
-  const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
-  redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
-  postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
-  await Promise.all([redis.open(), postgres.open()]);
-  Object.assign(redisUrl, { hostname: '127.0.0.1', port: String(redis.port) });
-  Object.assign(databaseUrl, { hostname: '127.0.0.1', port: String(postgres.port) });
-  const env = { ...weir.env, LOG_LEVEL: 'info', REDIS_URL: redisUrl.href, DATABASE_URL: databaseUrl.href };
+  edges = await openStoreEdges(weir);
+  ({ redis, postgres } = edges);
+  const env = { ...weir.env, ...edges.env, LOG_LEVEL: 'info' };
   processes = {
     api: await spawnCaptured('apps/api/dist/main.js', env),
     worker: await spawnCaptured('apps/worker/dist/main.js', env),
@@ -36,8 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await processes.api.stop();
   await processes.worker.stop();
-  await redis.close();
-  await postgres.close();
+  await edges.close();
 });
 
 const track = () => weir.request('POST', '/api/v1/sdk/track', { baseUrl: processes.api.url, apiKey, body: event });

@@ -3,30 +3,23 @@
 import { migrate } from '@weir/db/migrate';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { Edge } from '../../chaos/environment/edge.ts';
+import type { Edge } from '../../chaos/environment/edge.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { freePort } from '../support/free-port.ts';
 import { until, type Answer } from '../support/harness.ts';
 import { makeTenant } from '../support/reconcile-fixture.ts';
 import { queryOnce, withDatabase } from '../support/setup/query.ts';
+import { openStoreEdges, type StoreEdges } from '../support/store-edges.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
-let redis: Edge;
-let postgres: Edge;
-let env: { REDIS_URL: string; DATABASE_URL: string };
+let edges: StoreEdges;
+let { redis, postgres } = {} as StoreEdges;
 beforeAll(async () => {
-  const [redisUrl, databaseUrl] = [new URL(inject('redisUrl')), new URL(weir.databaseUrl)];
-  redis = new Edge(await freePort(), Number(redisUrl.port || 6379));
-  postgres = new Edge(await freePort(), Number(databaseUrl.port || 5432));
-  await Promise.all([redis.open(), postgres.open()]);
-  Object.assign(redisUrl, { hostname: '127.0.0.1', port: String(redis.port) });
-  Object.assign(databaseUrl, { hostname: '127.0.0.1', port: String(postgres.port) });
-  env = { REDIS_URL: redisUrl.href, DATABASE_URL: databaseUrl.href };
+  edges = await openStoreEdges(weir);
+  ({ redis, postgres } = edges);
 });
 afterAll(async () => {
-  await redis.close();
-  await postgres.close();
+  await edges.close();
 });
 
 /** What a crowd that asks at once is told, and how long the slowest waited. */
@@ -37,8 +30,8 @@ async function askAsCrowd(baseUrl: string): Promise<{ answers: Answer[]; ms: num
 }
 
 test('a crowd at a process whose Redis or Postgres is frozen is told so in time, and uses nothing up', async () => {
-  const api = await weir.startApi(env);
-  const worker = await weir.startWorker(env);
+  const api = await weir.startApi(edges.env);
+  const worker = await weir.startWorker(edges.env);
   const frozen: [Edge, string, number, object][] = [
     [redis, api.url, 200, { status: 'ok', redis: 'away', postgres: 'ok', way: 'direct' }],
     [redis, worker.url, 503, { status: 'not ready', redis: false, postgres: true }],
@@ -65,7 +58,7 @@ test('a crowd at a process whose Redis or Postgres is frozen is told so in time,
 
 test('an API that takes no events either way is not ready, and says why', async () => {
   const tenant = await makeTenant(weir);
-  const api = await weir.startApi({ ...env, QUEUE_BATCHES_MAX: '1' });
+  const api = await weir.startApi({ ...edges.env, QUEUE_BATCHES_MAX: '1' });
   const ready = () => weir.request('GET', '/readyz', { baseUrl: api.url });
   expect((await ready()).status).toBe(200);
   await tenant.track({});
@@ -81,7 +74,7 @@ test('an API that takes no events either way is not ready, and says why', async 
 
 test('processes started before Postgres are ready once it is there and migrated, and not before', async () => {
   const name = `${inject('templateDatabase')}_${randomBytes(6).toString('hex')}`;
-  const DATABASE_URL = withDatabase(env.DATABASE_URL, name);
+  const DATABASE_URL = withDatabase(edges.env.DATABASE_URL, name);
   const QUEUE_PREFIX = `{weir-test-${name.slice(-12)}}`;
   await queryOnce(inject('databaseUrl'), `CREATE DATABASE ${name}`);
   await postgres.refuse();

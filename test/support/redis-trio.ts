@@ -1,7 +1,7 @@
 // A real Redis, its replica, and three Sentinels that promote it. The replica calls the primary from an address of its own, by which a
 // proxy in front of the primary holds back what it reads, and nothing else.
 
-import { environmentFor } from '@weir/services/debian-packages';
+import { environmentOf } from '@weir/services/find-program';
 import { findRedis } from '@weir/services/redis-packages';
 import { Redis } from 'ioredis';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -40,7 +40,7 @@ export async function openRedisTrio(): Promise<RedisTrio> {
   const home = await mkdtemp(join(tmpdir(), 'weir-trio-'));
   const programs = process.env['WEIR_HOME'] || fileURLToPath(new URL('../../.weir', import.meta.url));
   const program = await findRedis({ path: home, programs, log: () => {}, signal: undefined });
-  const env = environmentFor(program.libraryFolders);
+  const env = environmentOf(program);
   const children: ChildProcess[] = [];
   const start = async (name: string, settings: string[], args: string[] = []): Promise<ChildProcess> => {
     await mkdir(join(home, name));

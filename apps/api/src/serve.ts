@@ -135,7 +135,7 @@ export async function serveApi(
       queue: () => watch.state(),
     });
     const claims = new PendingClaims({
-      list: (countMax) => listPendingClaims(lookups.pool, countMax),
+      list: (page) => listPendingClaims(lookups.pool, page),
       write: async (pending) => writeClaims(queue, await ownership.epoch(), pending, watch.state().claimSeconds),
       forget: (told) => forgetClaims(lookups.pool, told),
       isWorthIt: () => !way.isDirect() && databaseWatch.away() === undefined,

@@ -21,8 +21,8 @@ export interface KeyHolder {
   fingerprint: string;
 }
 
-const hashesOf = (claims: readonly PendingClaim[]): string =>
-  plainArray(claims.map(({ organizationId, idempotencyKey }) => keyHash(organizationId, idempotencyKey)));
+const hashOf = ({ organizationId, idempotencyKey }: PendingClaim): string => keyHash(organizationId, idempotencyKey);
+const hashesOf = (claims: readonly PendingClaim[]): string => plainArray(claims.map(hashOf));
 const eventsOf = (claims: readonly PendingClaim[]): string => plainArray(claims.map(({ eventId }) => eventId));
 
 /**
@@ -69,12 +69,21 @@ export async function forgetClaims(connection: Connection, claims: readonly Pend
   );
 }
 
-/** Some claims of which Redis is yet to be told. */
-export async function listPendingClaims(connection: Connection, countMax: number): Promise<PendingClaim[]> {
+/**
+ * Some claims of which Redis is yet to be told: the next ones after one of them. To begin anew each time would be to pass over all that
+ * were forgotten since, again and again: of four million the last quarter took four times as long as the first.
+ */
+export async function listPendingClaims(
+  connection: Connection,
+  { after, limit }: { after: PendingClaim | undefined; limit: number },
+): Promise<PendingClaim[]> {
   const { rows } = await connection.query<PendingClaim>(
     `SELECT event_id AS "eventId", organization_id AS "organizationId", idempotency_key AS "idempotencyKey", fingerprint
-     FROM pending_claims ORDER BY key_hash LIMIT $1`,
-    [countMax],
+     FROM pending_claims WHERE key_hash > $1 ORDER BY key_hash LIMIT $2`,
+    [after === undefined ? BEFORE_ALL : hashOf(after), limit],
   );
   return rows;
 }
+
+/** No hash is as low, but by a chance of one in 2^128. */
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';

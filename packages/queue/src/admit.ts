@@ -55,7 +55,8 @@ const UNSURE: Admission = { outcome: 'unsure' };
 
 /**
  * Admits the candidates of one flush under the batch's id; the answers are in their order. Where two copies are asked for, a replica
- * has what they say too. When Redis does not answer, or no replica does, throws a Refusal whose `outcome` says what that means: `not_accepted` nothing was kept, `unknown` it may have been.
+ * has what they say too. When Redis does not answer, or no replica does, throws a Refusal whose `outcome` says what that means:
+ * `not_accepted` nothing was kept, `unknown` it may have been.
  * With `claimSeconds` 0 no claim is kept: events of this flush are held against those before it and each other, later ones are not.
  */
 export async function admit(

@@ -35,8 +35,8 @@ export async function writeClaims(
 
 /**
  * Whose claims the keys of these candidates have, by the candidates' ids; only those that are of another event. Claims of another epoch
- * count for nothing, also where a candidate was read in that one. Where two
- * copies are asked for, a replica has them too. Throws what Redis says.
+ * count for nothing, also where a candidate was read in that one. Where two copies are asked for, a replica has them too. Throws what
+ * Redis says.
  */
 export async function findClaims(
   { redis, keys, secondCopy }: QueueConnection,

@@ -6,8 +6,8 @@ import type { QueueConnection } from './connection.ts';
 const SECONDS = 60;
 
 /**
- * Resolves when Redis takes a write within this time, and a replica acknowledges it where two copies are asked for. Rejects while it is away, slow, full, a replica, or cannot write its log: a ping
- * is answered then, too.
+ * Resolves when Redis takes a write within this time, and a replica acknowledges it where two copies are asked for. Rejects while it is
+ * away, slow, full, a replica, or cannot write its log: a ping is answered then, too.
  */
 export async function probeRedis({ redis, keys, secondCopy }: QueueConnection, msMax: number): Promise<void> {
   if (redis.status !== 'ready') throw new Error('not connected');

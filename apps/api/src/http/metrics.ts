@@ -91,7 +91,7 @@ export function buildMetrics(sources: MetricSources): Metrics {
     }),
     refusedEvents: new Counter({
       name: 'weir_refused_events_total',
-      help: 'Events that were refused while Postgres was away, too: memory, batches, policy, or the share of their organization.',
+      help: 'Events that were refused: Redis had no room, by the reason, and Postgres was away.',
       labelNames: ['reason'],
       registers: [registry],
     }),

@@ -12,7 +12,8 @@ const CHUNK = 1_000;
 const INTERVAL_MS = 250;
 
 export interface PendingClaimsDeps {
-  list(countMax: number): Promise<PendingClaim[]>;
+  /** The next ones after one of them; the first ones where none is given. */
+  list(page: { after: PendingClaim | undefined; limit: number }): Promise<PendingClaim[]>;
   /** Rejects where Redis does not take them, or is another database's. */
   write(claims: readonly PendingClaim[]): Promise<void>;
   forget(claims: readonly PendingClaim[]): Promise<void>;
@@ -38,13 +39,14 @@ export class PendingClaims {
     await this.#deps.forget(claims);
   }
 
-  /** Tells Redis of all that there are. Throws what Redis or Postgres says. */
+  /** Tells Redis of all that were there when it was called. Throws what Redis or Postgres says. */
   async tellAll(): Promise<void> {
-    for (;;) {
-      const claims = await this.#deps.list(CHUNK);
+    let after: PendingClaim | undefined;
+    do {
+      const claims = await this.#deps.list({ after, limit: CHUNK });
       await this.tell(claims);
-      if (claims.length < CHUNK || this.#isClosed) return;
-    }
+      after = claims[CHUNK - 1];
+    } while (after !== undefined && !this.#isClosed);
   }
 
   close(): void {

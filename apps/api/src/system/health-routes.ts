@@ -28,6 +28,11 @@ export const way = z.enum(['redis', 'direct']).meta({
   description: 'Which way events take: through Redis, or directly to Postgres, while Redis is away, full or too slow.',
 });
 
+/** An API that has had nothing to send since Redis went does not know yet that it will be sent directly. */
+export function wayOf({ isDirect, hasRedis }: { isDirect: boolean; hasRedis: boolean }): z.output<typeof way> {
+  return isDirect || !hasRedis ? 'direct' : 'redis';
+}
+
 export function healthRoutes(app: App, checks: ReadyChecks): void {
   const config = { traffic: 'vital' } as const;
   const part = z.enum(['ok', 'away']);
@@ -89,7 +94,7 @@ export function healthRoutes(app: App, checks: ReadyChecks): void {
         status: 'ok',
         redis: hasRedis ? 'ok' : 'away',
         postgres: hasPostgres ? 'ok' : 'away',
-        way: checks.isDirect() || !hasRedis ? 'direct' : 'redis',
+        way: wayOf({ isDirect: checks.isDirect(), hasRedis }),
         schema: checks.schema() ?? null,
       } as const;
     },

@@ -12,7 +12,7 @@ import { readCodes, time } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
 import type { RouteDeps } from '../route-deps.ts';
-import { way } from './health-routes.ts';
+import { way, wayOf } from './health-routes.ts';
 
 export interface SystemDeps extends RouteDeps {
   queue: QueueConnection;
@@ -81,7 +81,7 @@ export function systemRoute(app: App, deps: SystemDeps): void {
       return {
         postgres: hasPostgres ? 'ok' : 'away',
         redis: hasRedis ? 'ok' : 'away',
-        way: deps.isDirect() ? 'direct' : 'redis',
+        way: wayOf({ isDirect: deps.isDirect(), hasRedis }),
         worker: { last_seen_at: seen === undefined ? null : new Date(seen).toISOString() },
         waiting: await readWaitingUnlessAway(queue, organizationId),
         reconcile: (await findReconciliation(database.kysely, organizationId)) ?? null,
