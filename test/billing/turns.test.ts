@@ -116,9 +116,23 @@ test('a turn takes a chunk of what is due, and its organization gets another tur
   expect(next).toEqual([{ ...job, chunkMax: 4 }]);
   await run.perform(next[0] ?? job);
   expect(await drafts()).toHaveLength(1);
-  expect(await run.perform(job)).toEqual([job]);
+  // It took all that was due, and no other turn waits in the way of what comes next.
   expect(await run.perform(job)).toEqual([]);
   expect(await drafts()).toEqual([]);
+});
+
+test('what a turn of opening leaves gets another turn, and what it has done whole gets none', async () => {
+  await billing.request('PATCH', '/billing/settings', { invoice_grace_hours: 0 });
+  await priced.subscribeMany(5);
+  await billing.moveTo('2026-02-01T02:00:00Z');
+  const job = { task: 'open' as const, organizationId: billing.admin.id };
+  const next = await run.perform({ ...job, chunkMax: 2 });
+  expect(next).toEqual([
+    { ...job, chunkMax: 4 },
+    { task: 'finalize', organizationId: billing.admin.id },
+  ]);
+  expect(await run.perform(job)).toEqual([]);
+  expect(await run.perform(job)).toEqual([]);
 });
 
 test('subscriptions that were made one by one with a start long ago are opened and finalized by one job', async () => {

@@ -18,7 +18,7 @@ import {
 } from '@weir/db/billing/run/run-work';
 import { findDaysToLookAt, lookAtDay } from '@weir/db/billing/usage/unbilled-usage';
 import type { Database } from '@weir/db/database';
-import { BILLING_CHUNK_MAX, type BegunChunk, type BillingJob } from '@weir/queue/billing-jobs';
+import { BILLING_CHUNK_MAX, type BegunChunk, type BillingJob, type BillingTask } from '@weir/queue/billing-jobs';
 import type { QueueConnection } from '@weir/queue/connection';
 import type { Ownership } from '@weir/queue/ownership';
 import { findQueuedSinceAtMost } from '@weir/queue/oldest-staged';
@@ -64,7 +64,12 @@ interface Turn {
   isOver(): boolean;
   /** Has the job remember what it is about to do, should the worker die of it. */
   begin(chunk: readonly string[]): Promise<void>;
-  /** How much was done or put off: after a turn that did nothing there is no use in another one. */
+  /**
+   * The tasks that it leaves something of. Of what it has done whole there is no other turn: one that waits its rest out would hold up
+   * what becomes due meanwhile, since a wake finds it waiting.
+   */
+  left: Set<BillingTask>;
+  /** How much was done or put off: after a turn that did nothing, since others have it in hand, there is no use in another one. */
   done: number;
 }
 
@@ -94,15 +99,13 @@ export async function performBillingJob(
       break;
     case 'settle':
       after = await settlePage(deps, turn, hasPostponed ? job.begun?.first : job.after);
-      return after === undefined ? [] : [{ ...nextOf(turn), after }];
+      return after === undefined ? [] : [{ ...nextOf(turn, 'settle'), after }];
     case 'unbilled':
       await lookAtDays(deps, turn);
       break;
   }
   if (turn.done === 0 && !hasPostponed) return [];
-  const { task, organizationId } = job;
-  // What was opened may be due by now.
-  return task === 'open' ? [nextOf(turn), { task: 'finalize', organizationId }] : [nextOf(turn)];
+  return [...turn.left].map((task) => nextOf(turn, task));
 }
 
 function openTurn(job: BillingJob, remember: (begun: BegunChunk) => Promise<void>): Turn {
@@ -119,13 +122,19 @@ function openTurn(job: BillingJob, remember: (begun: BegunChunk) => Promise<void
       const isAgain = begun?.rows === 1 && begun.first === first && chunk.length === 1;
       await remember({ first, rows: chunk.length, deaths: isAgain ? begun.deaths + 1 : 0 });
     },
+    left: new Set(),
     done: 0,
   };
 }
 
-/** After what went well, twice as much is taken at once. */
-function nextOf({ job: { task, organizationId }, chunkMax }: Turn): BillingJob {
-  return { task, organizationId, ...(chunkMax < BILLING_CHUNK_MAX && { chunkMax: chunkMax * 2 }) };
+/** After what went well, twice as much of it is taken at once. */
+function nextOf({ job, chunkMax }: Turn, task: BillingTask): BillingJob {
+  const { organizationId } = job;
+  return {
+    task,
+    organizationId,
+    ...(task === job.task && chunkMax < BILLING_CHUNK_MAX && { chunkMax: chunkMax * 2 }),
+  };
 }
 
 /** Puts off for hours what workers died of alone, and counts all that they died of. */
@@ -151,13 +160,18 @@ async function open(deps: BillingDeps, turn: Turn): Promise<void> {
   const { kysely } = deps.database;
   const { organizationId, ids } = turn.job;
   const found = ids ?? (await findDueSubscriptions(kysely, organizationId, turn.chunkMax));
+  if (ids === undefined && found.length === turn.chunkMax) turn.left.add('open');
   for (let at = 0; at < found.length; at += turn.chunkMax) {
     const chunk = found.slice(at, at + turn.chunkMax);
     await turn.begin(chunk);
     await doOrSplit(
       chunk,
       async (some) => {
-        while ((await openDueSubscriptions(deps.database, organizationId, some)) && !turn.isOver());
+        while (await openDueSubscriptions(deps.database, organizationId, some)) {
+          if (!turn.isOver()) continue;
+          turn.left.add('open');
+          return;
+        }
       },
       async (id, error) => {
         tell(deps, error, { organization_id: organizationId, subscription_id: id });
@@ -166,9 +180,14 @@ async function open(deps: BillingDeps, turn: Turn): Promise<void> {
     );
     turn.done += chunk.length;
   }
-  // The finalizing of what took a whole turn to open is a turn of its own.
-  if (found.length === 0 || turn.isOver()) return;
+  if (found.length === 0) return;
+  if (turn.isOver()) {
+    // The finalizing of what took a whole turn to open is a turn of its own.
+    turn.left.add('finalize');
+    return;
+  }
   const drafts = await findDueDraftsOf(kysely, organizationId, found, turn.chunkMax);
+  if (drafts.length === turn.chunkMax) turn.left.add('finalize');
   await finalize(deps, turn, await withoutWaiting(deps, organizationId, drafts));
 }
 
@@ -182,14 +201,19 @@ async function finalizeDue(deps: BillingDeps, turn: Turn): Promise<void> {
   const since = await findQueuedSinceAtMost(deps.queue, organizationId);
   const stagedSince = since === undefined ? null : new Date(since).toISOString();
   const limit = turn.chunkMax;
-  await finalize(deps, turn, await findDueDrafts(deps.database.kysely, organizationId, { stagedSince, limit }));
+  const found = await findDueDrafts(deps.database.kysely, organizationId, { stagedSince, limit });
+  if (found.length === limit) turn.left.add('finalize');
+  await finalize(deps, turn, found);
 }
 
 /** The first chunk, and more while the turn is not over. */
 async function finalize(deps: BillingDeps, turn: Turn, ready: readonly string[]): Promise<void> {
   const { organizationId, ids } = turn.job;
   for (const [index, chunk] of (await cutByWeight(deps.database.kysely, organizationId, ready)).entries()) {
-    if (index > 0 && ids === undefined && turn.isOver()) return;
+    if (index > 0 && ids === undefined && turn.isOver()) {
+      turn.left.add('finalize');
+      return;
+    }
     await turn.begin(chunk);
     turn.done += await finalizeChunk(deps, organizationId, chunk);
   }
@@ -198,6 +222,7 @@ async function finalize(deps: BillingDeps, turn: Turn, ready: readonly string[])
 async function pastDue({ database }: BillingDeps, turn: Turn): Promise<void> {
   const { organizationId, ids } = turn.job;
   const found = ids ?? (await findPastDue(database.kysely, organizationId, turn.chunkMax));
+  if (ids === undefined && found.length === turn.chunkMax) turn.left.add('past_due');
   if (found.length > 0) turn.done += await markPastDue(database, organizationId, found);
 }
 
@@ -258,8 +283,13 @@ async function settlePage(deps: BillingDeps, turn: Turn, after: string | undefin
 async function lookAtDays(deps: BillingDeps, turn: Turn): Promise<void> {
   const { database } = deps;
   const { organizationId } = turn.job;
-  for (const at of await findDaysToLookAt(database.kysely, organizationId, LOOKS_MAX)) {
-    if (turn.done > 0 && turn.isOver()) return;
+  const days = await findDaysToLookAt(database.kysely, organizationId, LOOKS_MAX);
+  if (days.length === LOOKS_MAX) turn.left.add('unbilled');
+  for (const [index, at] of days.entries()) {
+    if (index > 0 && turn.isOver()) {
+      turn.left.add('unbilled');
+      return;
+    }
     await doOrSplit(
       [at.day],
       async () => {
