@@ -43,7 +43,7 @@ export interface Stack extends SystemUnderTest {
 }
 
 export const APIS = ['api-0', 'api-1'];
-export const WORKERS = ['worker-0', 'worker-1'];
+const WORKERS = ['worker-0', 'worker-1'];
 /** The processes of Weir. */
 export const APPS: readonly string[] = [...APIS, ...WORKERS];
 const STORES = ['redis', 'postgres'];
