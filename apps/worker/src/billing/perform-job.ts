@@ -44,7 +44,7 @@ interface BillingCounts {
 }
 
 /** A turn ends after this, with the chunk that is under way: other organizations wait for it. */
-const TURN_MS = 200;
+const TURN_MS = 50;
 
 /** After a worker died, a chunk is a part of that which it began. */
 const PARTS_AFTER_DEATH = 8;
