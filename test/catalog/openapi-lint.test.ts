@@ -1,4 +1,4 @@
-// The linter of the check, on the document as it is and on some with a fault.
+// The linter of the check, on the document as it is, on some with a fault, and on some that a client of a release would stumble over.
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,6 +11,10 @@ import { sharedWeir } from '../support/use-weir.ts';
 
 const run = promisify(execFile);
 const linter = fileURLToPath(new URL('../../apps/api/openapi/lint.mjs', import.meta.url));
+const comparison = new URL('../../apps/api/openapi/breaking-changes.mjs', import.meta.url);
+const { findBreakingChanges } = (await import(comparison.href)) as {
+  findBreakingChanges(released: object, now: object): string[];
+};
 
 const weir = sharedWeir();
 let folder: string;
@@ -36,16 +40,82 @@ test('the document that is served passes', async () => {
   expect(await lint(served)).toBe('');
 });
 
-test('a style within a schema, a reference to nowhere and an example that does not fit are told', async () => {
+test('a wrong style, a reference to nowhere, a wrong example and what breaks a client are told', async () => {
   let wrong = served;
   for (const [good, bad] of [
     ['"schema":{"type":"object"', '"schema":{"style":"deepObject","type":"object"'],
     ['"#/components/schemas/Problem"', '"#/components/schemas/Porblem"'],
     ['"quantity":1,', '"quantity":"one",'],
+    ['"operationId":"createCharge"', '"operationId":"addCharge"'],
   ] as const) {
     expect(wrong).toContain(good);
     wrong = wrong.replace(good, bad);
   }
   const told = await lint(wrong);
+  expect(told).toContain('A client of 1.0.0 breaks: POST /api/v1/plans/{id}/charges is no longer called createCharge');
   for (const rule of ['struct', 'no-unresolved-refs', 'no-invalid-media-type-examples']) expect(told).toContain(rule);
+});
+
+// The parts of a document that are changed here have no types of their own.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Loose = any;
+
+/** What a client of the document that is served would stumble over after a change of it. */
+function breaking(change: (document: Loose) => void): string[] {
+  const document = JSON.parse(served);
+  change(document);
+  return findBreakingChanges(JSON.parse(served), document);
+}
+
+const SUBSCRIPTION = '/api/v1/subscriptions';
+
+test('what was released and is gone, or has to be sent now, is told', () => {
+  const told = breaking(({ paths }) => {
+    delete paths['/api/v1/meters'].get;
+    const create = paths[SUBSCRIPTION].post;
+    const body = create.requestBody.content['application/json'].schema;
+    body.required.push('external_id');
+    delete body.properties.trial_end_date;
+    create.security = [];
+    paths[SUBSCRIPTION].get.parameters.push({ in: 'query', name: 'zone', required: true, schema: { type: 'string' } });
+    paths[SUBSCRIPTION].get.parameters = paths[SUBSCRIPTION].get.parameters.filter(
+      ({ name }: Loose) => name !== 'plan_id',
+    );
+    paths['/api/v1/plans/{id}/charges'].post.operationId = 'addCharge';
+  });
+  expect(told.toSorted()).toEqual([
+    'GET /api/v1/meters is no longer there',
+    `GET ${SUBSCRIPTION} query plan_id is no longer taken`,
+    `GET ${SUBSCRIPTION} query zone has to be sent`,
+    'POST /api/v1/plans/{id}/charges is no longer called createCharge',
+    `POST ${SUBSCRIPTION} body.external_id has to be sent`,
+    `POST ${SUBSCRIPTION} body.trial_end_date is no longer taken`,
+    `POST ${SUBSCRIPTION} is no longer open with session`,
+  ]);
+});
+
+test('what takes less, or answers something else, is told; what only adds is not', () => {
+  const added = breaking(({ paths }) => {
+    paths['/api/v1/new'] = paths['/api/v1/meters'];
+    const create = paths[SUBSCRIPTION].post;
+    create.requestBody.content['application/json'].schema.properties.colour = { type: 'string' };
+    create.responses['202'] = create.responses['201'];
+  });
+  expect(added).toEqual([]);
+  const told = breaking(({ paths, components }) => {
+    const { properties } = paths[SUBSCRIPTION].post.requestBody.content['application/json'].schema;
+    properties.billing_alignment.enum = ['calendar'];
+    properties.external_id.anyOf[0].maxLength = 10;
+    const { Invoice: invoice } = components.schemas;
+    invoice.properties.total = { type: 'number' };
+    invoice.required = invoice.required.filter((each: string) => each !== 'status');
+  });
+  expect(told.toSorted()).toEqual([
+    'GET /api/v1/invoices → 200.data[].status may be missing',
+    'GET /api/v1/invoices → 200.data[].total may be number',
+    'GET /api/v1/subscriptions/{id}/invoices → 200.data[].status may be missing',
+    'GET /api/v1/subscriptions/{id}/invoices → 200.data[].total may be number',
+    `POST ${SUBSCRIPTION} body.billing_alignment takes no anniversary any more`,
+    `POST ${SUBSCRIPTION} body.external_id has a maxLength of 10`,
+  ]);
 });

@@ -253,3 +253,19 @@ test('a process that gets many of the worst bodies at once lives on and serves, 
   expect(resident).toBeGreaterThan(0);
   expect(resident).toBeLessThan(600_000_000);
 });
+
+test('what no operation takes is refused by each, in its query and where it has no body, and not ignored', async () => {
+  for (const operation of openapi.operations.filter(({ path }) => path.startsWith('/api/'))) {
+    const path = pathOf(operation, things);
+    const opener = openerOf(operation);
+    const refused = async (at: string, body: unknown) => {
+      const answer = await ask(operation, at, { ...opener, ...(body !== undefined && { body }) });
+      expectProblem(answer, 422, 'invalid_request');
+      return answer.body.errors.map((error: { path: string }) => error.path);
+    };
+    expect(await refused(`${path}?no_such=1`, operation.example), operation.name).toContain('no_such');
+    if (operation.body !== undefined || operation.method === 'GET') continue;
+    expect(await refused(path, { no_such: 1 }), operation.name).toEqual(['no_such']);
+    for (const body of [['x'], 'x']) expect(await refused(path, body), operation.name).toEqual(['']);
+  }
+});

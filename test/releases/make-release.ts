@@ -113,6 +113,7 @@ test('the dump of this version is written', async () => {
   for (const { id } of data) await ask(`/invoices/${id}`);
   for (const { id } of customers) await ask(`/customers/${id}/credits`);
   await ask('/events?status=rejected');
+  const { body: openApi } = await weir.request('GET', '/openapi.json');
   await billing.close();
 
   const event = {
@@ -134,6 +135,7 @@ test('the dump of this version is written', async () => {
   await mkdir(folder, { recursive: true });
   await writeFile(`${folder}/rows.sql.gz`, await dumpRows(weir.pool));
   await writeFile(`${folder}/answers.json.gz`, gzipSync(JSON.stringify(kept), { level: 9 }));
+  await writeFile(`${folder}/openapi.json.gz`, gzipSync(JSON.stringify(openApi), { level: 9 }));
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
   const hashes: Record<string, string> = {};
   for (const name of files) hashes[name] = await hashOfFile(`${MIGRATIONS}/${name}`);

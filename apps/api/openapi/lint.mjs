@@ -1,10 +1,14 @@
-// Lints the OpenAPI document, as a part of `npm run check`, once everything is compiled. The document is that of an app which is
-// built as the API builds it and never asked anything, so no service has to run. With the name of a file it lints the document
-// in it. Which rules hold: redocly.yaml.
+// Lints the OpenAPI document, as a part of `npm run check`, once everything is compiled, and holds it against those of all releases. The
+// document is that of an app which is built as the API builds it and never asked anything, so no service has to run. With the
+// name of a file it is the document in it. Which rules hold: redocly.yaml and breaking-changes.mjs.
 
 import { formatProblems, lintFromString, loadConfig } from '@redocly/openapi-core';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { findBreakingChanges } from './breaking-changes.mjs';
+
+const RELEASES = new URL('../../../test/releases/', import.meta.url);
 
 const [file] = process.argv.slice(2);
 const source = file === undefined ? JSON.stringify(await buildDocument()) : await readFile(file, 'utf8');
@@ -13,6 +17,15 @@ const problems = await lintFromString({ source, config, absoluteRef: 'openapi.js
 if (problems.length > 0) {
   formatProblems(problems, { format: 'stylish', totals: { errors: problems.length, warnings: 0, ignored: 0 } });
   process.exitCode = 1;
+}
+for (const { name: release } of (await readdir(RELEASES, { withFileTypes: true })).filter((each) =>
+  each.isDirectory(),
+)) {
+  const document = gunzipSync(await readFile(new URL(`${release}/openapi.json.gz`, RELEASES)));
+  for (const change of findBreakingChanges(JSON.parse(document.toString()), JSON.parse(source))) {
+    console.error(`A client of ${release} breaks: ${change}`);
+    process.exitCode = 1;
+  }
 }
 
 async function buildDocument() {

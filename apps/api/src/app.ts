@@ -67,6 +67,7 @@ import { REQUEST_ID, useRequestIds } from './http/request-ids.ts';
 import { useSecurityHeaders } from './http/security-headers.ts';
 import { answerFrameworkError, useProblems, validatorCompiler } from './http/problem.ts';
 import { useStrictHttp } from './http/strict-http.ts';
+import { refuseUnknownFields } from './http/unknown-fields.ts';
 import { addGauges, useMetrics, type Metrics } from './http/metrics.ts';
 import { usePressure } from './http/pressure.ts';
 import { useRepeats } from './http/repeats.ts';
@@ -186,6 +187,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
     isRedisAway: deps.isRedisAway,
   });
   askGuardsAgain(app);
+  refuseUnknownFields(app);
   // Before what wraps handlers: a route is known by its own.
   useRepeats(app, database);
   const budget = useReadBudget(

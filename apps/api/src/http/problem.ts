@@ -326,6 +326,13 @@ export function detailAlone(refusal: Refusal): string {
   return `${told.join('; ')}${more}.`;
 }
 
+const NO_FIELD = 'is not a field of this request: check its spelling';
+
+/** The refusal of fields where none is taken. */
+export function unknownFields(names: readonly string[]): Refusal {
+  return invalidFields(names.map((name) => ({ path: name.slice(0, KEY_CHARACTERS_MAX), message: NO_FIELD })));
+}
+
 function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
   const path = issue.path.reduce<string>((whole, step) => {
     if (typeof step === 'number') return `${whole}[${step}]`;
@@ -337,9 +344,7 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
       return {
         path: path === '' ? key : `${path}.${key}`,
         // Where it says more than what zod says of every object, the schema says it.
-        message: issue.message.startsWith('Unrecognized key')
-          ? 'is not a field of this request: check its spelling'
-          : issue.message,
+        message: issue.message.startsWith('Unrecognized key') ? NO_FIELD : issue.message,
       };
     });
   }
