@@ -31,13 +31,11 @@ const FRONTS = [...REDISES, ...SENTINELS];
 /** What is called by an address that leads to whoever is the primary, or is called by one only. As `caller>called`. */
 const WAYS = [
   ...APIS.map((api) => `client>${api}`),
-  ...APPS.flatMap((app) => [`${app}>redis`, `${app}>postgres`]),
+  ...APPS.map((app) => `${app}>postgres`),
   ...POSTGRESES.map((name) => `operator>${name}`),
   'postgres-0>postgres-1',
   'postgres-1>postgres-0',
 ];
-
-const PRIMARIES: Record<string, string> = { redis: REDISES[0], postgres: POSTGRESES[0] };
 
 export async function openMachineStack(options: StackOptions & { random: Random }): Promise<Stack> {
   const { log, signal, random } = options;
@@ -90,18 +88,17 @@ export async function openMachineStack(options: StackOptions & { random: Random 
 
   const network = new Network(() => random.int(REPLICATION_MS.min, REPLICATION_MS.max));
   const edges = new Map<string, Edge>();
-  const address = (store: string) => APPS.map((app) => found(edges, `${app}>${store}`));
   try {
     for (const way of WAYS) {
       const [caller = '', called = ''] = way.split('>');
-      const callee = PRIMARIES[called] ?? called;
+      const callee = called === 'postgres' ? POSTGRESES[0] : called;
       edges.set(way, await network.openWay(caller, callee, { own: ports(way), callee: ports(callee) }));
     }
     for (const name of FRONTS) await network.openFront(name, { own: ports(`>${name}`), callee: ports(name) });
     const operator = new PostgresOperator({
       pair: postgres,
       network,
-      address: address('postgres'),
+      address: APPS.map((app) => found(edges, `${app}>postgres`)),
       portOf: (name) => ports(`operator>${name}`),
       log,
     });
@@ -113,9 +110,6 @@ export async function openMachineStack(options: StackOptions & { random: Random 
       folderOf,
       child: (name) => found(family.children, name),
       variantOf,
-      redisAddress: address('redis'),
-      redisPortOf: ports,
-      log,
     });
     closer.add('machines', () => machines.close());
     await Promise.all([postgres.open(), redis.open()]);
@@ -127,8 +121,9 @@ export async function openMachineStack(options: StackOptions & { random: Random 
       source.searchParams.set('address', addressOf(name));
       const urls = {
         DATABASE_URL: postgres.urlAt(ports(`${name}>postgres`)),
-        REDIS_URL: `redis://:${password}@127.0.0.1:${ports(`${name}>redis`)}`,
+        REDIS_URL: redis.sentinelUrl,
         REDIS_COPIES: '2',
+        DATABASE_COPIES: '2',
       };
       return family.startApp(app, name, { ...urls, ...env }, [source.href]);
     };

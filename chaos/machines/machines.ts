@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Child, Variant } from '../environment/child.ts';
-import type { Edge, Healing } from '../environment/edge.ts';
+import type { Healing } from '../environment/edge.ts';
 import { makeHome } from '@weir/services/home';
 import type { Network, Side } from './network.ts';
 import type { PostgresOperator } from './postgres-operator.ts';
@@ -27,10 +27,6 @@ export interface MachinesDeps {
   folderOf(machine: MachineName): string;
   child(name: string): Child;
   variantOf(name: string): Variant;
-  /** The ways of those who call the address of Redis. */
-  redisAddress: readonly Edge[];
-  redisPortOf(name: string): number;
-  log: (line: string) => void;
 }
 
 export class Machines {
@@ -40,17 +36,17 @@ export class Machines {
   readonly operator: PostgresOperator;
   readonly network: Network;
   #isClosed = false;
-  #following: Promise<void> = Promise.resolve();
+  #watching: Promise<void> = Promise.resolve();
 
   constructor(deps: MachinesDeps) {
     this.#deps = deps;
     ({ postgres: this.postgres, redis: this.redis, operator: this.operator, network: this.network } = deps);
   }
 
-  /** From now on addresses lead to whoever is the primary. */
+  /** From now on the address of Postgres leads to whoever is the primary, and it is known who that is of Redis. */
   begin(): void {
     this.operator.begin();
-    this.#following = this.#followRedis();
+    this.#watching = this.#watchRedis();
   }
 
   /** Every process of a machine dies at once, what is on its way is lost, and so are its disks. */
@@ -110,7 +106,7 @@ export class Machines {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.operator.close();
-    await this.#following;
+    await this.#watching;
     this.redis.close();
     await this.network.close();
   }
@@ -130,16 +126,9 @@ export class Machines {
     return false;
   }
 
-  async #followRedis(): Promise<void> {
-    const { redisAddress, redisPortOf, log } = this.#deps;
-    let last = this.redis.primary;
+  async #watchRedis(): Promise<void> {
     while (!this.#isClosed) {
-      const primary = await this.redis.look();
-      if (primary !== last) {
-        this.network.move(redisAddress, primary, redisPortOf(primary));
-        log(`${primary} is the primary of Redis now.`);
-      }
-      last = primary;
+      await this.redis.look();
       await delay(LOOK_MS);
     }
   }

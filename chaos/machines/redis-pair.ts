@@ -60,6 +60,13 @@ export class RedisPair {
     return this.#urlOf(this.#options.redises[this.primary].port);
   }
 
+  /** Where the Sentinels say who is the primary. */
+  get sentinelUrl(): string {
+    const { sentinels, password } = this.#options;
+    const hosts = SENTINELS.map((name) => `127.0.0.1:${sentinels[name].frontPort}`);
+    return `redis+sentinel://:${password}@${hosts.join(',')}/${GROUP}`;
+  }
+
   /** Holds redis.conf, and what the primary writes. */
   get folder(): string {
     return this.#prepared.get(this.primary)?.folder ?? '';
@@ -173,8 +180,10 @@ export class RedisPair {
     const [latest] = answers
       .filter((answer) => answer !== undefined)
       .toSorted((a, b) => Number(b['config-epoch']) - Number(a['config-epoch']));
-    this.primary = REDISES.find((name) => String(redises[name].frontPort) === latest?.['port']) ?? this.primary;
-    return this.primary;
+    const primary = REDISES.find((name) => String(redises[name].frontPort) === latest?.['port']) ?? this.primary;
+    if (primary !== this.primary) this.#options.log(`${primary} is the primary of Redis now.`);
+    this.primary = primary;
+    return primary;
   }
 
   /** Whether what is written is on two machines, and each Sentinel could name another primary. */
