@@ -1,12 +1,17 @@
 // REDIS_COPIES=2: what was answered is on a replica too, behind real Sentinels.
 
 import { setCountsAside } from '@weir/queue/accepted-counts';
+import { admit } from '@weir/queue/admit';
 import { disconnect, openProducer, openWorker, untilReady } from '@weir/queue/connection';
 import { NotCopied } from '@weir/queue/redis-away';
 import { readRedisPolicy } from '@weir/queue/redis-policy';
-import { stagedEvents } from '@weir/queue/staged';
+import { stagedEvents, stagedText } from '@weir/queue/staged';
+import type { StagedEvent } from '@weir/shared/event';
+import { newId } from '@weir/shared/ids';
+import { NotAcknowledged, persist } from '@weir/worker/persist';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { signUp, until, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
+import { openTestDatabase } from '../support/test-database.ts';
 import { openRedisTrio, type RedisTrio } from '../support/redis-trio.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
@@ -100,6 +105,60 @@ test('accepted counts are drained once a replica has them, and what would lose c
   await untilReady(alone, 5_000);
   expect((await readRedisPolicy(alone)).policy.warn).toMatch(/REDIS_COPIES is 2, .* no replica/);
   disconnect(alone);
+});
+
+test('what a worker finds on a Redis that no replica follows stays there, and is accepted without it too', async () => {
+  await until(isBack, 'events go through Redis');
+  const queue = openWorker({ url: trio.url, prefix: weir.keys.prefix, copies: 2 }, () => {}, 2);
+  const database = openTestDatabase(weir);
+  const work = (batch: string) => persist({ database, queue, ownership: { check: () => Promise.resolve() } }, batch);
+  try {
+    await untilReady(queue, 5_000);
+    for (const batch of await trio.primary.zrange(weir.keys.staged, 0, '-1')) await work(batch);
+    holdReplication();
+    const direct = (await track('recorded directly')).body.id as string;
+    const { rows } = await weir.pool.query('SELECT * FROM events WHERE id = $1', [direct]);
+    // Of one whose API died, nobody else knows.
+    const alone: StagedEvent = {
+      ...rows[0],
+      id: newId(),
+      aggregation: 'SUM',
+      timestamp: rows[0].timestamp.toISOString(),
+    };
+    delete alone.idempotency_key;
+    const sender = {
+      organizationId: admin.id,
+      apiKeyId: newId(),
+      epoch: (await trio.primary.get(weir.keys.epoch)) ?? '',
+    };
+    const candidate = { id: alone.id, event: stagedText(alone), sender, claim: null };
+    await admit({ redis: trio.primary, keys: weir.keys }, newId(), [candidate], 60);
+
+    const ids = [direct, alone.id];
+    const counted = async () =>
+      (await weir.pool.query('SELECT FROM perhaps_staged_events WHERE id = ANY ($1::uuid[])', [ids])).rowCount;
+    const batches = await trio.primary.zrange(weir.keys.staged, 0, '-1');
+    expect(batches).toHaveLength(2);
+    for (let delivery = 1; delivery <= 2; delivery += 1)
+      await Promise.all(batches.map((batch) => expect(work(batch)).rejects.toThrow(NotAcknowledged)));
+    // Redis could be gone with its counts now.
+    expect([await recorded(ids), await counted()]).toEqual([2, 2]);
+    await trio.replication.heal();
+    await until(async () => (await trio.primary.info('replication')).includes('state=online'), 'the replica follows');
+    for (const batch of batches)
+      await until(
+        () =>
+          work(batch).then(
+            () => true,
+            () => false,
+          ),
+        'the replica acknowledges',
+      );
+    expect([await recorded(ids), await counted(), await trio.primary.zcard(weir.keys.staged)]).toEqual([2, 0, 0]);
+  } finally {
+    disconnect(queue);
+    await database.close();
+  }
 });
 
 test('a primary that dies under load takes no event along that was answered 201', async () => {

@@ -12,7 +12,7 @@ import type { Logger } from '@weir/shared/log';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerMetrics } from './worker-metrics.ts';
-import { persist, UnknownOrganization, type PersistDeps } from './persist.ts';
+import { NotAcknowledged, persist, UnknownOrganization, type PersistDeps } from './persist.ts';
 
 /** How soon after Postgres is back the jobs in hand go on. */
 const IN_HAND_PAUSE_MS_MAX = 1_000;
@@ -77,6 +77,13 @@ export function openConsumer(
       endTimer();
     },
     onFailed(error, batch, attempts) {
+      if (error instanceof NotAcknowledged) {
+        log.info(
+          { batch },
+          'no replica of Redis acknowledges a batch: its events are recorded, and it stays there until one does',
+        );
+        return;
+      }
       metrics.batchFailures.inc();
       if (error instanceof UnknownOrganization) tellOfUnknown(error);
       else log.warn({ err: error, batch, attempts }, 'a batch could not be recorded; it will be tried again');

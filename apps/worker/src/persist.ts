@@ -1,9 +1,11 @@
 // One batch, from Redis to Postgres: load → record (record-batch.ts of packages/db) → take off. Whatever dies in between, the batch is still
 // in Redis and comes again, and recording it again changes nothing. Only after the commit is it taken off Redis, and only
-// if nothing has joined it meanwhile. Events of an organization that the database does not have stay where they are.
+// if nothing has joined it meanwhile. Events of an organization that the database does not have stay where they are. So do those that
+// no replica has acknowledged where two copies are asked for: they are recorded, but what Redis has counted may be gone with it.
 
 import type { Database } from '@weir/db/database';
 import { findUnknown, recordBatch, type Persisted } from '@weir/db/record-batch';
+import { recordDirectly } from '@weir/db/record-directly';
 import { awaitStandby } from '@weir/db/standby';
 import { leaveOnly, readBatch, takeOff } from '@weir/queue/batches';
 import type { QueueConnection } from '@weir/queue/connection';
@@ -32,9 +34,12 @@ export class UnknownOrganization extends Error {
   }
 }
 
+/** No replica of Redis has acknowledged a batch. Its events are recorded, and it is tried again. */
+export class NotAcknowledged extends Error {}
+
 /**
  * Persists a batch. One that is gone already is no error: its job came twice. Throws while Postgres or Redis is away, a
- * NotOurQueue when the queue belongs to another database, and an UnknownOrganization. `isRetry`: it was tried before.
+ * NotOurQueue when the queue belongs to another database, an UnknownOrganization, and a NotAcknowledged. `isRetry`: it was tried before.
  */
 export async function persist(deps: PersistDeps, id: string, isRetry = false): Promise<Persisted> {
   const { database, queue, ownership } = deps;
@@ -44,6 +49,10 @@ export async function persist(deps: PersistDeps, id: string, isRetry = false): P
     const [batch] = await Promise.all([readBatch(queue, id), ownership.check()]);
     const { events } = batch;
     if (events.length > 0) {
+      if (!batch.isCopied) {
+        await recordForNow(database, events);
+        throw new NotAcknowledged(`no replica of Redis has acknowledged batch ${id}`);
+      }
       // To find out by inserting them that events are of an unknown organization would cost as much at each attempt.
       const unknown = isRetry ? await findUnknown(database, events) : new Set<StagedEvent>();
       const more = await recordBatch(
@@ -64,4 +73,14 @@ export async function persist(deps: PersistDeps, id: string, isRetry = false): P
     // From here on these events are in Postgres for good, so Redis may forget them.
     if (await takeOff(queue, batch)) return persisted;
   }
+}
+
+/**
+ * Records the events of a batch whose Redis may be one that others have replaced, by now or in a moment. Each is counted as accepted beside
+ * what Redis has counted, until the batch comes again and a replica has it.
+ */
+async function recordForNow(database: Database, events: readonly StagedEvent[]): Promise<void> {
+  const flush = events.map((event) => ({ event, apiKeyId: null, fingerprint: '' }));
+  for (const answer of await recordDirectly(database, flush, { isPerhapsStaged: true, claimsKeys: false }))
+    if (answer.outcome === 'failed') throw answer.error;
 }

@@ -51,8 +51,14 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     });
     closer.add('the database', () => database.close());
 
-    const address = { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, copies: settings.REDIS_COPIES };
-    const queue = openWorker(address, (error) => log.warn({ err: error }, 'the connection to Redis was lost'));
+    const address = { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
+    const copied = { ...address, copies: settings.REDIS_COPIES };
+    const queue = openWorker(
+      copied,
+      (error) => log.warn({ err: error }, 'the connection to Redis was lost'),
+      // Each batch in hand is read with an acknowledgement.
+      settings.WORKER_CONCURRENCY,
+    );
     closer.add('Redis', () => disconnect(queue));
 
     const takers: JobWorker[] = [];
@@ -87,7 +93,7 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     const billingJobs = openBillingJobs(queue, log);
     closer.add('the jobs of billing', () => billingJobs.close());
     const maintenance = openMaintenance({
-      address,
+      address: copied,
       database,
       ownership,
       sweepIntervalMs: settings.SWEEP_INTERVAL_MS,

@@ -16,7 +16,7 @@ import { recordBatch, recordOrSplit, validateAll, type AcceptedEvent } from './r
 import { BARRIER } from './standby.ts';
 import { recordOnce, rejectEvents, whileRetried, type Recorded, type RejectedEvent } from './record.ts';
 
-/** An event, and the API key that it came with; null for one that is replayed, which was accepted and counted before. */
+/** An event, and the API key that it came with; null where that was looked at before. One that is replayed was counted before as well. */
 export interface DirectEvent {
   event: StagedEvent;
   apiKeyId: string | null;
@@ -73,8 +73,9 @@ export async function recordDirectly(
   };
   let failure: unknown;
   try {
-    const replayed = flush.flatMap(({ event, apiKeyId }) => (apiKeyId === null ? [event] : []));
-    const fresh = flush.flatMap(({ event, apiKeyId }) => (apiKeyId === null ? [] : [event]));
+    const events = flush.map(({ event }) => event);
+    const replayed = events.filter((event) => event.replayed === true);
+    const fresh = events.filter((event) => event.replayed !== true);
     const { accepted, rejected } = validateAll(fresh);
     const { refused } = await recordOrSplit(database, accepted, (part) => inTransaction(context, part, recordPart));
     await inTransaction(context, [...rejected, ...refused], rejectPart);
@@ -185,8 +186,13 @@ async function findRevoked(
   client: pg.PoolClient,
   part: readonly { event: StagedEvent }[],
 ): Promise<ReadonlySet<string>> {
-  const keyOf = ({ id }: StagedEvent) => sent.get(id)?.apiKeyId ?? '';
-  const organizations = new Map(part.map(({ event }) => [keyOf(event), event.organization_id]));
+  const keyOf = ({ id }: StagedEvent) => sent.get(id)?.apiKeyId ?? null;
+  const organizations = new Map<string, string>();
+  for (const { event } of part) {
+    const key = keyOf(event);
+    if (key !== null) organizations.set(key, event.organization_id);
+  }
+  if (organizations.size === 0) return new Set();
   const { rows } = await client.query<{ id: string }>({
     name: 'api-keys-there',
     text: `SELECT id FROM api_keys WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
@@ -195,7 +201,8 @@ async function findRevoked(
   });
   if (rows.length === organizations.size) return new Set();
   const there = new Set(rows.map(({ id }) => id));
-  return new Set(part.flatMap(({ event }) => (there.has(keyOf(event)) ? [] : [event.id])));
+  const isRevoked = (key: string | null) => key !== null && !there.has(key);
+  return new Set(part.flatMap(({ event }) => (isRevoked(keyOf(event)) ? [event.id] : [])));
 }
 
 const recordPart: Write<AcceptedEvent> = async ({ database }, client, part) => {

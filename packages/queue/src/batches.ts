@@ -1,6 +1,7 @@
 // Batches that are staged: reading them, and taking them off once they are recorded.
 
 import type { StagedEvent } from '@weir/shared/event';
+import type { Redis } from 'ioredis';
 import type { QueueConnection } from './connection.ts';
 import { loadScript } from './script.ts';
 import { STAGED_SEPARATOR, firstStagedText, stagedBytesByOrganization, stagedEvents, stagedText } from './staged.ts';
@@ -15,12 +16,19 @@ export interface ReadBatch {
   flushes: string[];
   /** In the order of the flushes. */
   events: StagedEvent[];
+  /**
+   * False where two copies are asked for and no replica has acknowledged all of it. The events, and the count of them, may then be gone
+   * with this Redis: it may be a primary that others have replaced, and does not know it.
+   */
+  isCopied: boolean;
 }
 
 /** Reads a batch. One that is gone holds nothing. */
-export async function readBatch({ redis, keys }: QueueConnection, id: string): Promise<ReadBatch> {
-  const flushes = await redis.lrange(keys.batch(id), 0, -1);
-  return { id, flushes, events: stagedEvents(flushes) };
+export async function readBatch({ redis, keys, secondCopy }: QueueConnection, id: string): Promise<ReadBatch> {
+  const read = (on: Redis) => on.lrange(keys.batch(id), 0, -1);
+  const { reply: flushes, isCopied } =
+    secondCopy === undefined ? { reply: await read(redis), isCopied: true } : await secondCopy.asked(read);
+  return { id, flushes, events: stagedEvents(flushes), isCopied };
 }
 
 /** Takes off a batch whose events are in Postgres for good. Returns false, and leaves it, where something has joined it since. */

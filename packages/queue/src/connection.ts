@@ -91,13 +91,19 @@ function openProducing(url: string, commandTimeoutMs: number, onError: (error: E
  */
 const WORKER_SILENCE_MS_MAX = 12_000;
 
-/** A worker has time to wait for a replica. */
+/** A worker has time to wait for a replica, and for a batch of some megabytes before. */
 const WORKER_COPY_MS_MAX = 1_000;
+const WORKER_COMMAND_MS_MAX = 5_000;
 
-/** Opens a worker's connection: it waits for Redis for as long as it takes, as BullMQ asks for blocking commands. */
+/**
+ * Opens a worker's connection: it waits for Redis for as long as it takes, as BullMQ asks for blocking commands. Where two copies are
+ * asked for, so many commands at once may wait for a replica, which answer or fail as a producer's do: sent again, one half of a command
+ * could be answered by another Redis than the other.
+ */
 export function openWorker(
   { url, prefix, copies = 1 }: QueueAddress,
   onError: (error: Error) => void,
+  acknowledgedAtOnce = 1,
 ): QueueConnection {
   const redis = connect(url, {
     maxRetriesPerRequest: null,
@@ -108,7 +114,9 @@ export function openWorker(
   redis.on('error', (error) => onError(noteOfRedis(error)));
   const keys = queueKeys(prefix);
   if (copies === 1) return { redis, keys };
-  return { redis, keys, secondCopy: buildSecondCopy([redis], keys, WORKER_COPY_MS_MAX) };
+  const open = () => openProducing(url, WORKER_COMMAND_MS_MAX, onError);
+  const acknowledging = Array.from({ length: acknowledgedAtOnce }, open);
+  return { redis, keys, secondCopy: buildSecondCopy(acknowledging, keys, WORKER_COPY_MS_MAX) };
 }
 
 /** Opens the connection of a command. Resolves once it stands, and throws a RedisUnreachable where Redis is away. */

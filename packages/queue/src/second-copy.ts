@@ -15,6 +15,8 @@ export interface SecondCopy {
    * `send` has to send at once, and nothing later.
    */
   written<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply>;
+  /** The same, and says whether a replica has it in place of throwing a NotCopied. */
+  asked<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<{ reply: Reply; isCopied: boolean }>;
   readonly connections: readonly Redis[];
 }
 
@@ -28,27 +30,32 @@ export function buildSecondCopy(connections: readonly Redis[], keys: QueueKeys, 
       (a, b) => (underWay.get(a) ?? 0) - (underWay.get(b) ?? 0),
     )[0];
   };
+  const asked = async <Reply>(send: (redis: Redis) => Promise<Reply>) => {
+    const redis = pick();
+    if (redis === undefined) throw new Error('there is no connection to write on');
+    add(redis, 1);
+    try {
+      const [reply, written, copies] = await Promise.allSettled([
+        send(redis),
+        redis.set(keys.copied, '', 'EX', FORGOTTEN_SECONDS),
+        redis.wait(1, msMax),
+      ]);
+      if (reply.status === 'rejected') throw reply.reason;
+      if (written.status === 'rejected') throw written.reason;
+      if (copies.status === 'rejected') throw copies.reason;
+      return { reply: reply.value, isCopied: copies.value >= 1 };
+    } finally {
+      add(redis, -1);
+    }
+  };
   return {
     isReady: () => connections.some((redis) => redis.status === 'ready'),
     async written<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply> {
-      const redis = pick();
-      if (redis === undefined) throw new Error('there is no connection to write on');
-      add(redis, 1);
-      try {
-        const [reply, written, copies] = await Promise.allSettled([
-          send(redis),
-          redis.set(keys.copied, '', 'EX', FORGOTTEN_SECONDS),
-          redis.wait(1, msMax),
-        ]);
-        if (reply.status === 'rejected') throw reply.reason;
-        if (written.status === 'rejected') throw written.reason;
-        if (copies.status === 'rejected') throw copies.reason;
-        if (copies.value < 1) throw new NotCopied(msMax);
-        return reply.value;
-      } finally {
-        add(redis, -1);
-      }
+      const { reply, isCopied } = await asked(send);
+      if (!isCopied) throw new NotCopied(msMax);
+      return reply;
     },
+    asked,
     connections,
   };
 }
