@@ -704,6 +704,7 @@ CREATE TABLE subscriptions (
   run_error text,
   closing bigint NOT NULL DEFAULT 0,
   created_at timestamp with time zone NOT NULL DEFAULT billing_now(),
+  is_scheduled boolean NOT NULL DEFAULT false,
   CONSTRAINT subscriptions_billing_alignment_check CHECK ((billing_alignment = ANY (ARRAY['anniversary'::text, 'calendar'::text]))),
   CONSTRAINT subscriptions_billing_interval_check CHECK ((billing_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   CONSTRAINT subscriptions_current_period_check CHECK ((current_period_start <= current_period_end)),

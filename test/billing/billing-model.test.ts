@@ -113,6 +113,8 @@ test(
     const count = (what: string, times = 1) => happened.set(what, (happened.get(what) ?? 0) + times);
     const now = START + steps * STEP;
     for (const { billing, life } of lives) {
+      for (const { schedule, createdAt, cycle } of life.ledger.subscriptions)
+        count('scheduled', schedule.start > createdAt && cycle !== null ? 1 : 0);
       for (const invoice of life.ledger.invoices.filter(({ status }) => status !== 'DRAFT')) {
         const shown = await billing.get(`/invoices/${invoice.id}`);
         const expected = expectedOf(invoice);
@@ -146,7 +148,13 @@ test(
       }
     }
     // Of a short life only what happens all the time.
-    for (const what of ['PAID', 'VOID', 'below zero', ...(SIZE < 5 ? [] : ['OPEN', 'UNCOLLECTIBLE', 'late', 'waived'])])
+    for (const what of [
+      'PAID',
+      'VOID',
+      'below zero',
+      'scheduled',
+      ...(SIZE < 5 ? [] : ['OPEN', 'UNCOLLECTIBLE', 'late', 'waived']),
+    ])
       expect(happened.get(what) ?? 0, `${what}, of ${JSON.stringify([...happened])}`).toBeGreaterThan(0);
     if (SIZE > 1) console.log(JSON.stringify([...happened]));
   },

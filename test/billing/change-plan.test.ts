@@ -314,7 +314,7 @@ describe('of a subscription to whose plan a charge is added at the same moment',
   test('a change that was taken back just before leaves it the meter of the charge', async () => {
     const made = await goingOver();
     const back = locked(made.id, (transaction, row) =>
-      changeAtPeriodEnd(transaction, row, { actor: 'weir', planId: null }),
+      changeAtPeriodEnd(transaction, row, { actor: 'weir', plan: null }),
     );
     expect((await whileOpen(back, made.addCharge)).status).toBe(201);
     await expectBilled(made);

@@ -187,8 +187,7 @@ describe('a subscription is refused', () => {
   });
 
   test.each([
-    ['in the future', '2024-05-15T10:30:00.000001Z'],
-    ['tomorrow', '2024-05-16'],
+    ['more than two years ahead', '2026-05-16'],
     ['before the year 2000', '1999-12-31'],
     ['before the year 2000, to the microsecond', '1999-12-31T23:59:59.999999Z'],
     ['in the year 1', '0001-01-01'],

@@ -47,7 +47,7 @@ export function subscriptionData(row: SubscriptionState): Record<string, unknown
     customer_id: row.customer_id,
     plan_id: row.plan_id,
     pending_plan_id: row.pending_plan_id,
-    status: row.status,
+    status: row.is_scheduled ? 'SCHEDULED' : row.status,
     cycle: row.cycle,
     current_period_start: row.current_period_start,
     current_period_end: row.current_period_end,

@@ -15,6 +15,8 @@ const subscription: SubscriptionState = {
   plan_id: 'small',
   pending_plan_id: null,
   status: 'ACTIVE',
+  start_at: BEGINNING,
+  is_scheduled: false,
   time_zone: 'UTC',
   billing_interval: 'month',
   billing_alignment: 'anniversary',

@@ -76,6 +76,7 @@ export function passBoundaries<State extends SubscriptionState>(before: State, f
   const subscription: SubscriptionState = after;
   const passage: Passage<State> = { subscription: after, periods: [], invoices: [], withoutLines: [], events: [] };
   let { hasArrears } = facts;
+  if (subscription.is_scheduled && microsOfText(subscription.start_at) <= facts.now) start(passage);
   while (
     facts.room.isLeft &&
     subscription.status !== 'CANCELED' &&
@@ -85,8 +86,21 @@ export function passBoundaries<State extends SubscriptionState>(before: State, f
     facts.room.take(weightOf(opened));
     hasArrears = opened?.charges.some(({ is_in_advance }) => !is_in_advance) ?? false;
   }
-  subscription.run_at = subscription.status === 'CANCELED' ? null : subscription.current_period_end;
+  subscription.run_at = nextRunOf(subscription);
   return passage;
+}
+
+/** When the run has something to do for a subscription; null: never again. */
+export function nextRunOf(row: SubscriptionState): string | null {
+  if (row.status === 'CANCELED') return null;
+  return row.is_scheduled ? row.start_at : row.current_period_end;
+}
+
+/** Its start has come. Without a trial it is the first boundary as well, which tells of it. */
+function start({ subscription: row, events }: Passage): void {
+  row.is_scheduled = false;
+  if (row.start_at !== row.current_period_end)
+    events.push({ cycle: nextCycleOf(row), type: 'subscription.activated', data: subscriptionData(row) });
 }
 
 function weightOf(opened: OpenedPeriod | undefined): number {

@@ -9,7 +9,11 @@ export interface SubscriptionState {
   currency: string;
   plan_id: string;
   pending_plan_id: string | null;
+  /** Once it has started; never SCHEDULED, which `is_scheduled` says. */
   status: SubscriptionStatus;
+  start_at: string;
+  /** Whether its start is to come, or has come and was not told of. */
+  is_scheduled: boolean;
   time_zone: string;
   billing_interval: Interval;
   billing_alignment: BillingAlignment;

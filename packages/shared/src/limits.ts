@@ -179,8 +179,8 @@ export const LIMIT_TABLE = {
   monthsAhead: {
     under: 'Billing',
     max: 24,
-    of: 'months ahead that a new price is announced, and periods of a preview',
-    why: 'as a subscription is',
+    of: 'months ahead that a subscription starts or a new price is announced, and periods of a preview',
+    why: 'contracts are made so long before',
   },
   periodsAgo: {
     under: 'Billing',

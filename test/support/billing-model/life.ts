@@ -189,8 +189,12 @@ export class Life {
     const taken = new Set(live.flatMap((each) => metersOf(each.plan)));
     if (live.length >= 3 || metersOf(plan).some((meter) => taken.has(meter))) return;
     // Where a meter was billed before, only from now on: its dues must not overlap.
-    const start =
-      random.chance(0.3) && live.length === 0 && customer.uses.size === 0 ? now - random.int(0, 60) * HOUR : now;
+    const mayBePast = live.length === 0 && customer.uses.size === 0;
+    const start = random.chance(0.2)
+      ? now + random.int(1, 120) * HOUR
+      : random.chance(0.3) && mayBePast
+        ? now - random.int(0, 60) * HOUR
+        : now;
     const alignment = random.pick(['anniversary', 'calendar'] as const);
     const { id, billing_interval: interval } = await this.#billing.post(
       '/subscriptions',
@@ -252,7 +256,8 @@ export class Life {
     const subscription = this.#subscription(id);
     const atEnd = this.#random.chance(0.4);
     await this.#billing.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: atEnd });
-    if (atEnd) subscription.endsWithPeriod = true;
+    // Before its start there is no period to wait for.
+    if (atEnd && subscription.cycle !== null) subscription.endsWithPeriod = true;
     else this.ledger.cancelNow(subscription, now);
   }
 

@@ -14,7 +14,7 @@ import { invalidFields } from '../http/problem.ts';
 import { readTime } from './read-time.ts';
 
 const INTERVALS = ['day', 'week', 'month', 'year'] as const;
-export const SUBSCRIPTION_STATUSES = ['TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
+export const SUBSCRIPTION_STATUSES = ['SCHEDULED', 'TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
 
 const dateOrInstant = z.string().meta({
   description: 'ISO 8601 with an offset; or a bare date, which is its first instant in the zone of the subscription.',
@@ -29,7 +29,9 @@ export const subscriptionBody = z
     external_id: text(1, LIMITS.key).nullable().default(null).meta({
       description: 'Your own id of it. A request that is sent again gets 409, with the id of the first one.',
     }),
-    start_date: dateOrInstant.optional().meta({ description: 'Default: now. Not in the future.' }),
+    start_date: dateOrInstant.optional().meta({
+      description: `Default: now. At most ${LIMITS.monthsAhead} months ahead: it is SCHEDULED until then, and its meters are reserved.`,
+    }),
     billing_interval: oneOf(INTERVALS).optional().meta({ description: 'That of the plan, if it is sent at all.' }),
     billing_alignment: oneOf(['anniversary', 'calendar']).default('anniversary').meta({
       description: 'Whether periods begin on the day of the start, or on the first of the month, Monday or 1 January.',
@@ -105,13 +107,15 @@ export const subscriptionAnswer = answerOf<Subscription>()({
   currency: z.string(),
   billing_interval: z.enum(INTERVALS),
   billing_alignment: z.enum(['anniversary', 'calendar']),
-  cycle: z.int().nullable().meta({ description: 'Counts periods from 0; null in a trial.' }),
+  cycle: z.int().nullable().meta({ description: 'Counts periods from 0; null before the first one.' }),
   periods_to_open: z.int().meta({
     description:
       'How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, ' +
       'and the run opens the others; until then it cannot be changed or canceled.',
   }),
-  current_period_start: time,
+  current_period_start: time.meta({
+    description: 'In a trial, and before one, its own; before any other start, that.',
+  }),
   current_period_end: time,
   cancel_at_period_end: z.boolean(),
   cancel_reason: z.string().nullable(),
@@ -159,7 +163,8 @@ function checkStart(
   { now, timeZone, interval }: { now: Micros; timeZone: string; interval: (typeof INTERVALS)[number] },
 ): string {
   const refuse = (message: string) => invalidFields([{ path: 'start_date', message }]);
-  if (start > now) throw refuse('must not be in the future');
+  if (start > firstInstantOfDate(timeZone, addMonths(dateOf(timeZone, now), LIMITS.monthsAhead)))
+    throw refuse(`must be at most ${LIMITS.monthsAhead} months ahead`);
   // Before dates are counted: those of other millennia are none of the calendar's concern.
   if (start < Date.UTC(1999, 11, 31) * 1000) throw refuse('must be in the year 2000 or later');
   const anchor = dateOf(timeZone, start);

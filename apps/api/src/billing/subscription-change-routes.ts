@@ -57,7 +57,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         const events: NewFeedEvent[] = [];
         if (cancel_at_period_end === false) events.push(...(await keepAfterPeriodEnd(transaction, row, { actor })));
         if (pending_plan_id === null) {
-          const taken = await changeAtPeriodEnd(transaction, row, { actor, planId: null });
+          const taken = await changeAtPeriodEnd(transaction, row, { actor, plan: null });
           events.push(...(taken ?? []));
         }
         return events;
@@ -75,7 +75,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         summary: 'Cancel a subscription at the end of its period, or now',
         description:
           'Now: usage counts up to this instant, fixed prices by the dates up to this one, and what was billed in advance ' +
-          'for later ones comes back with the final invoice.',
+          'for later ones comes back with the final invoice. Before its start it always ends now, and there is no invoice.',
         security,
         params: idInPath,
         body: cancelBody.nullish(),
@@ -107,7 +107,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         summary: 'Change to another plan at the end of the period',
         description:
           'It takes the place of a change that was asked for before. The meters of the other plan are taken at once. ' +
-          'Another interval begins with a new anchor.',
+          'Another interval begins with a new anchor. Before its start the subscription changes at once.',
         security,
         params: idInPath,
         body: changeBody,
@@ -133,8 +133,8 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         // The plan before the subscription: whoever adds a charge to it holds the plan while it reserves the meter.
         const plan = await lockPlanToBill(transaction, caller.organizationId, planId);
         const subscription = await changeWithin(transaction, caller, params.id, async (_, row, actor) => {
-          checkPlan(plan, row);
-          const events = await changeAtPeriodEnd(transaction, row, { actor, planId });
+          const checked = checkPlan(plan, row);
+          const events = await changeAtPeriodEnd(transaction, row, { actor, plan: checked });
           if (events === undefined) throw new Refusal('meter_already_billed', METER_TAKEN);
           return events;
         });
@@ -169,7 +169,7 @@ async function changeWithin(
   return subscription;
 }
 
-function checkPlan(plan: LockedPlan, row: SubscriptionRow): void {
+function checkPlan(plan: LockedPlan, row: SubscriptionRow): NonNullable<LockedPlan> {
   if (plan === undefined)
     throw new Refusal('not_found', 'Your organization has no plan with this plan_id: see GET /api/v1/plans.');
   if (!plan.is_active && plan.id !== row.plan_id)
@@ -178,4 +178,5 @@ function checkPlan(plan: LockedPlan, row: SubscriptionRow): void {
     const detail = `This plan is in ${plan.currency}, and the subscription in ${row.currency}: make a new subscription.`;
     throw new Refusal('currency_differs', detail);
   }
+  return plan;
 }

@@ -328,14 +328,14 @@ export interface paths {
     "/api/v1/subscriptions/{id}/cancel": {
         /**
          * Cancel a subscription at the end of its period, or now
-         * @description Now: usage counts up to this instant, fixed prices by the dates up to this one, and what was billed in advance for later ones comes back with the final invoice.
+         * @description Now: usage counts up to this instant, fixed prices by the dates up to this one, and what was billed in advance for later ones comes back with the final invoice. Before its start it always ends now, and there is no invoice.
          */
         post: operations["cancelSubscription"];
     };
     "/api/v1/subscriptions/{id}/change": {
         /**
          * Change to another plan at the end of the period
-         * @description It takes the place of a change that was asked for before. The meters of the other plan are taken at once. Another interval begins with a new anchor.
+         * @description It takes the place of a change that was asked for before. The meters of the other plan are taken at once. Another interval begins with a new anchor. Before its start the subscription changes at once.
          */
         post: operations["changeSubscriptionPlan"];
     };
@@ -1703,7 +1703,7 @@ export interface components {
             /** @description What it goes over to at the end of the period. */
             pending_plan_id: string | null;
             /** @enum {string} */
-            status: "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
             /** Format: date-time */
             start_date: string;
             trial_end_date: string | null;
@@ -1713,11 +1713,14 @@ export interface components {
             billing_interval: "day" | "week" | "month" | "year";
             /** @enum {string} */
             billing_alignment: "anniversary" | "calendar";
-            /** @description Counts periods from 0; null in a trial. */
+            /** @description Counts periods from 0; null before the first one. */
             cycle: number | null;
             /** @description How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, and the run opens the others; until then it cannot be changed or canceled. */
             periods_to_open: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description In a trial, and before one, its own; before any other start, that.
+             */
             current_period_start: string;
             /** Format: date-time */
             current_period_end: string;
@@ -1732,7 +1735,7 @@ export interface components {
         };
         SubscriptionPreview: {
             /** @enum {string} */
-            status: "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
             time_zone: string;
             /** @description How many periods have begun, the open one among them. */
             periods: number;
@@ -1761,7 +1764,7 @@ export interface components {
             /** @description What it goes over to at the end of the period. */
             pending_plan_id: string | null;
             /** @enum {string} */
-            status: "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+            status: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
             /** Format: date-time */
             start_date: string;
             trial_end_date: string | null;
@@ -1771,11 +1774,14 @@ export interface components {
             billing_interval: "day" | "week" | "month" | "year";
             /** @enum {string} */
             billing_alignment: "anniversary" | "calendar";
-            /** @description Counts periods from 0; null in a trial. */
+            /** @description Counts periods from 0; null before the first one. */
             cycle: number | null;
             /** @description How many periods have begun that are not opened yet. Of a long past the first ones are opened with the request, and the run opens the others; until then it cannot be changed or canceled. */
             periods_to_open: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description In a trial, and before one, its own; before any other start, that.
+             */
             current_period_start: string;
             /** Format: date-time */
             current_period_end: string;
@@ -3664,7 +3670,7 @@ export interface operations {
                      * @default null
                      */
                     external_id?: string | null;
-                    /** @description Default: now. Not in the future. */
+                    /** @description Default: now. At most 24 months ahead: it is SCHEDULED until then, and its meters are reserved. */
                     start_date?: string;
                     /**
                      * @description That of the plan, if it is sent at all.
@@ -3697,7 +3703,7 @@ export interface operations {
             query?: {
                 customer_id?: string;
                 plan_id?: string;
-                status?: "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
+                status?: "SCHEDULED" | "TRIAL" | "ACTIVE" | "PAST_DUE" | "CANCELED";
                 /** @description Pages count from 1. */
                 page?: number;
                 page_size?: number;
@@ -3731,7 +3737,7 @@ export interface operations {
                      * @default null
                      */
                     external_id?: string | null;
-                    /** @description Default: now. Not in the future. */
+                    /** @description Default: now. At most 24 months ahead: it is SCHEDULED until then, and its meters are reserved. */
                     start_date?: string;
                     /**
                      * @description That of the plan, if it is sent at all.

@@ -88,7 +88,7 @@ export function SubscribeForm({ customerId, onDone, onClose }: SubscribeFormProp
         {...form.field('plan_id')}
       />
       <div className="form-row is-wide">
-        <DateField label="Start date" description="Empty: now" {...form.field('start_date')} />
+        <DateField label="Start date" description="Empty: now. Up to two years ahead" {...form.field('start_date')} />
         <Select
           label="Periods begin"
           data={[
@@ -160,6 +160,13 @@ function labelOf(invoices: number | undefined): string {
 
 function WhatIsIssued({ preview }: { preview: Schema<'SubscriptionPreview'> }) {
   const { periods, invoices, first_period_end: first, last_period_end: last, finalizes_at, time_zone: zone } = preview;
+  if (preview.status === 'SCHEDULED')
+    return (
+      <p role="status">
+        It is scheduled until <Time at={preview.current_period_start} zone={zone} />. Nothing is billed before, and no
+        other subscription of the customer can bill its meters.
+      </p>
+    );
   if (first === null || last === null) return <p role="status">No invoice is made of it yet.</p>;
   return (
     <div className="callout" role="status">

@@ -36,22 +36,27 @@ export function CancelForm({ subscription, onClose }: FormProps) {
     },
   });
   const lastDay = formatLastDay(subscription.current_period_end, subscription.time_zone);
+  const isToCome = subscription.status === 'SCHEDULED';
   return (
     <FormDialog title="Cancel the subscription?" submitLabel="Cancel the subscription" form={form} onClose={onClose}>
-      <Radio.Group label="When" {...form.field('when')}>
-        <div className="choices">
-          <Radio
-            value="end"
-            label={`With its period: its last day is ${lastDay}`}
-            description="Can be taken back until then."
-          />
-          <Radio
-            value="now"
-            label="Now"
-            description="Usage counts up to now, and what was billed in advance for later days comes back. For good."
-          />
-        </div>
-      </Radio.Group>
+      {isToCome ? (
+        <p>It has not started, so it ends at once: nothing is billed, and its meters are free. For good.</p>
+      ) : (
+        <Radio.Group label="When" {...form.field('when')}>
+          <div className="choices">
+            <Radio
+              value="end"
+              label={`With its period: its last day is ${lastDay}`}
+              description="Can be taken back until then."
+            />
+            <Radio
+              value="now"
+              label="Now"
+              description="Usage counts up to now, and what was billed in advance for later days comes back. For good."
+            />
+          </div>
+        </Radio.Group>
+      )}
       <Textarea label="Reason" {...form.field('reason')} />
     </FormDialog>
   );
@@ -60,6 +65,7 @@ export function CancelForm({ subscription, onClose }: FormProps) {
 export function ChangePlanForm({ subscription, onClose }: FormProps) {
   const queries = useQueryClient();
   const { choices } = usePlanChoices();
+  const isToCome = subscription.status === 'SCHEDULED';
   const form = useForm({
     initial: { plan_id: null as string | null },
     async onSubmit({ plan_id }) {
@@ -74,7 +80,12 @@ export function ChangePlanForm({ subscription, onClose }: FormProps) {
     },
   });
   return (
-    <FormDialog title="Change the plan" submitLabel="Change at the end of the period" form={form} onClose={onClose}>
+    <FormDialog
+      title="Change the plan"
+      submitLabel={isToCome ? 'Change the plan' : 'Change at the end of the period'}
+      form={form}
+      onClose={onClose}
+    >
       <Select
         label="New plan"
         data={choices.filter(({ value }) => value !== subscription.plan_id)}
@@ -84,7 +95,8 @@ export function ChangePlanForm({ subscription, onClose }: FormProps) {
       />
       <p className="muted">
         The first day of the new plan is {formatDate(subscription.current_period_end, subscription.time_zone)}. The
-        currency stays; another interval begins with a new day of billing.
+        currency stays
+        {isToCome ? ', and so do the start and the trial.' : '; another interval begins with a new day of billing.'}
       </p>
     </FormDialog>
   );

@@ -37,11 +37,12 @@ const columns: Column<Subscription>[] = [
   },
   {
     title: 'Current period',
-    cell: ({ current_period_start: start, current_period_end: end, time_zone }) => formatDays(start, end, time_zone),
+    cell: ({ status, current_period_start: start, current_period_end: end, time_zone }) =>
+      status === 'SCHEDULED' ? null : formatDays(start, end, time_zone),
     isExtra: true,
   },
   {
-    title: 'Since',
+    title: 'Start date',
     cell: ({ start_date, time_zone }) => <Time at={start_date} as="date" zone={time_zone} />,
     isExtra: true,
   },

@@ -90,6 +90,7 @@ function SubscriptionView({ subscription }: { subscription: Subscription }) {
 function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
   const { status, customer_id: customerId, plan_id: planId, time_zone: zone } = subscription;
   const isOver = status === 'CANCELED';
+  const isToCome = status === 'SCHEDULED';
   const time = (at: string | null) => (at === null ? null : <Time at={at} zone={zone} />);
   return (
     <Facts
@@ -107,11 +108,14 @@ function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
             {subscription.plan_name}
           </Link>,
         ],
-        ['Started', time(subscription.start_date)],
+        [isToCome ? 'Starts' : 'Started', time(subscription.start_date)],
         ['Trial until', time(subscription.trial_end_date)],
         [
           isOver ? 'Last period' : 'Current period',
-          formatDays(subscription.current_period_start, subscription.current_period_end, zone),
+          // Before its start it has none, nor one after it where it was canceled before.
+          isToCome || (subscription.cycle === null && isOver)
+            ? null
+            : formatDays(subscription.current_period_start, subscription.current_period_end, zone),
         ],
         [isOver ? 'Ended' : 'Ends', time(subscription.ended_at)],
         ['Reason', subscription.cancel_reason],
@@ -165,7 +169,7 @@ function Periods({ id, zone }: { id: string; zone: string }) {
           columns={columns}
           rows={data}
           keyOf={({ cycle }) => String(cycle)}
-          empty="Periods begin when the trial ends."
+          empty="No period has begun."
         />
       )}
     </Loaded>

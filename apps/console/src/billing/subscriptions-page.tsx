@@ -8,7 +8,7 @@ import { useSearchState } from '../components/lists/search-state.ts';
 import { SubscribeForm } from './subscribe-form.tsx';
 import { SubscriptionList } from './subscription-list.tsx';
 
-const STATUSES = ['TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
+const STATUSES = ['SCHEDULED', 'TRIAL', 'ACTIVE', 'PAST_DUE', 'CANCELED'] as const;
 
 export function SubscriptionsPage() {
   const navigate = useNavigate();

@@ -64,6 +64,7 @@ interface Subscriptions {
   run_at: TimeOrNull;
   run_error: string | null;
   closing: BigInt;
+  is_scheduled: Generated<boolean>;
   created_at: Time;
 }
 

@@ -5,7 +5,7 @@ const TONES: Record<string, 'good' | 'warn' | 'bad' | 'accent'> = {
   recorded: 'good',
   ok: 'good',
   OPEN: 'accent',
-  TRIALING: 'accent',
+  TRIAL: 'accent',
   SCHEDULED: 'accent',
   queued: 'accent',
   DRAFT: 'warn',

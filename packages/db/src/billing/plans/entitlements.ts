@@ -16,7 +16,7 @@ import { usageOfSums } from '../usage/due-usage.ts';
 /** Whose entitlements: those of a customer, by one of its ids, or what one subscription gives. */
 export type Entitled = { customerExternalId: string } | { customerId: string } | { subscriptionId: string };
 
-/** A subscription that has not ended, as far as it decides what a limit means. */
+/** A subscription that has started and not ended, as far as it decides what a limit means. */
 interface Entitling {
   customer_external_id: string;
   time_zone: string;
@@ -47,7 +47,7 @@ export interface EntitlementTerms {
 
 /**
  * The terms of one feature by its lookup_key, none where there is no such feature; without it, those of every feature that a
- * subscription gives. Subscriptions count until they end, also while they are in trial or past due.
+ * subscription gives. Subscriptions count from their start until they end, also while they are in trial or past due.
  */
 export async function findEntitlementTerms(
   pool: pg.Pool,
@@ -80,7 +80,7 @@ const SUBSCRIPTIONS_OF: Record<Which, string> = {
 function termsStatement(which: Which, isOfOne: boolean): string {
   return `WITH live AS MATERIALIZED (
       SELECT * FROM subscriptions WHERE organization_id = $1::uuid AND ${SUBSCRIPTIONS_OF[which]}
-        AND status <> 'CANCELED' AND (ended_at IS NULL OR ended_at > billing_now())
+        AND status <> 'CANCELED' AND start_at <= billing_now() AND (ended_at IS NULL OR ended_at > billing_now())
     )
     SELECT features.lookup_key AS feature, features.type, meters.id AS meter_id, meters.aggregation_type,
       EXISTS (SELECT FROM live) AS is_subscribed, given.given, billing_now() AS as_of

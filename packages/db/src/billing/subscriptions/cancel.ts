@@ -22,12 +22,16 @@ export interface Cancellation {
   reason: string | null;
 }
 
-/** Lets it end with its period, or with its trial. Asking again keeps the time of the first request. */
+/**
+ * Lets it end with its period, or with its trial. Asking again keeps the time of the first request. Before its start there is nothing
+ * to wait for: it ends now.
+ */
 export async function cancelAtPeriodEnd(
   transaction: Queries,
   row: SubscriptionRow,
   { actor, reason }: Cancellation,
 ): Promise<NewFeedEvent[]> {
+  if (row.is_scheduled) return await cancelNow(transaction, row, { actor, reason });
   const after = await updateSubscription(transaction, row, {
     cancel_at_period_end: true,
     cancel_reason: reason ?? row.cancel_reason,
@@ -69,7 +73,8 @@ export async function cancelNow(
     cancel_reason: reason ?? row.cancel_reason,
     canceled_at: now,
     ended_at: now,
-    current_period_end: now,
+    ...(!row.is_scheduled && { current_period_end: now }),
+    is_scheduled: false,
     run_at: null,
     run_error: null,
   });

@@ -4,6 +4,7 @@
 import { Room } from '@weir/billing/chunk-weight';
 import { type NewFeedEvent, draftData } from '@weir/billing/feed-events';
 import {
+  nextRunOf,
   passBoundaries,
   type ChargeOfPlan,
   type OpenedPeriod,
@@ -13,7 +14,7 @@ import {
 import type { NewInvoice } from '@weir/billing/new-invoice';
 import { PeriodCache } from '@weir/billing/schedules';
 import type { SubscriptionRow } from './subscriptions.ts';
-import { microsOfText } from '@weir/shared/instant';
+import { microsOfText, type Micros } from '@weir/shared/instant';
 import type { Interval } from '@weir/rating/periods';
 import { newId } from '@weir/shared/ids';
 import { sql } from 'kysely';
@@ -52,7 +53,7 @@ export async function bringUpToDate(
   const drafting = await readDrafting(transaction, organizationId);
   const { now } = drafting;
   const rows = await readSubscriptions(transaction, organizationId, subscriptionIds);
-  const behind = rows.filter((row) => row.status !== 'CANCELED' && microsOfText(row.current_period_end) <= now);
+  const behind = rows.filter((row) => row.status !== 'CANCELED' && isReached(row, now));
   const stray = rows.filter((row) => !behind.includes(row) && isStray(row));
   if (behind.length === 0 && stray.length === 0) return [];
   const plans = await readPlans(transaction, organizationId, behind);
@@ -87,9 +88,14 @@ export async function bringUpToDate(
   });
 }
 
+/** Whether its next boundary is past, or its start is that nobody has told of. */
+function isReached({ is_scheduled, start_at, current_period_end }: SubscriptionRow, now: Micros): boolean {
+  return microsOfText(current_period_end) <= now || (is_scheduled && microsOfText(start_at) <= now);
+}
+
 /** Whether the run would look at it again and again, with nothing to do. */
-function isStray({ status, run_at, current_period_end }: SubscriptionRow): boolean {
-  return run_at !== (status === 'CANCELED' ? null : current_period_end);
+function isStray(row: SubscriptionRow): boolean {
+  return row.run_at !== nextRunOf(row);
 }
 
 async function readSubscriptions(transaction: Queries, organizationId: string, ids: readonly string[]) {
@@ -266,14 +272,16 @@ async function updateSubscriptions(
     UPDATE subscriptions SET status = after.status, plan_id = after.plan_id, pending_plan_id = after.pending_plan_id,
       billing_interval = after.billing_interval, anchor = after.anchor, anchor_at = after.anchor_at,
       anchor_cycle = after.anchor_cycle, cycle = after.cycle, current_period_start = after.current_period_start,
-      current_period_end = after.current_period_end, ended_at = after.ended_at, run_at = after.run_at, run_error = NULL
+      current_period_end = after.current_period_end, ended_at = after.ended_at, run_at = after.run_at,
+      is_scheduled = after.is_scheduled, run_error = NULL
     FROM unnest(${column('id')}::uuid[], ${column('status')}::text[], ${column('plan_id')}::uuid[],
       ${column('pending_plan_id')}::uuid[], ${column('billing_interval')}::text[], ${column('anchor')}::date[],
       ${column('anchor_at')}::timestamptz[], ${column('anchor_cycle')}::integer[], ${column('cycle')}::integer[],
       ${column('current_period_start')}::timestamptz[], ${column('current_period_end')}::timestamptz[],
-      ${column('ended_at')}::timestamptz[], ${column('run_at')}::timestamptz[])
+      ${column('ended_at')}::timestamptz[], ${column('run_at')}::timestamptz[],
+      ${column('is_scheduled')}::boolean[])
       AS after (id, status, plan_id, pending_plan_id, billing_interval, anchor, anchor_at, anchor_cycle, cycle,
-        current_period_start, current_period_end, ended_at, run_at)
+        current_period_start, current_period_end, ended_at, run_at, is_scheduled)
     WHERE subscriptions.organization_id = ${organizationId} AND subscriptions.id = after.id`.execute(transaction);
 }
 

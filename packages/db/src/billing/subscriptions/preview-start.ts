@@ -7,7 +7,7 @@ import { passBoundaries } from '@weir/billing/pass-boundaries';
 import { PeriodCache } from '@weir/billing/schedules';
 import type { SubscriptionStatus } from '@weir/billing/kinds';
 import type { Queries } from '../../database.ts';
-import { isoOf } from '@weir/shared/instant';
+import { isoOf, microsOfText } from '@weir/shared/instant';
 import { readDrafting } from '../drafting.ts';
 import { readPlans } from './open-periods.ts';
 import type { NewSubscription, SubscriptionRow } from './subscriptions.ts';
@@ -44,6 +44,7 @@ export async function previewStart(
     ...NOTHING_YET,
     organization_id: organizationId,
     status: trial_end_at === null ? 'ACTIVE' : 'TRIAL',
+    is_scheduled: microsOfText(start_at) > drafting.now,
     anchor_at: begins_at,
     current_period_start: start_at,
     current_period_end: begins_at,
@@ -54,7 +55,7 @@ export async function previewStart(
   const { subscription: after, periods, invoices } = passBoundaries(row, facts);
   const [first, last] = [invoices[0], invoices.at(-1)];
   return {
-    status: after.status,
+    status: after.is_scheduled ? 'SCHEDULED' : after.status,
     time_zone: after.time_zone,
     periods: periods.length,
     invoices: invoices.length,

@@ -65,9 +65,9 @@ export interface NewSubscription {
   anchor: string;
 }
 
-/** From its end on it is CANCELED, also before the run has been there. */
+/** From its end on it is CANCELED, and from its start on no more SCHEDULED, also before the run has been there. */
 const status = sql<SubscriptionStatus>`CASE WHEN subscriptions.ended_at <= billing_now() THEN 'CANCELED'
-  ELSE subscriptions.status END`;
+  WHEN subscriptions.start_at > billing_now() THEN 'SCHEDULED' ELSE subscriptions.status END`;
 
 function selectSubscriptions(db: Queries, organizationId: string) {
   return db
@@ -271,7 +271,9 @@ export async function insertSubscription(
       anchor_at: begins_at,
       current_period_start: start_at,
       current_period_end: begins_at,
-      run_at: begins_at,
+      run_at: sql<string>`CASE WHEN ${start_at}::timestamptz > billing_now() THEN ${start_at}::timestamptz
+        ELSE ${begins_at}::timestamptz END`,
+      is_scheduled: sql<boolean>`${start_at}::timestamptz > billing_now()`,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
