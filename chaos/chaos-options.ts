@@ -25,6 +25,8 @@ export interface ChaosOptions {
   makesFaults: boolean;
   /** Names of the kinds of faults that are made; undefined: all. */
   faultKinds: readonly string[] | undefined;
+  /** Seconds of peace before each fault of a lane; undefined: few, drawn by lot. */
+  pauseSeconds: number | undefined;
   /** Whether the processes are on three machines, which fail as such. */
   hasMachines: boolean;
   /** Undefined: a new folder under the system's temporary one. */
@@ -42,6 +44,7 @@ interface Values {
   rate: number;
   hostile?: true;
   faults: string[];
+  pause?: number;
   machines?: number;
   folder?: string;
   keep?: true;
@@ -53,7 +56,7 @@ const SEED_MAX = 0x7fff_ffff;
 
 /** Ends the process after the help, and with a message on options that make no sense. */
 export function parseChaosOptions(args: readonly string[], command: Command, drawSeed: () => number): ChaosOptions {
-  const { minutes, seed, rate, hostile, faults, machines, folder, keep, broken, json } = command
+  const { minutes, seed, rate, hostile, faults, pause, machines, folder, keep, broken, json } = command
     .name('npm run chaos --')
     .description('Makes everything fail that can, under load, and proves what became of each event.')
     .option(
@@ -70,6 +73,9 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
         ['all'],
         'all',
       ),
+    )
+    .option('--pause <seconds>', 'peace before each fault (default: 1 to 3 s, drawn by lot)', (text) =>
+      wholeNumber(text, 0, 3_600),
     )
     .addOption(
       new Option('--machines <n>', 'on three machines, with two copies of everything; machines fail').argParser(
@@ -99,6 +105,7 @@ export function parseChaosOptions(args: readonly string[], command: Command, dra
     isHostile: hostile === true,
     makesFaults: !faults.includes('none'),
     faultKinds: isAll ? undefined : faults,
+    pauseSeconds: pause,
     hasMachines: machines !== undefined,
     folder,
     keepsFolder: keep === true || folder !== undefined,

@@ -49,7 +49,15 @@ const TIMEOUT_MS = 5_000;
 
 export interface RunOptions extends Pick<
   ChaosOptions,
-  'seconds' | 'seed' | 'requestsPerSecond' | 'isHostile' | 'makesFaults' | 'faultKinds' | 'hasMachines' | 'broken'
+  | 'seconds'
+  | 'seed'
+  | 'requestsPerSecond'
+  | 'isHostile'
+  | 'makesFaults'
+  | 'faultKinds'
+  | 'pauseSeconds'
+  | 'hasMachines'
+  | 'broken'
 > {
   folder: string;
   reaper: Reaper;
@@ -186,7 +194,7 @@ async function wait(seconds: number, signal: AbortSignal): Promise<void> {
 
 /** Faults in every lane, until each is undone and the system was seen to recover. */
 async function makeFaults(course: Course): Promise<void> {
-  const { stack, traffic, history, random, seconds, isHostile, faultKinds, broken, log, signal } = course;
+  const { stack, traffic, history, random, seconds, isHostile, faultKinds, pauseSeconds, broken, log, signal } = course;
   const faultSeconds = isHostile ? seconds * (1 - CALM_SHARE - HOSTILE_SHARE) : seconds;
   const injection = injectFaults({
     stack,
@@ -194,7 +202,9 @@ async function makeFaults(course: Course): Promise<void> {
     random: random.fork(),
     seconds: faultSeconds,
     kinds: faultKinds,
+    pauseSeconds,
     probe: (until) => traffic.probe(until),
+    race: (api) => traffic.race(api),
     calmMs: () => traffic.calmMs(),
     signal,
   });

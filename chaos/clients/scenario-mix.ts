@@ -20,6 +20,7 @@ import {
   trackAgain,
   trackBatch,
   trackContested,
+  trackInTurn,
   trackKeyed,
   trackKeyless,
   trackTwiceAtOnce,
@@ -68,6 +69,11 @@ export class Mix {
   /** Begins the next scenario; resolves when each of its requests is settled. */
   next(signal: AbortSignal): Promise<void> {
     return this.#context.random.pick(SCENARIOS_BY_SHARE)(this.#context, signal);
+  }
+
+  /** Sends some events to this API, and a moment later to the others. */
+  race(api: number, signal: AbortSignal): Promise<void> {
+    return trackInTurn(this.#context, signal, api);
   }
 
   /** Reads what is there to be read to the end, as a client does that has nothing else to do. */

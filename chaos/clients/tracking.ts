@@ -26,6 +26,22 @@ export async function trackTwiceAtOnce(context: ClientContext, signal: AbortSign
   await Promise.all([track(context, organization, event, signal, 0), track(context, organization, event, signal, 1)]);
 }
 
+const RACING_EVENTS = 10;
+
+/** As long as the first API takes to hand them on, about. */
+const RACE_MS = 15;
+
+/** Some events to one API, and a moment later to the others too, which find them claimed. */
+export async function trackInTurn(context: ClientContext, signal: AbortSignal, first: number): Promise<void> {
+  const organization = context.pickOrganization();
+  const events = Array.from({ length: RACING_EVENTS }, () => context.newEvent(organization));
+  const to = (api: number) => events.map((event) => track(context, organization, event, signal, api));
+  const sent = to(first);
+  await delay(RACE_MS);
+  for (let step = 1; step < context.sender.apis; step += 1) sent.push(...to(first + step));
+  await Promise.all(sent);
+}
+
 /** Two events with one key at the same moment: one of them is refused. */
 export async function trackContested(context: ClientContext, signal: AbortSignal): Promise<void> {
   const organization = context.pickOrganization();

@@ -40,6 +40,8 @@ export interface Traffic {
   calmMs(): number;
   /** Sends one new event and resolves when its receipt says that it is recorded. */
   probe(signal: AbortSignal): Promise<void>;
+  /** Sends some events to this API, and a moment later to the others. */
+  race(api: number): void;
   /** Begins nothing new, and waits until every request has its definite answer and no connection is left. */
   pause(): Promise<void>;
   resume(): void;
@@ -105,6 +107,7 @@ export async function openTraffic(system: SystemUnderTest, options: TrafficOptio
     },
     calmMs: () => sender.calmMs,
     probe: (signal) => probe(sender, organizations, options.random.fork(), signal),
+    race: (api) => follow(mix.race(api, abort.signal)),
     async stop() {
       clearInterval(timer);
       follow(mix.readToTheEnd(abort.signal));

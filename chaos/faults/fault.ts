@@ -23,10 +23,14 @@ export interface FaultContext {
   hold(seconds: number): Promise<void>;
   /** Asks again and again until it is so; throws after so many seconds. */
   until(isSo: () => Promise<boolean>, what: string, seconds: number): Promise<void>;
+  /** Has clients send some events to this API, and a moment later to the others. */
+  race(api: number): void;
 }
 
 /** What is known of a fault when it is over; as in the history. */
 export interface Outcome {
+  /** What it befell, where that turned out only when it was made. */
+  target?: string;
   detail?: string;
   losesClaims?: boolean;
   keepsCounts?: boolean;

@@ -17,8 +17,12 @@ export interface InjectOptions {
   seconds: number;
   /** Names of the kinds that are made; undefined: all. */
   kinds: readonly string[] | undefined;
+  /** Seconds of peace before each fault; undefined: as it is planned. */
+  pauseSeconds: number | undefined;
   /** Resolves when the system was seen to accept an event and to record it. */
   probe(signal: AbortSignal): Promise<void>;
+  /** Has clients send some events to this API, and a moment later to the others. */
+  race(api: number): void;
   /** Milliseconds since a client was last refused for now, or left without an answer. */
   calmMs(): number;
   /** Aborted: those under way are undone, and no more are made. */
@@ -93,7 +97,14 @@ export function injectFaults(options: InjectOptions): Injection {
     }
     const at = history.now();
     const outcome = await kind.inflict(
-      { stack, seconds: planned.seconds, random: planned.random, hold: (held) => wait(held, stopped.signal), until },
+      {
+        stack,
+        seconds: planned.seconds,
+        random: planned.random,
+        hold: (held) => wait(held, stopped.signal),
+        until,
+        race: options.race,
+      },
       target,
     );
     made += 1;
@@ -104,7 +115,7 @@ export function injectFaults(options: InjectOptions): Injection {
   };
   const runLane = async (plan: Iterable<PlannedFault>): Promise<void> => {
     for (const planned of plan) {
-      await wait(planned.pauseSeconds, over.signal);
+      await wait(options.pauseSeconds ?? planned.pauseSeconds, over.signal);
       if (over.signal.aborted) return;
       const makeOne = async () => (over.signal.aborted ? undefined : make(planned));
       await (planned.kind.isExclusive === true ? gate.alone(makeOne) : gate.together(makeOne));

@@ -2,13 +2,14 @@
 
 import type { Machines } from '../machines/machines.ts';
 import type { Side } from '../machines/network.ts';
-import { MACHINES, POSTGRESES, processesOn, REDISES, type MachineName } from '../machines/placement.ts';
-import type { Stack } from '../environment/stack.ts';
+import { machineOf, MACHINES, POSTGRESES, processesOn, REDISES, type MachineName } from '../machines/placement.ts';
+import { APIS, type Stack } from '../environment/stack.ts';
 import type { FaultContext, FaultKind, Outcome } from './fault.ts';
 import { redisFull } from './limits.ts';
 
 /** A machine with all that is on it. Whoever calls Redis or Postgres may find another primary, or one that waits for its other half. */
-const MACHINE_TARGETS = MACHINES.map((machine) => [machine, ...processesOn(machine), 'redis', 'postgres'].join(','));
+const targetOf = (machine: MachineName) => [machine, ...processesOn(machine), 'redis', 'postgres'].join(',');
+const MACHINE_TARGETS = MACHINES.map(targetOf);
 const REDIS_TARGETS = [['redis', ...REDISES].join(',')];
 const POSTGRES_TARGETS = [['postgres', ...POSTGRESES].join(',')];
 
@@ -61,6 +62,29 @@ const lost = kindOf({
     await machines.destroy(machine);
     await hold(seconds);
     await machines.bringBack(machine, until);
+  },
+});
+
+/**
+ * The machine with the primary of Redis, while its replica gets nothing for a moment, and clients send what its API has just taken to the
+ * other one as well. What was answered without the replica is gone, also where it was answered by the other API.
+ */
+const redisLost = kindOf({
+  name: 'primary of Redis lost',
+  targets: REDIS_TARGETS,
+  seconds: [3, 8],
+  async make({ machines, seconds, random, hold, until, race }) {
+    const { primary, replica } = machines.redis;
+    const machine = machineOf(primary) as MachineName;
+    machines.network.hold(replica, primary);
+    race(APIS.findIndex((api) => machineOf(api) === machine));
+    // Less than an API waits for the replica.
+    await hold(random.int(100, 250) / 1_000);
+    await machines.destroy(machine);
+    machines.network.endHold(replica, primary);
+    await hold(seconds);
+    await machines.bringBack(machine, until);
+    return { target: targetOf(machine) };
   },
 });
 
@@ -208,6 +232,7 @@ const full = kindOf({
 
 export const machineFaults: FaultKind[] = [
   lost,
+  redisLost,
   frozen,
   cutOff,
   cutOneWay,

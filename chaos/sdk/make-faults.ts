@@ -35,7 +35,8 @@ export async function makeFaults(stack: Stack, seconds: number, random: Random, 
       const make = async () => {
         if (over.aborted) return;
         await planned.kind.inflict(
-          { stack, seconds: planned.seconds, random: planned.random, hold, until },
+          // Its producers are processes of their own.
+          { stack, seconds: planned.seconds, random: planned.random, hold, until, race() {} },
           planned.target,
         );
         made += 1;

@@ -146,8 +146,9 @@ export async function serveApi(
       probe: () => probeRedis(queue, PROBE_MS_MAX),
       async tellRedis() {
         // Without Postgres nobody can take events but Redis. It is told once Postgres is back.
-        if (databaseWatch.away() === undefined) await claims.tellAll();
+        if (ingest.isPostgresOpen()) await claims.tellAll();
       },
+      isPostgresOpen: () => ingest.isPostgresOpen(),
       log,
     });
     closer.add('the way', () => way.close());

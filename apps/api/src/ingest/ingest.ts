@@ -108,6 +108,11 @@ export class Ingest {
     return this.#refusalOfBoth(null, 0);
   }
 
+  /** Whether Postgres takes events, as far as is known. */
+  isPostgresOpen(): boolean {
+    return this.#direct.isOpen();
+  }
+
   /** Whether events go directly to Postgres now. */
   isDirect(): boolean {
     return this.#deps.isDirect(null);

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** A way whose probes the test answers, and by whose clock time passes as the test says. */
 function openWay() {
-  const seen = { probes: 0, isThere: false, isTold: true, isThereWhileTold: false };
+  const seen = { probes: 0, isThere: false, isTold: true, isThereWhileTold: false, isPostgresOpen: true };
   const way = new Way({
     probe() {
       seen.probes += 1;
@@ -17,6 +17,7 @@ function openWay() {
       seen.isThereWhileTold = way.isRedisThere() && way.isDirect();
       return seen.isTold ? Promise.resolve() : Promise.reject(new Error('away'));
     },
+    isPostgresOpen: () => seen.isPostgresOpen,
     log: createLog('api', 'silent'),
     now: () => Date.now(),
   });
@@ -82,6 +83,17 @@ test('who leaves again soon after coming back has to be sure of Redis for longer
   await vi.advanceTimersByTimeAsync(10_000);
   way.leave('it did not answer');
   expect(await backAfter()).toBe(2);
+});
+
+test('while Postgres takes nothing either, the first probe that Redis answers brings events back', async () => {
+  const { way, seen, backAfter } = openWay();
+  for (let round = 0; round < 4; round += 1) {
+    way.leave('it did not answer');
+    await backAfter();
+  }
+  way.leave('it did not answer');
+  seen.isPostgresOpen = false;
+  expect(await backAfter()).toBe(1);
 });
 
 test('once it is closed nobody asks', async () => {

@@ -1,6 +1,7 @@
 // Which way events take: through Redis, or directly to Postgres while Redis does not take them. One failure is enough to leave; to come
 // back Redis has to take several writes in a row, and more of them each time that it did not keep what that promised. So nobody
-// waits for a Redis that is gone, and none that comes and goes takes everybody along.
+// waits for a Redis that is gone, and none that comes and goes takes everybody along. While Postgres takes nothing either, the first
+// answer is enough: whoever is refused gains nothing by waiting for more.
 
 import type { FastifyBaseLogger } from 'fastify';
 
@@ -18,6 +19,8 @@ export interface WayDeps {
   probe(): Promise<void>;
   /** Resolves when Redis knows of all that was recorded directly. */
   tellRedis(): Promise<void>;
+  /** Whether Postgres takes events, as far as is known. */
+  isPostgresOpen(): boolean;
   log: FastifyBaseLogger;
   /** Milliseconds. */
   now?: () => number;
@@ -73,13 +76,15 @@ export class Way {
   }
 
   async #probe(): Promise<void> {
+    let isEnough = false;
     try {
       await this.#deps.probe();
       this.#answered += 1;
-      if (this.#answered >= this.#needed) {
+      if (this.#answered >= this.#needed || !this.#deps.isPostgresOpen()) {
         // What is recorded from here on is told flush by flush.
         this.#isReturning = true;
         await this.#deps.tellRedis();
+        isEnough = true;
       }
     } catch {
       // It is what is asked for again and again, and the reason was told.
@@ -87,7 +92,7 @@ export class Way {
       this.#answered = Math.min(this.#answered, 0);
     }
     if (this.#answered === -Infinity) return;
-    if (this.#answered < this.#needed) {
+    if (!isEnough) {
       this.#probeLater();
       return;
     }
