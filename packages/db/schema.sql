@@ -45,7 +45,8 @@ CREATE TABLE audit_entries (
   user_agent text,
   changes jsonb,
   is_done boolean NOT NULL,
-  CONSTRAINT audit_entries_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text]))),
+  actor_name text,
+  CONSTRAINT audit_entries_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'service_account'::text, 'operator'::text]))) NOT VALID,
   CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT audit_entries_pkey PRIMARY KEY (organization_id, id)
 );
@@ -647,6 +648,32 @@ CREATE TABLE request_keys (
   CONSTRAINT request_keys_pkey PRIMARY KEY (organization_id, key_hash)
 );
 
+CREATE TABLE service_account_tokens (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  service_account_id uuid NOT NULL,
+  name text NOT NULL,
+  token_hash bytea NOT NULL,
+  last4 text NOT NULL,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT service_account_tokens_organization_id_service_account_id_fkey FOREIGN KEY (organization_id, service_account_id) REFERENCES service_accounts(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT service_account_tokens_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT service_account_tokens_token_hash_key UNIQUE (token_hash)
+);
+
+CREATE TABLE service_accounts (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  role text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT service_accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT service_accounts_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT service_accounts_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'biller'::text, 'viewer'::text])))
+);
+
 CREATE TABLE sessions (
   token_hash bytea NOT NULL,
   organization_id uuid NOT NULL,
@@ -862,6 +889,8 @@ CREATE INDEX password_resets_organization_id_user_id_idx ON public.password_rese
 CREATE INDEX plan_features_organization_id_feature_id_idx ON public.plan_features USING btree (organization_id, feature_id);
 
 CREATE INDEX request_keys_organization_id_created_at_idx ON public.request_keys USING btree (organization_id, created_at) INCLUDE (bytes);
+
+CREATE INDEX service_account_tokens_organization_id_service_account_id_idx ON public.service_account_tokens USING btree (organization_id, service_account_id, id);
 
 CREATE INDEX sessions_organization_id_user_id_idx ON public.sessions USING btree (organization_id, user_id);
 

@@ -39,7 +39,7 @@ test('a change is told with who made it, when, from where, and what was sent', a
     action: 'plan.create',
     resource_type: 'plan',
     resource_id: body.id,
-    actor: { type: 'user', id: adminId, email: admin.email },
+    actor: { type: 'user', id: adminId, email: admin.email, name: null },
     address: expect.stringMatching(/127\.0\.0\.1|::1/),
     user_agent: 'Test/1',
     // As it was sent: without the defaults that the plan has.

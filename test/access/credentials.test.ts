@@ -1,138 +1,179 @@
-// Which credential opens which operation, for every operation of the API: what the OpenAPI document says, and nothing more.
+// Which credential opens which operation, for every operation of the API and every kind of credential: one table, which the document says
+// too. The groups of operations are in test/support/who-may.ts.
 
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Organization, type RequestOptions } from '../support/harness.ts';
 import { join } from '../support/people.ts';
+import { bearer, makeServiceAccount } from '../support/service-accounts.ts';
 import { sharedWeir } from '../support/use-weir.ts';
+import { WHO_MAY, type Group } from '../support/who-may.ts';
 
-interface Operation {
-  name: string;
-  method: string;
-  path: string;
-  opensTo: string[];
-  isTracking: boolean;
-}
+const NO = '401 unauthenticated';
+const TWO = '400 two_credentials';
+const PERSON = '403 person_only';
+const ROLE = '403 missing_role';
+const SCOPE = '403 missing_scope';
+const ADMIN = '403 admin_only';
+
+/** What a credential meets: `open`, or how it is refused. In the order of the groups below. */
+const GROUPS = ['person', 'adminPerson', 'viewer', 'biller', 'admin', 'read', 'write', 'widget'] as const;
+const TABLE = {
+  nothing: [NO, NO, NO, NO, NO, NO, NO, NO],
+  'the session of a viewer': ['open', ADMIN, 'open', ADMIN, ADMIN, 'open', NO, NO],
+  'the session of an admin': ['open', 'open', 'open', 'open', 'open', 'open', NO, NO],
+  'a service account that is viewer': [PERSON, PERSON, 'open', ROLE, ROLE, 'open', NO, NO],
+  'a service account that is biller': [PERSON, PERSON, 'open', 'open', ROLE, 'open', NO, NO],
+  'a service account that is admin': [PERSON, PERSON, 'open', 'open', 'open', 'open', NO, NO],
+  'a service account of another organization': [PERSON, PERSON, 'open', 'open', 'open', 'open', NO, NO],
+  'an API key with usage.read': [NO, NO, NO, NO, NO, 'open', SCOPE, NO],
+  'an API key with usage.write': [NO, NO, NO, NO, NO, SCOPE, 'open', NO],
+  'a widget token': [NO, NO, NO, NO, NO, NO, NO, 'open'],
+  'a deleted token': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a token that has ended': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'the token of a deleted account': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a session that is none': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'an API key that is none': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a widget token that is none': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a token that is none': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a session as an API key': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a session as a token': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'an API key as a session': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'an API key as a token': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a widget token as a session': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a widget token as an API key': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a token as a session': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a token as an API key': [NO, NO, NO, NO, NO, NO, NO, NO],
+  'a session and a token': [TWO, TWO, TWO, TWO, TWO, TWO, NO, NO],
+  // Where a key opens nothing it is not looked at, with a session either.
+  'an API key and a token': [PERSON, PERSON, 'open', 'open', 'open', TWO, 'open', NO],
+} as const satisfies Record<string, readonly string[] & { length: (typeof GROUPS)['length'] }>;
+
+type Kind = keyof typeof TABLE;
+
+/** What the document says of each group. */
+const SECURITY: Record<Group, object[]> = {
+  everybody: [],
+  person: [{ session: ['viewer'] }],
+  adminPerson: [{ session: ['admin'] }],
+  viewer: [{ session: ['viewer'] }, { serviceToken: ['viewer'] }],
+  biller: [{ session: ['admin'] }, { serviceToken: ['biller'] }],
+  admin: [{ session: ['admin'] }, { serviceToken: ['admin'] }],
+  read: [{ session: ['viewer'] }, { serviceToken: ['viewer'] }, { apiKey: ['usage.read'] }],
+  write: [{ apiKey: ['usage.write'] }],
+  widget: [{ widgetToken: [] }],
+};
 
 const weir = sharedWeir();
 let organization: Organization;
-let operations: Operation[];
-/** Each kind of credential, by the name of its scheme. The key has every scope, so that scopes are not what refuses it. */
-let credentials: Record<'session' | 'apiKey' | 'widgetToken', RequestOptions>;
-
-const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+let credentials: Record<Kind, RequestOptions>;
 
 beforeAll(async () => {
   organization = await signUp(weir);
-  const apiKey = await organization.createKey();
-  const widget = { apiKey, body: { customer_external_id: 'ada' } };
-  const { body } = await weir.request('POST', '/api/v1/widget/token', widget);
-  credentials = { session: { session: organization.session }, apiKey: { apiKey }, widgetToken: bearer(body.token) };
-
-  const { body: document } = await weir.request('GET', '/openapi.json');
-  type Methods = Record<string, { security?: object[]; tags: string[] }>;
-  operations = Object.entries<Methods>(document.paths)
-    .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
-    )
-    .filter(({ path }) => path.startsWith('/api/v1/'))
-    .map(({ path, method, security = [], tags }) => ({
-      name: `${method} ${path}`,
-      method: method.toUpperCase(),
-      path: path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000001'),
-      opensTo: security.flatMap((scheme) => Object.keys(scheme)),
-      isTracking: tags.includes('Tracking'),
-    }));
+  const { session, createKey } = organization;
+  const [readKey, writeKey] = [await createKey('usage.read'), await createKey('usage.write')];
+  const asked = { apiKey: writeKey, body: { customer_external_id: 'ada' } };
+  const widget: string = (await weir.request('POST', '/api/v1/widget/token', asked)).body.token;
+  const account = (role: 'viewer' | 'biller' | 'admin') => makeServiceAccount(weir, organization, role);
+  const [admin, deleted, ended, gone] = [
+    await account('admin'),
+    await account('admin'),
+    await account('admin'),
+    await account('admin'),
+  ];
+  for (const path of [`${deleted.id}/tokens/${deleted.tokenId}`, gone.id])
+    await weir.request('DELETE', `/api/v1/service-accounts/${path}`, { session });
+  await weir.pool.query('UPDATE service_account_tokens SET expires_at = now() WHERE id = $1', [ended.tokenId]);
+  credentials = {
+    nothing: {},
+    'the session of a viewer': { session: (await join(weir, organization, 'viewer')).session },
+    'the session of an admin': { session },
+    'a service account that is viewer': (await account('viewer')).credential,
+    'a service account that is biller': (await account('biller')).credential,
+    'a service account that is admin': admin.credential,
+    'a service account of another organization': (await makeServiceAccount(weir, await signUp(weir), 'admin'))
+      .credential,
+    'an API key with usage.read': { apiKey: readKey },
+    'an API key with usage.write': { apiKey: writeKey },
+    'a widget token': bearer(widget),
+    'a deleted token': deleted.credential,
+    'a token that has ended': ended.credential,
+    'the token of a deleted account': gone.credential,
+    'a session that is none': { session: 'A'.repeat(43) },
+    'an API key that is none': { apiKey: `org_live_${'A'.repeat(33)}` },
+    'a widget token that is none': bearer(`wgt_${'A'.repeat(43)}`),
+    'a token that is none': bearer(`org_svc_${'A'.repeat(49)}`),
+    'a session as an API key': { apiKey: session },
+    'a session as a token': bearer(session),
+    'an API key as a session': { session: readKey },
+    'an API key as a token': bearer(readKey),
+    'a widget token as a session': { session: widget },
+    'a widget token as an API key': { apiKey: widget },
+    'a token as a session': { session: admin.token },
+    'a token as an API key': { apiKey: admin.token },
+    'a session and a token': { session, ...admin.credential },
+    'an API key and a token': { apiKey: writeKey, ...admin.credential },
+  };
 });
 
-/** A body that no operation takes, so that nothing is changed by what gets through. */
-async function codeOf({ method, path }: Operation, options: RequestOptions): Promise<string> {
+/** How a credential is refused, or `open`. The body is one that no operation takes, and the ids are nobody's: nothing is changed. */
+async function meets(operation: string, options: RequestOptions): Promise<string> {
+  const [method = '', path = ''] = operation.split(' ');
   const body = method === 'POST' || method === 'PATCH' ? { body: { nothing: 'here' } } : {};
-  const answer = await weir.request(method, path, { ...body, ...options });
-  return `${answer.status} ${answer.body.code}`;
+  const url = path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000001');
+  const { status, body: answer } = await weir.request(method, url, { ...body, ...options });
+  return status < 400 || [404, 422].includes(status) ? 'open' : `${status} ${answer.code}`;
 }
 
-const guarded = () => operations.filter(({ name, opensTo }) => opensTo.length > 0 && !name.endsWith('/auth/logout'));
-
-test('every operation asks for a credential, but for ways to sign up, in and out', () => {
-  const open = operations.filter((operation) => !guarded().includes(operation)).map(({ name }) => name);
-  expect(open.toSorted()).toEqual([
-    'get /api/v1/auth/options',
-    'post /api/v1/auth/invitation',
-    'post /api/v1/auth/invitation/accept',
-    'post /api/v1/auth/login',
-    'post /api/v1/auth/logout',
-    'post /api/v1/auth/password-reset',
-    'post /api/v1/auth/password-reset/request',
-    'post /api/v1/auth/signup',
-  ]);
-  expect(guarded().length).toBeGreaterThan(35);
-});
-
-test('no operation opens without a credential, or with one that is not valid', async () => {
-  const invalid: RequestOptions[] = [
-    {},
-    { session: 'A'.repeat(43) },
-    { apiKey: `org_live_${'A'.repeat(33)}` },
-    bearer(`wgt_${'A'.repeat(43)}`),
-  ];
-  for (const operation of guarded())
-    for (const options of invalid) expect(await codeOf(operation, options), operation.name).toBe('401 unauthenticated');
-});
-
-test('an operation opens to the credentials that the document names, and to no other', async () => {
-  for (const operation of guarded()) {
-    for (const [scheme, options] of Object.entries(credentials)) {
-      const isOpen = !/^40[13]/.test(await codeOf(operation, options));
-      expect(isOpen, `${operation.name} ${scheme}`).toBe(operation.opensTo.includes(scheme));
-    }
+test('every operation of the document is in one group, and says who may call it', async () => {
+  const { body: document } = await weir.request('GET', '/openapi.json');
+  type Operation = { security?: object[]; description?: string };
+  const said = Object.entries<Record<string, Operation>>(document.paths)
+    .filter(([path]) => path.startsWith('/api/v1/'))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+    );
+  const groups = Object.entries(WHO_MAY) as [Group, readonly string[]][];
+  const grouped = groups.flatMap(([group, names]) => names.map((name) => [name, group] as const));
+  expect(said.map(([name]) => name).toSorted()).toEqual(grouped.map(([name]) => name).toSorted());
+  const groupOf = new Map(grouped);
+  for (const [name, { security, description }] of said) {
+    // Signing out ends a session where there is one.
+    if (name === 'POST /api/v1/auth/logout') continue;
+    expect(security, name).toEqual(SECURITY[groupOf.get(name) ?? 'everybody']);
+    expect(description?.includes('Who may: ') ?? false, name).toBe(groupOf.get(name) !== 'everybody');
   }
 });
 
-test('a credential in the place of another one opens nothing', async () => {
-  const [session = '', apiKey = ''] = [credentials.session.session, credentials.apiKey.apiKey];
-  const token = credentials.widgetToken.headers?.['authorization']?.slice(7) ?? '';
-  const misplaced: RequestOptions[] = [
-    { session: apiKey },
-    { session: token },
-    { apiKey: session },
-    { apiKey: token },
-    bearer(session),
-    bearer(apiKey),
-  ];
-  for (const operation of guarded())
-    for (const options of misplaced)
-      expect(await codeOf(operation, options), operation.name).toBe('401 unauthenticated');
-});
+const AT_ONCE = 4;
 
-test('a key opens reading or writing by its scope', async () => {
-  const [reads, writes] = [await organization.createKey('usage.read'), await organization.createKey('usage.write')];
-  for (const operation of guarded().filter(({ opensTo }) => opensTo.includes('apiKey'))) {
-    const isWriting = operation.isTracking || operation.name === 'post /api/v1/widget/token';
-    const [right, wrong] = isWriting ? [writes, reads] : [reads, writes];
-    expect(await codeOf(operation, { apiKey: wrong }), operation.name).toBe('403 missing_scope');
-    expect(await codeOf(operation, { apiKey: right }), operation.name).not.toMatch(/^40[13]/);
+/** That an operation asks its group's guard is seen with the others; of a credential in the place of another a few tell enough. */
+const MISPLACED = 2;
+
+test.each(Object.keys(TABLE) as Kind[])('with %s the table says what opens, and nothing else does', async (kind) => {
+  const count = kind.includes(' as ') ? MISPLACED : undefined;
+  const expected = GROUPS.flatMap((group, at) =>
+    WHO_MAY[group].slice(0, count).map((operation) => [operation, TABLE[kind][at]] as const),
+  );
+  for (let from = 0; from < expected.length; from += AT_ONCE) {
+    const some = expected.slice(from, from + AT_ONCE);
+    const met = some.map(async ([operation]) => [operation, await meets(operation, credentials[kind])]);
+    expect(await Promise.all(met)).toEqual(some);
   }
 });
 
-test('a viewer reads everything that an admin reads, and changes nothing but what is one’s own', async () => {
-  const viewer = { session: (await join(weir, organization, 'viewer')).session };
-  const toPeople = guarded().filter(({ opensTo }) => opensTo.includes('session'));
-  const open: string[] = [];
-  for (const operation of toPeople) {
-    const code = await codeOf(operation, viewer);
-    // What gets through ends here: the body is none, and the ids are nobody's.
-    if (code !== '403 admin_only') open.push(operation.name);
+test('a viewer hears from every read what an admin hears, as a person and as a service account', async () => {
+  const reads = [...WHO_MAY.viewer, ...WHO_MAY.read].filter((name) => name.startsWith('GET '));
+  for (const operation of reads) {
+    const [, path = ''] = operation.split(' ');
+    const url = path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000001');
+    const [first, ...others] = await Promise.all(
+      (['the session of an admin', 'the session of a viewer', 'a service account that is viewer'] as const).map(
+        async (kind) => {
+          const { status, body } = await weir.request('GET', url, credentials[kind]);
+          return [status, Object.keys(body), body.data?.length];
+        },
+      ),
+    );
+    for (const other of others) expect(other, operation).toEqual(first);
   }
-  expect(open.filter((name) => !name.startsWith('get ')).toSorted()).toEqual([
-    'delete /api/v1/auth/sessions',
-    'delete /api/v1/auth/sessions/{id}',
-    'post /api/v1/auth/password',
-    'post /api/v1/charges/evaluate',
-    'post /api/v1/invoices/{id}/recompute',
-    'post /api/v1/subscriptions/preview',
-  ]);
-  const reading = toPeople.filter(({ method }) => method === 'GET');
-  expect(open.filter((name) => name.startsWith('get '))).toEqual(reading.map(({ name }) => name));
-  for (const operation of reading)
-    expect(await codeOf(operation, viewer), operation.name).toBe(await codeOf(operation, credentials.session));
 });

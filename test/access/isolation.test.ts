@@ -3,15 +3,18 @@
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fixedCharge } from '../support/billing-fixture.ts';
-import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { signUp, type Answer, type Organization, type RequestOptions } from '../support/harness.ts';
 import { isolationTable, nobodys, type Ids } from '../support/isolation-table.ts';
+import { makeServiceAccount } from '../support/service-accounts.ts';
 import { sharedWeir } from '../support/use-weir.ts';
+import { WHO_MAY } from '../support/who-may.ts';
 
 const weir = sharedWeir();
 let owner: Organization;
 let stranger: Organization;
 let strangersKey: string;
 let strangersWidget: string;
+let strangersAccount: RequestOptions;
 
 let owners: Ids;
 let strangers: Ids;
@@ -46,7 +49,10 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   const { body: drafts } = await weir.request('GET', `/api/v1/subscriptions/${subscription.id}/invoices`, { session });
   const finalize = `/api/v1/invoices/${drafts.data[0].id}/finalize`;
   const { body: invoice } = await weir.request('POST', finalize, { session });
+  const account = await create('/service-accounts', { name: 'Shared', role: 'viewer' });
   return {
+    serviceAccount: account.id,
+    serviceToken: (await create(`/service-accounts/${account.id}/tokens`, { name: 'Shared' })).id,
     apiKey: (await create('/api-keys', { name: 'Key', scopes: ['usage.read'] })).id,
     feature: meter.featureId,
     lookupKey: (await weir.request('GET', `/api/v1/features/${meter.featureId}`, { session })).body.lookup_key,
@@ -82,6 +88,7 @@ beforeAll(async () => {
   strangersKey = await stranger.createKey();
   const widget = { apiKey: strangersKey, body: { customer_external_id: 'shared-name' } };
   strangersWidget = (await weir.request('POST', '/api/v1/widget/token', widget)).body.token;
+  strangersAccount = (await makeServiceAccount(weir, stranger, 'admin')).credential;
   await weir.drained();
 });
 
@@ -94,6 +101,8 @@ function comparable({ status, body }: Answer) {
   const data = Array.isArray(rest.data) ? rest.data.map((each: object) => ({ ...each, as_of: '' })) : rest.data;
   return { status, body: { ...rest, data, request_id: '' } };
 }
+
+const ofPeople: readonly string[] = [...WHO_MAY.person, ...WHO_MAY.adminPerson];
 
 function credentialsFor(operation: string) {
   if (operation.includes('/sdk/')) return { apiKey: strangersKey };
@@ -177,6 +186,13 @@ test.each(operations)(
     const [first] = foreign.status === 207 ? (foreign.body.data as { status: number }[]) : [foreign];
     expect(first?.status).toBe(404);
     expect(comparable(foreign)).toEqual(comparable(absent));
+    if (!('session' in credentials)) return;
+    // Nor does a service account see further, where one may ask at all.
+    const { status } = await weir.request(method, `/api/v1${path(owners)}`, {
+      ...strangersAccount,
+      ...(body !== undefined && { body: body(owners) }),
+    });
+    expect(status).toBe(ofPeople.includes(operation) ? 403 : 404);
   },
 );
 

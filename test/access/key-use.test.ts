@@ -1,10 +1,11 @@
-// What is shown of an API key beside its name: its end, and when it was used last.
+// What is shown of an API key beside its name: its end, and when it was used last. And that of the token of a service account.
 
-import { openKeyUse } from '@weir/api/access/key-use';
+import { openLastUse } from '@weir/api/access/last-use';
 import { openDatabase } from '@weir/db/database';
 import { createLog } from '@weir/shared/log';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp, type Organization } from '../support/harness.ts';
+import { makeServiceAccount } from '../support/service-accounts.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
 const weir = sharedWeir();
@@ -37,7 +38,7 @@ test('a key is shown with its last four characters, and one of before without', 
   expect((await find(created.id)).last4).toBeNull();
 });
 
-test('whatever a key is used for is written down, to the minute, at the latest when its process stops', async () => {
+test('a use of a key or a token is written down, to the minute, at the latest when its process stops', async () => {
   const api = await weir.startApi();
   const [tracks, widgets, reads, unused, wrong] = [
     await create(),
@@ -51,11 +52,31 @@ test('whatever a key is used for is written down, to the minute, at the latest w
   const widget = { apiKey: widgets.key, baseUrl: api.url, body: { customer_external_id: 'acme' } };
   expect((await weir.request('POST', '/api/v1/widget/token', widget)).status).toBe(201);
   expect((await weir.request('GET', '/api/v1/meters', { apiKey: reads.key, baseUrl: api.url })).status).toBe(200);
+  const [service, idle] = [
+    await makeServiceAccount(weir, admin, 'viewer'),
+    await makeServiceAccount(weir, admin, 'viewer'),
+  ];
+  expect((await weir.request('GET', '/api/v1/plans', { ...service.credential, baseUrl: api.url })).status).toBe(200);
+  // Refused for its role, it opened nothing.
+  expect(
+    (await weir.request('POST', '/api/v1/customers', { ...idle.credential, baseUrl: api.url, body: {} })).status,
+  ).toBe(403);
   // Refused for its scope, it opened nothing.
   expect((await track(wrong.key, api.url)).status).toBe(403);
   await api.close();
-  for (const { id } of [tracks, widgets, reads]) {
-    const used = Date.parse((await find(id)).last_used_at);
+  const ofAccount = async ({ id }: { id: string }) => {
+    const [account, tokens] = await Promise.all(
+      [`/service-accounts/${id}`, `/service-accounts/${id}/tokens`].map((path) =>
+        weir.request('GET', `/api/v1${path}`, { session: admin.session }),
+      ),
+    );
+    expect(account?.body.last_used_at).toBe(tokens?.body.data[0].last_used_at);
+    return account?.body.last_used_at;
+  };
+  expect(await ofAccount(idle)).toBeNull();
+  const ofKeys = [tracks, widgets, reads].map(async ({ id }) => (await find(id)).last_used_at);
+  for (const last of [...(await Promise.all(ofKeys)), await ofAccount(service)]) {
+    const used = Date.parse(last);
     expect(used % 60_000).toBe(0);
     expect(used).toBeGreaterThanOrEqual(from);
     expect(used).toBeLessThanOrEqual(Date.now());
@@ -75,7 +96,7 @@ test('a use is written once, and is kept while Postgres cannot be asked', async 
       return isAway ? Promise.reject(new Error('away')) : database.pool.query(...args);
     },
   } as unknown as typeof database.pool;
-  const use = openKeyUse({ ...database, pool }, createLog('test', 'silent'));
+  const use = openLastUse({ ...database, pool }, 'api_keys', createLog('test', 'silent'));
   for (let request = 0; request < 1_000; request += 1) use.note(id, admin.id);
   await use.write();
   expect((await find(id)).last_used_at).toBeNull();

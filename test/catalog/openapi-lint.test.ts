@@ -77,6 +77,7 @@ test('what was released and is gone, or has to be sent now, is told', () => {
     body.required.push('external_id');
     delete body.properties.trial_end_date;
     create.security = [];
+    paths['/api/v1/customers'].post.security[1] = { serviceToken: ['admin'] };
     paths[SUBSCRIPTION].get.parameters.push({ in: 'query', name: 'zone', required: true, schema: { type: 'string' } });
     paths[SUBSCRIPTION].get.parameters = paths[SUBSCRIPTION].get.parameters.filter(
       ({ name }: Loose) => name !== 'plan_id',
@@ -87,9 +88,11 @@ test('what was released and is gone, or has to be sent now, is told', () => {
     'GET /api/v1/meters is no longer there',
     `GET ${SUBSCRIPTION} query plan_id is no longer taken`,
     `GET ${SUBSCRIPTION} query zone has to be sent`,
+    'POST /api/v1/customers is no longer open with serviceToken',
     'POST /api/v1/plans/{id}/charges is no longer called createCharge',
     `POST ${SUBSCRIPTION} body.external_id has to be sent`,
     `POST ${SUBSCRIPTION} body.trial_end_date is no longer taken`,
+    `POST ${SUBSCRIPTION} is no longer open with serviceToken`,
     `POST ${SUBSCRIPTION} is no longer open with session`,
   ]);
 });

@@ -41,6 +41,7 @@ interface Document {
   };
 }
 
+const UNUSED = { note() {}, write: () => Promise.resolve(), close: () => Promise.resolve() };
 const IDLE = { batches: 0, memoryShare: 0, claimSeconds: 60, isSynced: true };
 
 const closer = new Closer();
@@ -88,7 +89,8 @@ beforeAll(async () => {
     databaseWatch: { away: () => undefined, close: () => {} },
     queue: weir.queue,
     apiKeys: buildApiKeyCache({ database, epoch: () => ownership.epoch(), log }),
-    keyUse: { note() {}, write: () => Promise.resolve(), close: () => Promise.resolve() },
+    keyUse: UNUSED,
+    tokenUse: UNUSED,
     ownership,
     log,
     metrics: buildMetrics({ bufferDepth: () => 0, isDirect: () => false, queue: () => IDLE }),

@@ -1,8 +1,9 @@
-// How much one API key or one address may ask for, where the operator sets a limit.
+// How much one API key or token, or one address, may ask for, where the operator sets a limit.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectProblem } from '../support/expect-problem.ts';
 import { signUp, type Answer, type Organization } from '../support/harness.ts';
+import { bearer, makeServiceAccount, makeToken } from '../support/service-accounts.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const weir = ownWeir({ withWorker: false });
@@ -136,4 +137,23 @@ describe.each([
       await api.close();
     },
   );
+});
+
+test('each token of a service account has a limit as a key has, and guesses count for their address', async () => {
+  const one = await makeServiceAccount(weir, admin, 'viewer');
+  const two = await makeToken(weir, admin, one.id);
+  const perKey = await weir.startApi({ RATE_LIMIT_REQUESTS_PER_KEY: '2' });
+  const read = (token: string, baseUrl: string) => weir.request('GET', '/api/v1/plans', { ...bearer(token), baseUrl });
+  for (const { token } of [one, two]) {
+    for (const left of [1, 0])
+      expect((await read(token, perKey.url)).headers.get('ratelimit')).toMatch(`"requests-per-key";r=${left};`);
+    expectLimited(await read(token, perKey.url), 'requests-per-key', 2);
+  }
+  await perKey.close();
+  const perAddress = await weir.startApi({ RATE_LIMIT_REQUESTS_PER_ADDRESS: '3' });
+  await weir.redis.unlink(`${weir.keys.limits}:requests-per-address:127.0.0.1`);
+  for (const guess of ['1', '2', '3'])
+    expectProblem(await read(`org_svc_${guess.repeat(49)}`, perAddress.url), 401, 'unauthenticated');
+  expectLimited(await read(one.token, perAddress.url), 'requests-per-address', 3);
+  await perAddress.close();
 });

@@ -126,8 +126,15 @@ async function use(api: Captured) {
   await get(api, '/widget/usage', bearer(`${token}x`));
   await get(api, '/plans', { ...bearer(token), session, apiKey });
 
+  const account = (await post(api, '/service-accounts', { session, body: { name: 'x', role: 'admin' } })).body.id;
+  const tokens = `/service-accounts/${account}/tokens`;
+  const made = await post(api, tokens, { session, body: { name: 'x' } });
+  const service = secret('a token of a service account', made.body.token);
+  expect((await get(api, '/plans', bearer(service))).status).toBe(200);
+  await get(api, '/plans', bearer(`${service}x`));
+
   // Where they do not belong.
-  for (const leak of [apiKey, token, session, password]) {
+  for (const leak of [apiKey, service, token, session, password]) {
     await get(api, `/nothing?key=${leak}`);
     await get(api, `/plans/${leak}`, { session });
     await get(api, `/plans?${leak}=1`, { session });

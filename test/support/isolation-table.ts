@@ -5,6 +5,8 @@ import { usageCharge } from './billing-fixture.ts';
 /** What the owner has, by the name of the thing; the same names with ids that nobody has; and what the stranger has. */
 export type Ids = Record<
   | 'apiKey'
+  | 'serviceAccount'
+  | 'serviceToken'
   | 'feature'
   | 'lookupKey'
   | 'meter'
@@ -29,6 +31,8 @@ export type Ids = Record<
 /** Ids and names that nobody has. */
 export const nobodys: Ids = {
   apiKey: '01890000-0000-7000-8000-000000000001',
+  serviceAccount: '01890000-0000-7000-8000-000000000012',
+  serviceToken: '01890000-0000-7000-8000-000000000013',
   feature: '01890000-0000-7000-8000-000000000002',
   lookupKey: 'no-such-feature',
   meter: '01890000-0000-7000-8000-000000000003',
@@ -61,6 +65,27 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['POST /api/v1/users/{id}/password-reset', ({ user }) => `/users/${user}/password-reset`],
     ['DELETE /api/v1/invitations/{id}', ({ invitation }) => `/invitations/${invitation}`],
     ['DELETE /api/v1/api-keys/{id}', ({ apiKey }) => `/api-keys/${apiKey}`],
+    ['GET /api/v1/service-accounts/{id}', ({ serviceAccount }) => `/service-accounts/${serviceAccount}`],
+    [
+      'PATCH /api/v1/service-accounts/{id}',
+      ({ serviceAccount }) => `/service-accounts/${serviceAccount}`,
+      () => ({ role: 'viewer' }),
+    ],
+    ['DELETE /api/v1/service-accounts/{id}', ({ serviceAccount }) => `/service-accounts/${serviceAccount}`],
+    ['GET /api/v1/service-accounts/{id}/tokens', ({ serviceAccount }) => `/service-accounts/${serviceAccount}/tokens`],
+    [
+      'POST /api/v1/service-accounts/{id}/tokens',
+      ({ serviceAccount }) => `/service-accounts/${serviceAccount}/tokens`,
+      () => ({ name: 'Mine' }),
+    ],
+    [
+      'DELETE /api/v1/service-accounts/{id}/tokens/{token_id}',
+      ({ serviceAccount, serviceToken }) => `/service-accounts/${serviceAccount}/tokens/${serviceToken}`,
+    ],
+    [
+      'DELETE /api/v1/service-accounts/{id}/tokens/{token_id}',
+      ({ serviceToken }) => `/service-accounts/${own().serviceAccount}/tokens/${serviceToken}`,
+    ],
     ['GET /api/v1/features/{id}', ({ feature }) => `/features/${feature}`],
     ['PATCH /api/v1/features/{id}', ({ feature }) => `/features/${feature}`, () => ({ name: 'Mine' })],
     ['PATCH /api/v1/features/{id}', ({ feature }) => `/features/${feature}`, () => ({ unit: 'mine' })],
@@ -254,6 +279,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/audit-log', ({ plan }) => `/audit-log?resource_id=${plan}&action=plan.create`],
     ['GET /api/v1/audit-log', ({ event }) => `/audit-log?cursor=${event}`],
     ['GET /api/v1/api-keys', () => '/api-keys'],
+    ['GET /api/v1/service-accounts', () => '/service-accounts'],
     ['GET /api/v1/features', () => '/features'],
     ['GET /api/v1/meters', () => '/meters'],
     ['GET /api/v1/meters', () => '/meters?search=Meter&status=ACTIVE&aggregation_type=UNIQUE_COUNT'],
@@ -320,6 +346,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'POST /api/v1/auth/password-reset',
     'POST /api/v1/auth/password-reset/request',
     'POST /api/v1/api-keys',
+    'POST /api/v1/service-accounts',
     'POST /api/v1/features',
     'POST /api/v1/plans',
     'POST /api/v1/customers',

@@ -24,6 +24,12 @@ export function findBreakingChanges(released, now) {
   return [...found];
 }
 
+/** 1.0.0 told nothing of roles and scopes; what a later release tells of them stays. */
+function isAsOpen(after, before) {
+  const untold = Object.keys(before).filter((scheme) => before[scheme].length === 0 && scheme in after);
+  return isDeepEqual({ ...after, ...Object.fromEntries(untold.map((scheme) => [scheme, []])) }, before);
+}
+
 class Comparison {
   constructor(released, now, name, found) {
     Object.assign(this, { released, now, name, found, compared: new Set() });
@@ -36,7 +42,7 @@ class Comparison {
   operation(before, after) {
     if (before.operationId !== after.operationId) this.tell('', `is no longer called ${before.operationId}`);
     for (const scheme of before.security ?? [])
-      if (!(after.security ?? []).some((each) => isDeepEqual(each, scheme)))
+      if (!(after.security ?? []).some((each) => isAsOpen(each, scheme)))
         this.tell('', `is no longer open with ${Object.keys(scheme).join(' and ')}`);
     this.parameters(before.parameters ?? [], after.parameters ?? []);
     this.body(before.requestBody, after.requestBody);

@@ -15,7 +15,7 @@ import { apiKeyRoutes } from './access/api-key-routes.ts';
 import { useAudit } from './access/audit.ts';
 import { auditLogRoutes } from './access/audit-log-routes.ts';
 import { askGuardsAgain } from './access/guards-again.ts';
-import type { KeyUse } from './access/key-use.ts';
+import type { LastUse } from './access/last-use.ts';
 import { buildGuards } from './access/authenticate.ts';
 import { doorRoute } from './access/door-route.ts';
 import { invitationRoutes } from './access/invitation-routes.ts';
@@ -23,6 +23,7 @@ import { buildSendMail } from './access/mail.ts';
 import { ownSessionRoutes } from './access/own-session-routes.ts';
 import { buildAttemptPassword } from './access/password-attempts.ts';
 import { passwordRoutes } from './access/password-routes.ts';
+import { serviceAccountRoutes } from './access/service-account-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { buildThrottle } from './access/throttle.ts';
 import { userRoutes } from './access/user-routes.ts';
@@ -100,7 +101,8 @@ export interface AppDeps {
   /** A producer's connection: it fails at once while Redis is away. */
   queue: QueueConnection;
   apiKeys: ApiKeyCache;
-  keyUse: KeyUse;
+  keyUse: LastUse;
+  tokenUse: LastUse;
   ownership: Ownership;
   log: FastifyBaseLogger;
   metrics: Metrics;
@@ -207,7 +209,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   await app.register(cookie, { hook: false });
   await useOpenapi(app, settings.PUBLIC_URL);
   const consolePage = await useConsole(app, deps.consoleFolder);
-  const guards = buildGuards(app, { database, apiKeys, keyUse: deps.keyUse, publicUrl: settings.PUBLIC_URL });
+  const { keyUse, tokenUse } = deps;
+  const guards = buildGuards(app, { database, apiKeys, keyUse, tokenUse, publicUrl: settings.PUBLIC_URL });
   useAudit(app, database);
   const turns = new Turns();
   const throttle = buildThrottle(queue, {
@@ -242,6 +245,7 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   userRoutes(app, { database, guards });
   auditLogRoutes(app, { database, guards });
   apiKeyRoutes(app, { database, queue, guards });
+  serviceAccountRoutes(app, { database, guards });
   featureRoutes(app, { database, guards, turns });
   meterRoutes(app, { database, guards });
   planRoutes(app, { database, guards });

@@ -17,7 +17,7 @@ import type { Logger } from '@weir/shared/log';
 import { explainTakenPort } from '@weir/shared/settings';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildApiKeyCache } from './access/api-key-cache.ts';
-import { openKeyUse } from './access/key-use.ts';
+import { openLastUse } from './access/last-use.ts';
 import { buildApp } from './app.ts';
 import { CONSOLE_FOLDER } from './console/console.ts';
 import { openDatabaseWatch } from './database-watch.ts';
@@ -105,8 +105,10 @@ export async function serveApi(
       onConnectionError: (error) => log.debug({ err: error }, 'an idle connection for recording directly was lost'),
     });
     closer.add('the direct way', () => recording.close());
-    const keyUse = openKeyUse(lookups, log);
+    const keyUse = openLastUse(lookups, 'api_keys', log);
     closer.add('the last use of API keys', () => keyUse.close());
+    const tokenUse = openLastUse(lookups, 'service_account_tokens', log);
+    closer.add('the last use of tokens', () => tokenUse.close());
     const databaseWatch = openDatabaseWatch(probe, log);
     closer.add('the watch on Postgres', () => databaseWatch.close());
 
@@ -209,6 +211,7 @@ export async function serveApi(
       queue,
       apiKeys,
       keyUse,
+      tokenUse,
       ownership,
       log,
       metrics,

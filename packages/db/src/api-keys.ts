@@ -60,22 +60,3 @@ export async function deleteApiKey(db: Queries, organizationId: string, id: stri
     .executeTakeFirst();
   return numDeletedRows > 0n;
 }
-
-/**
- * Writes down that keys were used by now, to the minute, in one statement. A key that another process writes down at the same
- * moment is left to it.
- */
-export async function markKeysUsed(
-  { pool }: Database,
-  keys: readonly { organizationId: string; id: string }[],
-): Promise<void> {
-  await pool.query(
-    `UPDATE api_keys SET last_used_at = date_trunc('minute', now())
-     WHERE (organization_id, id) IN (
-       SELECT organization_id, id FROM api_keys
-       WHERE (organization_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
-         AND (last_used_at IS NULL OR last_used_at < date_trunc('minute', now()))
-       FOR NO KEY UPDATE SKIP LOCKED)`,
-    [keys.map(({ organizationId }) => organizationId), keys.map(({ id }) => id)],
-  );
-}

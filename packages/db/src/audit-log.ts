@@ -10,12 +10,14 @@ export interface Actor {
   actor_type: ActorType;
   actor_id: string | null;
   actor_email: string | null;
+  /** Of a service account, which may be deleted later. */
+  actor_name?: string | null;
   address: string | null;
   user_agent: string | null;
 }
 
 /** One entry. The time of the change is that of the id. */
-export interface AuditEntry extends Actor {
+export interface AuditEntry extends Required<Actor> {
   id: string;
   action: string;
   resource_type: string;
@@ -48,6 +50,7 @@ const columns = [
   'actor_type',
   'actor_id',
   'actor_email',
+  'actor_name',
   'address',
   'user_agent',
   'changes',

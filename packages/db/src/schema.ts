@@ -10,8 +10,11 @@ type Time = ColumnType<string, string | undefined, string>;
 /** What a person may do: an admin everything, a viewer read. */
 export type Role = 'admin' | 'viewer';
 
-/** Who made a change: a person, the holder of an API key, or whoever runs this Weir. */
-export type ActorType = 'user' | 'api_key' | 'operator';
+/** What a service account may do; packages/db/src/service-accounts.ts has their order. */
+export type ServiceRole = 'viewer' | 'biller' | 'admin';
+
+/** Who made a change: a person, a service account, the holder of an API key, or whoever runs this Weir. */
+export type ActorType = 'user' | 'api_key' | 'service_account' | 'operator';
 
 export type Scope = 'usage.write' | 'usage.read';
 export type FeatureType = 'meter' | 'switch' | 'custom';
@@ -87,7 +90,10 @@ interface AuditEntries {
   resource_id: string | null;
   actor_type: ActorType;
   actor_id: string | null;
+  /** Of a person, as it was then. */
   actor_email: string | null;
+  /** Of a service account, as it was then. */
+  actor_name: ColumnType<string | null, string | null | undefined, never>;
   address: string | null;
   user_agent: string | null;
   /** Written as JSON text. */
@@ -117,6 +123,28 @@ interface ApiKeys {
   last4: string | null;
   /** To the minute; null for a key that was not used yet. */
   last_used_at: Time | null;
+}
+
+interface ServiceAccounts {
+  organization_id: string;
+  id: string;
+  name: string;
+  role: ServiceRole;
+  created_at: Time;
+}
+
+interface ServiceAccountTokens {
+  organization_id: string;
+  id: string;
+  service_account_id: string;
+  name: string;
+  token_hash: Buffer;
+  last4: string;
+  /** From when on it is refused; null: it holds until it is deleted. */
+  expires_at: Time | null;
+  /** To the minute; null for a token that was not used yet. */
+  last_used_at: Time | null;
+  created_at: Time;
 }
 
 interface WidgetTokens {
@@ -271,6 +299,8 @@ export interface Tables extends BillingTables {
   audit_entries: AuditEntries;
   request_keys: RequestKeys;
   api_keys: ApiKeys;
+  service_accounts: ServiceAccounts;
+  service_account_tokens: ServiceAccountTokens;
   widget_tokens: WidgetTokens;
   features: Features;
   meters: Meters;

@@ -113,6 +113,18 @@ export const LIMIT_TABLE = {
   },
   widgetMeters: { under: 'Things', max: 100, of: 'meters that a widget shows', why: 'more than anybody looks at' },
   finalizedAtOnce: { under: 'Things', max: 100, of: 'drafts that one request finalizes', why: 'as many as a page has' },
+  serviceAccounts: {
+    under: 'Things',
+    max: 100,
+    of: 'service accounts of an organization',
+    why: 'one for each service that calls, and few enough to know',
+  },
+  serviceTokens: {
+    under: 'Things',
+    max: 20,
+    of: 'tokens of a service account',
+    why: 'one for each place it runs at, and as many while they are replaced',
+  },
 
   page: { under: 'Pages', max: 1_000_000, of: 'the number of a page', why: 'what is behind it is found by a filter' },
   pageSize: {

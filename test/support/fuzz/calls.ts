@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { Operation, Schema } from '../openapi-document.ts';
 import { idOf, literal, nearlyValid, valid, type Meanings, type Value } from './values.ts';
 
-const CREDENTIALS = ['session', 'write', 'read', 'widget', 'none'] as const;
+const CREDENTIALS = ['session', 'service', 'write', 'read', 'widget', 'none'] as const;
 export type Credential = (typeof CREDENTIALS)[number];
 
 /** A request before it is sent: ids of things that exist are marks in it, so that it prints the same in every run. */
@@ -123,6 +123,10 @@ const MEANINGS_OF: Record<string, Meanings> = {
     id: fc.constant(idOf('planned-plan', 0)),
     feature_id: fc.constant(idOf('planned-feature', 0)),
   },
+  'delete /api/v1/service-accounts/{id}/tokens/{token_id}': {
+    id: fc.constant(idOf('tokened-account', 0)),
+    token_id: fc.constant(idOf('account-token', 0)),
+  },
   'post /api/v1/subscriptions': subscribed,
   'post /api/v1/subscriptions/preview': subscribed,
   'get /api/v1/invoices': {
@@ -160,14 +164,13 @@ const MEANINGS_OF: Record<string, Meanings> = {
   'post /api/v1/subscriptions/{id}/settle': { id: fc.constant(idOf('ended-subscription', 0)) },
 };
 
-/** The credentials that open an operation, by what the document says of it; of the scopes of keys it tells in words. */
-export function openersOf({ path, security }: Operation): Credential[] {
-  const key = /\/sdk\/|\/widget\/token$/.test(path) ? 'write' : 'read';
-  const openers: Record<string, Credential> = { session: 'session', apiKey: key, widgetToken: 'widget' };
-  const schemes = security.map((each) => Object.keys(each)[0]);
-  if (schemes.length === 0 || schemes.includes(undefined)) return [...CREDENTIALS];
-  return schemes.map((scheme = '') => {
-    const opener = openers[scheme];
+/** The credentials that open an operation, by what the document says of it. The session and the service account are an admin's. */
+export function openersOf({ security }: Operation): Credential[] {
+  const schemes = security.flatMap((each) => Object.entries(each));
+  if (schemes.length < security.length || schemes.length === 0) return [...CREDENTIALS];
+  const openers: Record<string, Credential> = { session: 'session', serviceToken: 'service', widgetToken: 'widget' };
+  return schemes.map(([scheme, [scope]]) => {
+    const opener = scheme === 'apiKey' ? (scope === 'usage.write' ? 'write' : 'read') : openers[scheme];
     if (opener === undefined) throw new Error(`there is no credential here for the scheme ${scheme}`);
     return opener;
   });

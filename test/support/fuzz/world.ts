@@ -4,6 +4,7 @@ import { fixedCharge, usageCharge } from '../billing-fixture.ts';
 import { signUp, type Answer, type Organization, type RequestOptions, type Weir } from '../harness.ts';
 import type { Operation } from '../openapi-document.ts';
 import { join, tokenIn, type Member } from '../people.ts';
+import { makeServiceAccount } from '../service-accounts.ts';
 import type { Call, Credential } from './calls.ts';
 import { textOf, jsonOf, type Value } from './values.ts';
 
@@ -22,6 +23,7 @@ export async function makeWorld(weir: Weir): Promise<World> {
   const keys = { write: await admin.createKey('usage.write'), read: await admin.createKey('usage.read') };
   const widget = { apiKey: keys.write, body: { customer_external_id: 'acme' } };
   const widgetToken: string = (await weir.request('POST', '/api/v1/widget/token', widget)).body.token;
+  const service = await makeServiceAccount(weir, admin, 'admin');
   const pools = new Map<string, string[]>([
     ['email', [admin.email]],
     ['password', [admin.password]],
@@ -33,6 +35,8 @@ export async function makeWorld(weir: Weir): Promise<World> {
     switch (credential) {
       case 'none':
         return {};
+      case 'service':
+        return service.credential;
       case 'write':
       case 'read':
         return { apiKey: keys[credential] };
@@ -106,6 +110,8 @@ function remember({ method, path }: Operation, call: Call, { status, body }: Ans
     // Whether it was there or its plan was gone, it is not there any more.
     if (method === 'DELETE' || status === 404)
       for (const planned of ['planned-plan', 'planned-feature']) poolOf(planned).length = 0;
+  } else if (path.includes('/tokens/{token_id}')) {
+    for (const tokened of ['tokened-account', 'account-token']) poolOf(tokened).length = 0;
   } else if (path.includes('/charges/{charge_id}') && status === 404) {
     for (const priced of ['priced-plan', 'priced-charge']) poolOf(priced).length = 0;
   } else if (path.includes('/invoices/{id}/')) {
@@ -163,7 +169,12 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'usage-moves')
       poolOf(kind).push(await post(kind, { from_external_id: `wrong-${made}`, to_external_id: 'right' }));
     else if (kind === 'api-keys') poolOf(kind).push(await post('api-keys', { name: 'x', scopes: ['usage.read'] }));
-    else if (kind === 'events' || kind === 'rejected-event') poolOf(kind).push(await rejectedEvent());
+    else if (kind === 'service-accounts') poolOf(kind).push((await makeServiceAccount(weir, admin, 'viewer')).id);
+    else if (kind === 'tokened-account' || kind === 'account-token') {
+      const { id, tokenId } = await makeServiceAccount(weir, admin, 'viewer');
+      poolOf('tokened-account').push(id);
+      poolOf('account-token').push(tokenId);
+    } else if (kind === 'events' || kind === 'rejected-event') poolOf(kind).push(await rejectedEvent());
     else if (kind === 'subscriptions') await createSubscription();
     else if (kind === 'ended-subscription') await createEnded();
     else if (kind === 'invoices' || INVOICED.flat().includes(kind)) await createInvoiced(kind);

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { usageCharge } from '../billing-fixture.ts';
 import type { Operation } from '../openapi-document.ts';
 import type { Organization, Weir } from '../harness.ts';
+import { makeServiceAccount } from '../service-accounts.ts';
 
 /** The ids of one thing of each kind, by what comes before the id in a path, and what tracking takes. */
 export interface Things {
@@ -16,6 +17,7 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
     (await weir.request('POST', `/api/v1/${path}`, { session, body })).body.id;
   const meter = await createMeter('SUM');
   const apiKey = await post('api-keys', { name: 'x', scopes: ['usage.write'] });
+  const service = await makeServiceAccount(weir, { session }, 'viewer');
   const plan = { name: 'Plan', lookup_id: slug(), type: 'USAGE', billing_interval: 'month', currency: 'EUR' };
   const plans = await post('plans', plan);
   const charges = await post(`plans/${plans}/charges`, usageCharge(meter.id));
@@ -34,8 +36,19 @@ export async function makeThings(weir: Weir, { session, createMeter }: Organizat
   const events = '0198c0de-0000-7000-8000-000000000000';
   const features = meter.featureId;
   const catalog = { features, meters: meter.id, plans, charges, customers, events, 'api-keys': apiKey };
+  const accounts = { 'service-accounts': service.id, tokens: service.tokenId };
   return {
-    ids: { ...catalog, users: user.id, sessions, invitations, subscriptions, credits, invoices: invoice.id, lines },
+    ids: {
+      ...catalog,
+      ...accounts,
+      users: user.id,
+      sessions,
+      invitations,
+      subscriptions,
+      credits,
+      invoices: invoice.id,
+      lines,
+    },
     meterToken: meter.token,
   };
 }

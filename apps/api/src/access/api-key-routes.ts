@@ -24,7 +24,7 @@ import {
 } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { CACHED_KEY_SECONDS_MAX } from './api-key-cache.ts';
-import { hashSecret, newApiKey } from './secrets.ts';
+import { hashSecret, last4Of, newApiKey } from './secrets.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
 export interface ApiKeyDeps extends RouteDeps {
@@ -33,9 +33,6 @@ export interface ApiKeyDeps extends RouteDeps {
 
 /** Twice as long as any process goes on using a key from memory. */
 const REVOKED_SECONDS = 2 * CACHED_KEY_SECONDS_MAX;
-
-/** The end of the checksum, which is kept to be read again: it leaves more unknown than anybody can try. */
-const LAST_CHARACTERS = 4;
 
 const scopes = z
   .array(oneOf(['usage.write', 'usage.read']))
@@ -67,8 +64,6 @@ const createdAnswer = apiKeyAnswer
   })
   .meta({ id: 'CreatedApiKey' });
 
-const security = [{ session: [] }];
-
 export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps): void {
   const db = database.kysely;
 
@@ -82,7 +77,6 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         summary: 'Create an API key',
         description:
           'Keep the key: only its hash is stored, so nobody can show it again. A lost one is deleted and replaced.',
-        security,
         body: z.strictObject({ name: displayName, scopes }),
         response: {
           201: createdAnswer,
@@ -96,7 +90,7 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         organization_id: caller.organizationId,
         id: newId(),
         key_hash: hashSecret(key),
-        last4: key.slice(-LAST_CHARACTERS),
+        last4: last4Of(key),
         ...body,
       };
       return write.single(async (db) => made({ ...answerApiKey(await insertApiKey(db, apiKey)), key }, ['key']));
@@ -106,13 +100,12 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
   app.get(
     '/api/v1/api-keys',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listApiKeys',
         tags: ['Access'],
         summary: 'List the API keys, newest first',
         description: 'Never the keys themselves. A deleted key is not in the list.',
-        security,
         querystring: z.strictObject(pageQuery),
         response: {
           200: pageSchema(apiKeyAnswer),
@@ -135,7 +128,6 @@ export function apiKeyRoutes(app: App, { database, queue, guards }: ApiKeyDeps):
         tags: ['Access'],
         summary: 'Delete an API key',
         description: 'It is revoked at once: no request that starts after the answer is accepted, on any replica.',
-        security,
         params: idInPath,
         response: {
           204: nothing,

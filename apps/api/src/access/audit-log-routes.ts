@@ -20,9 +20,10 @@ const entryAnswer = z
     resource_type: z.string(),
     resource_id: z.uuid().nullable(),
     actor: z.object({
-      type: z.enum(['user', 'api_key', 'operator']),
+      type: z.enum(['user', 'service_account', 'api_key', 'operator']),
       id: z.uuid().nullable(),
       email: z.string().nullable().meta({ description: 'Of a user, as it was then.' }),
+      name: z.string().nullable().meta({ description: 'Of a service account, as it was then.' }),
     }),
     address: z.string().nullable(),
     user_agent: z.string().nullable(),
@@ -44,15 +45,14 @@ export function auditLogRoutes(app: App, { database, guards }: RouteDeps): void 
   app.get(
     '/api/v1/audit-log',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listAuditEntries',
         tags: ['Access'],
         summary: 'Who changed what, newest first',
         description:
-          'Every change by a person, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor ' +
+          'Every change by a person, by a service account, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor ' +
           'until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.',
-        security: [{ session: [] }],
         querystring: z.strictObject({
           user_id: idOf('must be the id of a user').optional(),
           action: z
@@ -107,7 +107,7 @@ async function firstMillisecond(db: Queries, organizationId: string, text: strin
 }
 
 function answerEntry(entry: AuditEntry): z.output<typeof entryAnswer> {
-  const { id, action, resource_type, resource_id, actor_type, actor_id, actor_email } = entry;
+  const { id, action, resource_type, resource_id, actor_type, actor_id, actor_email, actor_name } = entry;
   const { address, user_agent, changes, is_done } = entry;
   return {
     id,
@@ -115,7 +115,7 @@ function answerEntry(entry: AuditEntry): z.output<typeof entryAnswer> {
     action,
     resource_type,
     resource_id,
-    actor: { type: actor_type, id: actor_id, email: actor_email },
+    actor: { type: actor_type, id: actor_id, email: actor_email, name: actor_name },
     address,
     user_agent,
     changes,

@@ -106,6 +106,7 @@ function resourceOf(request: FastifyRequest, { resource }: AuditedOperation): st
     case 'id':
     case 'charge_id':
     case 'line_id':
+    case 'token_id':
       return (request.params as Record<string, string>)[resource];
   }
 }
@@ -118,13 +119,15 @@ function idIn(payload: unknown): string | undefined {
 
 /** Who sent a request, by its credential, and from where. */
 function actorOf(request: FastifyRequest): Actor {
-  const { person, apiKeyId = null } = request.caller;
-  return {
-    ...(person === undefined
-      ? { actor_type: 'api_key', actor_id: apiKeyId, actor_email: null }
-      : { actor_type: 'user', actor_id: person.userId, actor_email: person.email }),
-    ...originOf(request),
-  };
+  const { person, serviceAccount, apiKeyId = null } = request.caller;
+  const origin = originOf(request);
+  if (person !== undefined)
+    return { actor_type: 'user', actor_id: person.userId, actor_email: person.email, ...origin };
+  if (serviceAccount !== undefined) {
+    const { id, name } = serviceAccount;
+    return { actor_type: 'service_account', actor_id: id, actor_email: null, actor_name: name, ...origin };
+  }
+  return { actor_type: 'api_key', actor_id: apiKeyId, actor_email: null, ...origin };
 }
 
 /** From where a request came, and with what. */

@@ -9,7 +9,7 @@ export interface AuditedOperation {
    * Where the id of the resource stands: in a parameter of the path, or in the answer of what makes one. `organization` and
    * `self` are those of the caller; null: there is none.
    */
-  resource: 'id' | 'charge_id' | 'line_id' | 'answer' | 'organization' | 'self' | null;
+  resource: 'id' | 'charge_id' | 'line_id' | 'token_id' | 'answer' | 'organization' | 'self' | null;
   /** Parameters of the path that tell more, by the name that they get among the changes. */
   within?: Record<string, string>;
 }
@@ -31,6 +31,15 @@ export const AUDITED: Record<string, AuditedOperation> = {
   'DELETE /api/v1/invitations/:id': done('invitation.delete'),
   'POST /api/v1/api-keys': made('api_key'),
   'DELETE /api/v1/api-keys/:id': done('api_key.delete'),
+  'POST /api/v1/service-accounts': made('service_account'),
+  'PATCH /api/v1/service-accounts/:id': done('service_account.update'),
+  'DELETE /api/v1/service-accounts/:id': done('service_account.delete'),
+  'POST /api/v1/service-accounts/:id/tokens': { ...made('service_token'), within: { id: 'service_account_id' } },
+  'DELETE /api/v1/service-accounts/:id/tokens/:token_id': {
+    action: 'service_token.delete',
+    resource: 'token_id',
+    within: { id: 'service_account_id' },
+  },
   'POST /api/v1/widget/token': { action: 'widget_token.create', resource: null },
   'POST /api/v1/features': made('feature'),
   'PATCH /api/v1/features/:id': done('feature.update'),

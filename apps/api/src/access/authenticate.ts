@@ -5,6 +5,7 @@ import type { ApiKeyGrant } from '@weir/db/api-keys';
 import { findApiKeyGrant } from '@weir/db/api-keys';
 import { isUnavailable, type Database } from '@weir/db/database';
 import type { Scope } from '@weir/db/schema';
+import { findServiceGrant, reaches } from '@weir/db/service-accounts';
 import { findSession } from '@weir/db/sessions';
 import { findWidgetGrant } from '@weir/db/widget-tokens';
 import { isRedisAway } from '@weir/queue/redis-away';
@@ -12,33 +13,24 @@ import { Refusal } from '@weir/shared/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Person } from '../http/caller.ts';
 import type { ApiKeyCache, CachedKey } from './api-key-cache.ts';
-import type { KeyUse } from './key-use.ts';
+import type { LastUse } from './last-use.ts';
+import { OPENINGS, tellOfGuards, type Opening } from './openings.ts';
 import { mayActInSession } from './same-origin.ts';
-import { hashSecret, hashSecretText, isApiKey, isWidgetToken } from './secrets.ts';
+import { hashSecret, hashSecretText, isApiKey, isServiceToken, isWidgetToken } from './secrets.ts';
 
-export interface Guards {
-  /** A session, of whatever role: for reading, and for what is a person's own. */
-  session(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** A session of an admin: for everything that changes what the organization has. */
-  admin(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** A session, or an API key with usage.read. */
-  read(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /**
-   * An API key with usage.write. Most answers come from memory, in the same turn of the event loop; the route must ask
-   * for the key's revoked mark (`keys.revoked`) before it takes anything, as admission does.
-   */
+type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** By what it opens: openings.ts says who may. That of tracking calls back, mostly in the same turn of the event loop. */
+export type Guards = Record<Exclude<keyof typeof OPENINGS, 'write'>, Guard> & {
   write(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void;
-  /** An API key with usage.write, looked up for this request: for routes that ask for no revoked mark. */
-  writeNow(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** A widget token. Nothing else takes one, and this takes nothing else. */
-  widget(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-}
+};
 
 export interface GuardDeps {
   database: Database;
   /** Where tracking finds API keys. */
   apiKeys: ApiKeyCache;
-  keyUse: Pick<KeyUse, 'note'>;
+  keyUse: Pick<LastUse, 'note'>;
+  tokenUse: Pick<LastUse, 'note'>;
   publicUrl: string | undefined;
 }
 
@@ -47,14 +39,18 @@ export const SESSION_COOKIE = 'access_token';
 const BY_WIDGET_TOKEN = 'Bearer realm="widget"';
 const BY_KEY = 'ApiKey header="X-API-Key"';
 const BY_SESSION = `Session cookie="${SESSION_COOKIE}"`;
+const BY_SERVICE_TOKEN = 'Bearer realm="service account"';
 
-export function buildGuards(app: FastifyInstance, { database, apiKeys, keyUse, publicUrl }: GuardDeps): Guards {
+export function buildGuards(
+  app: FastifyInstance,
+  { database, apiKeys, keyUse, tokenUse, publicUrl }: GuardDeps,
+): Guards {
   // Null until a guard has run; the type says otherwise so that no route has to ask.
   app.decorateRequest('caller', null as unknown as Caller);
 
   const find = (keyHash: Buffer) => findApiKeyGrant(database.kysely, keyHash);
 
-  async function session(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function bySession(request: FastifyRequest, reply: FastifyReply, { session }: Opening): Promise<void> {
     const token = sessionTokenOf(request);
     const found = token === undefined ? undefined : await findSession(database.kysely, hashSecret(token));
     if (found === undefined) {
@@ -63,12 +59,28 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, keyUse, p
     }
     requireSameOrigin(request, publicUrl);
     const { organization_id: organizationId, user_id: userId, id: sessionId, email, role } = found;
+    if (session === 'admin' && role !== 'admin') throw new Refusal('admin_only', ADMIN_ONLY);
     request.caller = { organizationId, userId, person: { userId, email, role, sessionId } };
   }
 
-  async function admin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await session(request, reply);
-    if (request.caller.person?.role !== 'admin') throw new Refusal('admin_only', ADMIN_ONLY);
+  async function byServiceToken(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    token: string,
+    { serviceToken: least }: Opening,
+  ): Promise<void> {
+    const isPossible = isServiceToken(token);
+    const grant = isPossible ? await findServiceGrant(database.kysely, hashSecret(token)) : undefined;
+    if (grant === undefined) {
+      void reply.header('www-authenticate', BY_SERVICE_TOKEN);
+      throw new Refusal('unauthenticated', NO_SERVICE_TOKEN);
+    }
+    const { id, organization_id: organizationId, token_id, name, role } = grant;
+    if (least === undefined) throw new Refusal('person_only', PERSON_ONLY);
+    if (!reaches(role, least))
+      throw new Refusal('missing_role', `This takes the role ${least}: the role of ${name} is ${role}.`);
+    request.caller = { organizationId, serviceAccount: { id, name, role } };
+    tokenUse.note(token_id, organizationId);
   }
 
   async function withKey(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<void> {
@@ -78,15 +90,32 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, keyUse, p
     if (grant !== undefined) keyUse.note(grant.id, grant.organization_id);
   }
 
-  return {
-    session,
-    admin,
-    // Someone who sends a key on purpose means the key, also from a browser that adds its cookie.
-    read: (request, reply) =>
-      request.headers['x-api-key'] === undefined ? session(request, reply) : withKey(request, reply, 'usage.read'),
+  /** For all that people open. */
+  const guardOf =
+    (opening: Opening): Guard =>
+    async (request, reply) => {
+      // Someone who sends a key on purpose means the key, also from a browser that adds its cookie.
+      const scope = request.headers['x-api-key'] === undefined ? undefined : opening.apiKey;
+      const token = bearerTokenOf(request);
+      if (token !== undefined) {
+        // Which of two is meant is not for us to guess: they may belong to different organizations.
+        if (scope !== undefined || sessionTokenOf(request) !== undefined)
+          throw new Refusal('two_credentials', TWO_CREDENTIALS);
+        await byServiceToken(request, reply, token, opening);
+      } else if (scope !== undefined) await withKey(request, reply, scope);
+      else await bySession(request, reply, opening);
+    };
+
+  const guards: Guards = {
+    person: guardOf(OPENINGS.person),
+    adminPerson: guardOf(OPENINGS.adminPerson),
+    viewer: guardOf(OPENINGS.viewer),
+    biller: guardOf(OPENINGS.biller),
+    admin: guardOf(OPENINGS.admin),
+    read: guardOf(OPENINGS.read),
     write(request, reply, done) {
       const settle = (grant: CachedKey | undefined) => {
-        request.caller = callerOf(grant, 'usage.write', request, reply);
+        request.caller = callerOf(grant, OPENINGS.write.apiKey, request, reply);
         if (grant === undefined) return;
         request.caller.epoch = grant.epoch;
         keyUse.note(grant.id, grant.organization_id);
@@ -108,7 +137,7 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, keyUse, p
       }
       done();
     },
-    writeNow: (request, reply) => withKey(request, reply, 'usage.write'),
+    writeNow: (request, reply) => withKey(request, reply, OPENINGS.writeNow.apiKey),
     async widget(request, reply) {
       const token = bearerTokenOf(request);
       const isPossible = token !== undefined && isWidgetToken(token);
@@ -121,8 +150,16 @@ export function buildGuards(app: FastifyInstance, { database, apiKeys, keyUse, p
       request.caller = { organizationId, customerExternalId, secondsLeft: seconds_left };
     },
   };
+  const names = Object.keys(guards) as (keyof Guards)[];
+  tellOfGuards(app, new Map(names.map((name) => [guards[name], OPENINGS[name]])));
+  return guards;
 }
 
+const TWO_CREDENTIALS =
+  'Send one credential: a token in the header Authorization, and beside it neither a session nor an API key.';
+const NO_SERVICE_TOKEN =
+  'No service account has this token (any more): check that it is complete and has not ended, or make a new one.';
+const PERSON_ONLY = 'A service account does not open this: sign in, and send the cookie of the session.';
 const ADMIN_ONLY = 'You may look at everything and change nothing: ask an admin of your organization to do this.';
 
 /** The person of a session; for routes that a session opens and nothing else. */
@@ -150,8 +187,8 @@ export function sessionTokenOf(request: FastifyRequest): string | undefined {
 function noSession(request: FastifyRequest, token: string | undefined): string {
   if (token !== undefined) return 'The session has ended: sign in again.';
   return request.headers['x-api-key'] === undefined
-    ? `Sign in first: this takes the cookie ${SESSION_COOKIE} of a session.`
-    : `An API key does not open this: sign in, and send the cookie ${SESSION_COOKIE} of the session.`;
+    ? `Sign in first, or send the token of a service account: this takes the cookie ${SESSION_COOKIE}, or Authorization: Bearer.`
+    : 'An API key does not open this: sign in, or send the token of a service account.';
 }
 
 function bearerTokenOf({ headers }: FastifyRequest): string | undefined {

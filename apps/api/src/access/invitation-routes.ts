@@ -65,8 +65,6 @@ const invitationAnswer = answerOf<Invitation>()({
 const createdAnswer = z.object({ ...invitationAnswer.shape, ...linkFields }).meta({ id: 'CreatedInvitation' });
 const openAnswer = z.object({ email: z.string(), organization_name: z.string(), role, expires_at: time });
 
-const security = [{ session: [] }];
-
 export function invitationRoutes(app: App, { database, guards, throttle, sendMail, publicUrl }: PeopleDeps): void {
   const db = database.kysely;
   const sameOrigin = async (request: FastifyRequest) => requireSameOrigin(request, publicUrl);
@@ -76,7 +74,7 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
   app.post(
     '/api/v1/invitations',
     {
-      onRequest: guards.admin,
+      onRequest: guards.adminPerson,
       schema: {
         operationId: 'createInvitation',
         tags: ['Access'],
@@ -84,7 +82,6 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
         description:
           'Give the link to that person, who chooses a password with it. It works once, for 7 days. Inviting the same address ' +
           'again makes another link, and ends the one before.',
-        security,
         body: z.strictObject({ email, role }),
         response: { 201: createdAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'email_taken') },
       },
@@ -109,13 +106,12 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
   app.get(
     '/api/v1/invitations',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listInvitations',
         tags: ['Access'],
         summary: 'List the invitations that can still be accepted, newest first',
         description: 'Never their links: only hashes of them are kept.',
-        security,
         querystring: z.strictObject(pageQuery),
         response: {
           200: pageSchema(invitationAnswer),
@@ -130,13 +126,12 @@ export function invitationRoutes(app: App, { database, guards, throttle, sendMai
   app.delete(
     '/api/v1/invitations/:id',
     {
-      onRequest: guards.admin,
+      onRequest: guards.adminPerson,
       schema: {
         operationId: 'deleteInvitation',
         tags: ['Access'],
         summary: 'Take an invitation back',
         description: 'Its link opens nothing from then on.',
-        security,
         params: idInPath,
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },

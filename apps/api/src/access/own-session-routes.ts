@@ -22,21 +22,18 @@ const sessionAnswer = z
   })
   .meta({ id: 'Session' });
 
-const security = [{ session: [] }];
-
 export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(
     '/api/v1/auth/sessions',
     {
-      onRequest: guards.session,
+      onRequest: guards.person,
       schema: {
         operationId: 'listSessions',
         tags: ['Access'],
         summary: 'List one’s sessions, the last used first',
         description: 'At most 100. Those that have ended are not listed.',
-        security,
         response: {
           200: z.object({ data: z.array(sessionAnswer) }),
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
@@ -52,12 +49,11 @@ export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): voi
   app.delete(
     '/api/v1/auth/sessions/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.person,
       schema: {
         operationId: 'deleteSession',
         tags: ['Access'],
         summary: 'End one of one’s sessions',
-        security,
         params: idInPath,
         response: { 204: nothing, ...problemResponses(...sessionCodes, 'not_found') },
       },
@@ -75,12 +71,11 @@ export function ownSessionRoutes(app: App, { database, guards }: RouteDeps): voi
   app.delete(
     '/api/v1/auth/sessions',
     {
-      onRequest: guards.session,
+      onRequest: guards.person,
       schema: {
         operationId: 'deleteOtherSessions',
         tags: ['Access'],
         summary: 'End all of one’s sessions but this one',
-        security,
         response: { 204: nothing, ...problemResponses(...sessionCodes) },
       },
     },

@@ -46,13 +46,12 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
   app.post(
     '/api/v1/auth/password',
     {
-      onRequest: guards.session,
+      onRequest: guards.person,
       schema: {
         operationId: 'changePassword',
         tags: ['Access'],
         summary: 'Change one’s password',
         description: 'All other sessions of the account end, and links for a new password too.',
-        security: [{ session: [] }],
         body: z.strictObject({
           current_password: text(1, LIMITS.password).meta({ format: 'password' }),
           new_password: newPassword,
@@ -82,13 +81,12 @@ export function passwordRoutes(app: App, deps: PasswordDeps): void {
   app.post(
     '/api/v1/users/:id/password-reset',
     {
-      onRequest: guards.admin,
+      onRequest: guards.adminPerson,
       schema: {
         operationId: 'createPasswordReset',
         tags: ['Access'],
         summary: 'Make a link with which a user sets a new password',
         description: 'Give the link to that person. It works once, for 24 hours.',
-        security: [{ session: [] }],
         params: idInPath,
         response: {
           201: z.object({ ...linkFields, expires_at: time }).meta({ id: 'PasswordReset' }),

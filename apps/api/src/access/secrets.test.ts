@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { hashSecret, isApiKey, isWidgetToken, newApiKey, newSessionToken, newWidgetToken } from './secrets.ts';
+import {
+  hashSecret,
+  isApiKey,
+  isServiceToken,
+  isWidgetToken,
+  newApiKey,
+  newServiceToken,
+  newSessionToken,
+  newWidgetToken,
+} from './secrets.ts';
 
 describe('an API key', () => {
   test('is org_live_, 27 random characters of base62 and 6 of checksum', () => {
@@ -38,6 +47,16 @@ describe('an API key', () => {
       expect(isApiKey(text), JSON.stringify(text)).toBe(false);
     }
   });
+});
+
+test('a token of a service account is org_svc_, 43 random characters of base62 and 6 of checksum', () => {
+  const token = newServiceToken();
+  expect(token).toMatch(/^org_svc_[0-9A-Za-z]{49}$/);
+  expect(newServiceToken()).not.toBe(token);
+  expect(isServiceToken(token)).toBe(true);
+  const mistyped = token.slice(0, 20) + (token[20] === 'x' ? 'y' : 'x') + token.slice(21);
+  for (const text of [mistyped, token.slice(0, -1), `${token}0`, newApiKey(), ''])
+    expect(isServiceToken(text), text).toBe(false);
 });
 
 test('a session token has 256 bits, in characters that a cookie may hold', () => {

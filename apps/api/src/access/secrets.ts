@@ -4,28 +4,52 @@ import { base62Of, randomBase62 } from '@weir/shared/base62';
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const API_KEY_PREFIX = 'org_live_';
-
-/** 27 characters of base62 hold 160.8 bits. */
-const API_KEY_RANDOM_CHARACTERS = 27;
-
 /** 62^6 is more than 2^32, so six characters hold any CRC-32. */
 const CHECKSUM_CHARACTERS = 6;
 
-const API_KEY = new RegExp(`^${API_KEY_PREFIX}[0-9A-Za-z]{${API_KEY_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+/** Random base62 behind a prefix, with a checksum: a mistyped one is refused without a look-up. */
+interface CheckedSecret {
+  prefix: string;
+  randomCharacters: number;
+}
+
+/** 27 characters hold 160.8 bits. */
+const API_KEY: CheckedSecret = { prefix: 'org_live_', randomCharacters: 27 };
+
+/** 43 characters hold 256 bits. */
+const SERVICE_TOKEN: CheckedSecret = { prefix: 'org_svc_', randomCharacters: 43 };
 
 function checksumOf(text: string): string {
   return base62Of(crc32(text), CHECKSUM_CHARACTERS);
 }
 
-export function newApiKey(): string {
-  const unchecked = API_KEY_PREFIX + randomBase62(API_KEY_RANDOM_CHARACTERS);
+function newChecked({ prefix, randomCharacters }: CheckedSecret): string {
+  const unchecked = prefix + randomBase62(randomCharacters);
   return unchecked + checksumOf(unchecked);
 }
 
-/** Whether a text could be one of our keys: a mistyped one is refused without a look-up. */
-export function isApiKey(text: string): boolean {
-  return API_KEY.test(text) && checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
+function buildIsChecked({ prefix, randomCharacters }: CheckedSecret): (text: string) => boolean {
+  const form = new RegExp(`^${prefix}[0-9A-Za-z]{${randomCharacters + CHECKSUM_CHARACTERS}}$`);
+  return (text) =>
+    form.test(text) && checksumOf(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
+}
+
+export const newApiKey = (): string => newChecked(API_KEY);
+
+/** Whether a text could be one of our keys. */
+export const isApiKey = buildIsChecked(API_KEY);
+
+export const newServiceToken = (): string => newChecked(SERVICE_TOKEN);
+
+/** Whether a text could be a token of one of our service accounts. */
+export const isServiceToken = buildIsChecked(SERVICE_TOKEN);
+
+/** The end of the checksum, which is kept to be read again: it leaves more unknown than anybody can try. */
+const LAST_CHARACTERS = 4;
+
+/** What is shown of an API key, or of a service account's token, once it is made. */
+export function last4Of(secret: string): string {
+  return secret.slice(-LAST_CHARACTERS);
 }
 
 /** 256 random bits. */

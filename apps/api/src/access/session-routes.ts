@@ -186,12 +186,11 @@ export function sessionRoutes(app: App, { database, guards, throttle, attemptPas
   app.get(
     '/api/v1/auth/me',
     {
-      onRequest: guards.session,
+      onRequest: guards.person,
       schema: {
         operationId: 'getAccount',
         tags: ['Access'],
         summary: 'Who is signed in',
-        security: [{ session: [] }],
         response: { 200: accountAnswer, ...problemResponses('unauthenticated', 'rate_limited', 'unavailable') },
       },
     },

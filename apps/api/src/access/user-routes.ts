@@ -32,7 +32,6 @@ const userAnswer = answerOf<User>()({
 
 const organizationAnswer = z.object({ id: z.uuid(), name: z.string(), created_at: time }).meta({ id: 'Organization' });
 
-const security = [{ session: [] }];
 const readable = problemResponses('unauthenticated', 'rate_limited', 'unavailable');
 
 export function userRoutes(app: App, { database, guards }: RouteDeps): void {
@@ -41,12 +40,11 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/organization',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getOrganization',
         tags: ['Access'],
         summary: 'Read the organization',
-        security,
         response: { 200: organizationAnswer, ...readable },
       },
     },
@@ -61,7 +59,6 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
         operationId: 'updateOrganization',
         tags: ['Access'],
         summary: 'Rename the organization',
-        security,
         body: z.strictObject({ name: displayName }),
         response: { 200: organizationAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
       },
@@ -74,12 +71,11 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/users',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listUsers',
         tags: ['Access'],
         summary: 'List the people of the organization, oldest first',
-        security,
         querystring: z.strictObject(pageQuery),
         response: {
           200: pageSchema(userAnswer),
@@ -93,13 +89,12 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
   app.patch(
     '/api/v1/users/:id',
     {
-      onRequest: guards.admin,
+      onRequest: guards.adminPerson,
       schema: {
         operationId: 'updateUser',
         tags: ['Access'],
         summary: 'Give a user another role',
         description: 'It holds from the user’s next request on. The last admin stays admin.',
-        security,
         params: idInPath,
         body: z.strictObject({ role }),
         response: {
@@ -123,13 +118,12 @@ export function userRoutes(app: App, { database, guards }: RouteDeps): void {
   app.delete(
     '/api/v1/users/:id',
     {
-      onRequest: guards.admin,
+      onRequest: guards.adminPerson,
       schema: {
         operationId: 'deleteUser',
         tags: ['Access'],
         summary: 'Delete a user',
         description: 'All sessions of that person end at once. The last admin stays.',
-        security,
         params: idInPath,
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'last_admin') },
       },

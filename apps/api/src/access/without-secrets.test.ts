@@ -1,6 +1,6 @@
 import { newLinkToken } from '@weir/shared/link-tokens';
 import { expect, test } from 'vitest';
-import { newApiKey, newWidgetToken } from './secrets.ts';
+import { newApiKey, newServiceToken, newWidgetToken } from './secrets.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 test.each([
@@ -33,7 +33,8 @@ test('what is no secret stays as it was sent', () => {
 });
 
 test('our own secrets are removed under any name', () => {
-  for (const secret of [newApiKey(), newWidgetToken(), newLinkToken('invitation'), newLinkToken('password-reset')])
+  const links = [newLinkToken('invitation'), newLinkToken('password-reset')];
+  for (const secret of [newApiKey(), newServiceToken(), newWidgetToken(), ...links])
     expect(withoutSecrets({ note: ` ${secret}\n`, list: [secret] })).toEqual({
       note: '[removed]',
       list: ['[removed]'],

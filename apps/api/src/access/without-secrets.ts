@@ -1,7 +1,7 @@
 // Takes secrets out of a request before the audit log keeps it.
 
 import { isLinkToken } from '@weir/shared/link-tokens';
-import { isApiKey, isWidgetToken } from './secrets.ts';
+import { isApiKey, isServiceToken, isWidgetToken } from './secrets.ts';
 
 const REMOVED = '[removed]';
 
@@ -31,6 +31,7 @@ function isSecret(text: string): boolean {
   const trimmed = text.trim();
   return (
     isApiKey(trimmed) ||
+    isServiceToken(trimmed) ||
     isWidgetToken(trimmed) ||
     isLinkToken('invitation', trimmed) ||
     isLinkToken('password-reset', trimmed)

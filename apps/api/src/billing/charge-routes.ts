@@ -49,8 +49,6 @@ const chargeChanges = changesOf({
   }),
 });
 
-const security = [{ session: [] }];
-
 export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/plans/:id/charges',
@@ -66,7 +64,6 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
           'charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most ' +
           `${LIMITS.planCharges} charges without an end, and ${LIMITS.planTiers} tiers in all of them; beside them as many that ` +
           'are to end when others take their place.',
-        security,
         params: idInPath,
         body: chargeBody,
         response: {
@@ -126,12 +123,11 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/plans/:id/charges',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listCharges',
         tags: ['Billing'],
         summary: 'The charges of a plan, newest first, those that have ended too',
-        security,
         params: idInPath,
         querystring: z.strictObject({ status: oneOf(['ACTIVE', 'INACTIVE']).optional(), ...pageQuery }),
         response: {
@@ -161,7 +157,6 @@ export function chargeRoutes(app: App, { database, guards }: RouteDeps): void {
         description:
           'Nothing else of a charge can be changed: to change a price, add a charge that replaces it. Periods that are ' +
           'open are billed by it to their end, under the name that it had when they began.',
-        security,
         params: idInPath.extend({ charge_id: idOf() }),
         body: chargeChanges,
         response: {

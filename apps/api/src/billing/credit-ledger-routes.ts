@@ -35,7 +35,6 @@ const currency = z
   .optional()
   .meta({ examples: ['USD'] });
 
-const security = [{ session: [] }];
 const readProblems = ['unauthenticated', 'rate_limited', 'unavailable', 'invalid_request'] as const;
 
 export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): void {
@@ -44,13 +43,12 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
   app.get(
     '/api/v1/customers/:id/credits',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listCustomerCredits',
         tags: ['Billing'],
         summary: 'What a customer has in advance, and the grants that it comes from, newest first',
         description: `Of grants the newest ${LIMITS.grantsBesideBalance}: all of them are in GET /credits with customer_id.`,
-        security,
         params: idInPath,
         querystring: z.strictObject({ as_of: asOf }),
         response: {
@@ -86,12 +84,11 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
   app.get(
     '/api/v1/credits',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listCredits',
         tags: ['Billing'],
         summary: 'The grants of all customers, newest first',
-        security,
         querystring: z.strictObject({
           customer_id: customerId,
           currency,
@@ -119,12 +116,11 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
   app.get(
     '/api/v1/credits/balance',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getCreditBalance',
         tags: ['Billing'],
         summary: 'What all customers together have in advance, or one of them, now or at an instant',
-        security,
         querystring: z.strictObject({ customer_id: customerId, currency, as_of: asOf }),
         response: {
           200: z
@@ -146,13 +142,12 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
   app.get(
     '/api/v1/credits/:id/entries',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listCreditEntries',
         tags: ['Billing'],
         summary: 'What became of a grant: which invoice drew how much, and what came back, oldest first',
         description: 'What expires has no entry: the time says it.',
-        security,
         params: idInPath,
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(creditEntry), ...problemResponses(...readProblems, 'not_found') },
@@ -169,7 +164,7 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
   app.get(
     '/api/v1/invoices/:id/credits',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listInvoiceCredits',
         tags: ['Billing'],
@@ -177,7 +172,6 @@ export function creditLedgerRoutes(app: App, { database, guards }: RouteDeps): v
         description:
           'Draws less returns whose invoice_id is this one are its credits_applied; those of a void one came back. Where ' +
           'given_by_invoice_id is this one, its total below zero paid others.',
-        security,
         params: idInPath,
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(creditEntry), ...problemResponses(...readProblems, 'not_found') },

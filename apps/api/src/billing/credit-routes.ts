@@ -13,15 +13,16 @@ import { isCurrency, minorDigits } from '@weir/rating/currencies';
 import { formatAmount, parseAmount } from '@weir/rating/money';
 import { Refusal } from '@weir/shared/errors';
 import { newId } from '@weir/shared/ids';
-import { parseInstant } from '@weir/shared/instant';
 import { text } from '@weir/shared/text';
 import { LIMITS } from '@weir/shared/limits';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { decimal } from '../http/decimals.ts';
+import { endTime, readEnd } from '../http/end-time.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { refuseErased } from '../catalog/refuse-erased.ts';
+import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
 import { creditAnswer } from './credit-shape.ts';
@@ -29,9 +30,6 @@ import type { RouteDeps } from '../route-deps.ts';
 
 /** No currency has more digits after the point than 4. */
 const AMOUNT_DIGITS = { whole: LIMITS.priceDigits, fraction: LIMITS.amountFraction };
-
-/** As late as any window of usage may end; what is later is a mistake, and Postgres may not hold it. */
-const EXPIRES_BEFORE = '2200';
 
 const creditBody = z
   .strictObject({
@@ -44,11 +42,7 @@ const creditBody = z
       .string()
       .refine(isCurrency, 'must be an ISO 4217 code in upper case, such as USD')
       .meta({ description: 'ISO 4217, in upper case.', examples: ['USD'] }),
-    expires_at: z
-      .string()
-      .meta({ description: 'ISO 8601 with an offset: it counts until then, exclusive.', format: 'date-time' })
-      .nullable()
-      .default(null),
+    expires_at: endTime('ISO 8601 with an offset: it counts until then, exclusive.'),
     priority: z
       .int('must be a whole number')
       .min(0, 'must be 0 or more')
@@ -68,13 +62,11 @@ const creditBody = z
     }
   });
 
-const security = [{ session: [] }];
-
 export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/customers/:id/credits',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       config: { decimals: new Set(['amount']) },
       schema: {
         operationId: 'createCredit',
@@ -82,7 +74,6 @@ export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
         summary: 'Grant a customer money in advance',
         description:
           'Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older.',
-        security,
         params: idInPath,
         body: creditBody,
         response: {
@@ -99,14 +90,13 @@ export function creditRoutes(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/credits/:id/void',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'voidCredit',
         tags: ['Billing'],
         summary: 'End what is left of a grant',
         description:
           'What invoices drew of it stays drawn. A grant that is void already, or has expired, is answered as it is.',
-        security,
         params: idInPath,
         response: { 200: creditAnswer, ...problemResponses(...adminCodes, 'not_found') },
       },
@@ -126,7 +116,7 @@ async function grantCredit(
   const { caller, params, body } = request;
   const { organizationId } = caller;
   const { currency } = body;
-  const expires_at = body.expires_at === null ? null : expiryOf(body.expires_at);
+  const expires_at = readEnd(body.expires_at);
   const customer = await lockCreditedCustomer(transaction, organizationId, params.id, expires_at);
   if (customer === undefined) throw new Refusal('not_found', NO_SUCH_THING);
   await refuseErased(transaction, organizationId, params.id);
@@ -173,14 +163,5 @@ async function tellFeed(
   type: FeedType,
   data: Record<string, unknown>,
 ): Promise<void> {
-  await appendFeed(transaction, caller.organizationId, [{ type, actor: `user:${caller.userId}`, data }]);
-}
-
-function expiryOf(text: string): string {
-  const instant = parseInstant(text);
-  if ('problem' in instant) throw invalidFields([{ path: 'expires_at', message: instant.problem }]);
-  if (instant.text >= EXPIRES_BEFORE) {
-    throw invalidFields([{ path: 'expires_at', message: `must be before the year ${EXPIRES_BEFORE}` }]);
-  }
-  return instant.text;
+  await appendFeed(transaction, caller.organizationId, [{ type, actor: credentialOf(caller), data }]);
 }

@@ -28,7 +28,6 @@ const featureQuery = {
 };
 
 const answers = z.union([entitlementAnswer, z.object({ data: z.array(entitlementAnswer) })]);
-const security = [{ session: [] }, { apiKey: [] }];
 const FRESH =
   'Read from what is recorded, without a cache. It holds nothing: two who ask at once may both be told that the last unit is left.';
 
@@ -47,7 +46,6 @@ export function entitlementRoutes(app: App, deps: EntitlementDeps & { guards: Gu
         tags: ['Billing'],
         summary: 'What a customer may use, by your own identifier of the customer',
         description: `A customer without a record has no subscription. ${FRESH}`,
-        security,
         querystring: z.strictObject({
           customer_external_id: text(1, LIMITS.key).meta({ description: 'Your own identifier; no record is needed.' }),
           ...featureQuery,
@@ -71,7 +69,6 @@ export function entitlementRoutes(app: App, deps: EntitlementDeps & { guards: Gu
         tags: ['Billing'],
         summary: 'What a customer may use',
         description: FRESH,
-        security,
         params: idInPath,
         querystring: z.strictObject(featureQuery),
         response,

@@ -68,14 +68,13 @@ export function evaluateRoute(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/charges/evaluate',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       config: { decimals: new Set([...CHARGE_DECIMALS, 'quantity']) },
       schema: {
         operationId: 'evaluateCharge',
         tags: ['Billing'],
         summary: 'Try a charge out on a quantity',
         description: 'Computes what a charge comes to, by the same function that bills. Nothing is kept.',
-        security: [{ session: [] }],
         body: evaluateBody,
         response: { 200: evaluateAnswer, ...problemResponses(...sessionCodes, ...bodyCodes, 'not_found') },
       },

@@ -16,7 +16,7 @@ const feedEvent = z
     sequence: z.int().meta({ description: 'Counts from 1, without a gap.' }),
     type: z.string().meta({ examples: ['invoice.finalized'] }),
     created_at: time,
-    actor: z.string().meta({ description: 'user: and the id of a user, or weir.' }),
+    actor: z.string().meta({ description: 'user: and the id of a user, service_account: and the id of one, or weir.' }),
     data: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'BillingEvent' });
@@ -35,14 +35,13 @@ export function feedRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/billing-events',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listBillingEvents',
         tags: ['Billing'],
         summary: 'What happened, in the order in which it happened',
         description:
           'Ask again with meta.next_after: what comes later has a higher sequence, and nothing is missed or comes twice.',
-        security: [{ session: [] }],
         querystring: z.strictObject({
           after: sequence.default(0).meta({ description: 'Only events with a higher sequence.' }),
           limit: sizeOf('longPageSize'),

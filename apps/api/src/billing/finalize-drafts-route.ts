@@ -8,6 +8,7 @@ import { LIMITS } from '@weir/shared/limits';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, idOf } from '../http/fields.ts';
 import { problemResponses } from '../http/problem.ts';
+import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing } from '../http/writing.ts';
 import type { RouteDeps } from '../route-deps.ts';
@@ -44,7 +45,7 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
   app.post(
     '/api/v1/invoices/finalize',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'finalizeInvoices',
         tags: ['Billing'],
@@ -52,14 +53,13 @@ export function finalizeDraftsRoute(app: App, { database, guards }: RouteDeps): 
         description:
           'Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already ' +
           'stays as it is. With an id that there is not, nothing is done.',
-        security: [{ session: [] }],
         body: finalizeBody,
         response: { 200: finalizeAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
       },
     },
     writing(database, async ({ caller, body }, write) => {
-      const { organizationId, userId } = caller;
-      const options = { actor: `user:${userId}`, now: true };
+      const { organizationId } = caller;
+      const options = { actor: credentialOf(caller), now: true };
       const ids = [...new Set(body.ids)];
       const before = await findInvoicesToFinalize(database.kysely, organizationId, ids);
       if (before.length < ids.length) throw new Refusal('not_found', UNKNOWN);

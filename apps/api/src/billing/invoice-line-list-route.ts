@@ -68,7 +68,7 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
   app.get(
     '/api/v1/invoice-lines',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listInvoiceLines',
         tags: ['Billing'],
@@ -78,7 +78,6 @@ export function invoiceLineListRoute(app: App, { database, guards, turns }: Rout
           'fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for ' +
           'format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; texts ' +
           "that a spreadsheet would take for a formula begin with an apostrophe. A line's copy of its charge and its tiers are on its invoice.",
-        security: [{ session: [] }],
         querystring: z.strictObject({
           customer_id: idOf('must be the id of a customer record').optional(),
           subscription_id: idOf('must be the id of a subscription').optional(),

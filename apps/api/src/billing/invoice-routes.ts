@@ -44,7 +44,6 @@ const listFields = {
 };
 
 const DRAFTS = 'Drafts are computed as of computed_at, all of a page at the same moment.';
-const security = [{ session: [] }];
 const readProblems = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
 export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
@@ -54,13 +53,12 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
   app.get(
     '/api/v1/invoices',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listInvoices',
         tags: ['Billing'],
         summary: 'List the invoices, newest first, without their lines',
         description: DRAFTS,
-        security,
         querystring: z.strictObject({
           customer_id: idOf('must be the id of a customer record').optional(),
           subscription_id: idOf('must be the id of a subscription').optional(),
@@ -92,13 +90,12 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
   app.get(
     '/api/v1/subscriptions/:id/invoices',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listSubscriptionInvoices',
         tags: ['Billing'],
         summary: 'List the invoices of a subscription, newest first, without their lines',
         description: DRAFTS,
-        security,
         params: idInPath,
         querystring: z.strictObject(listFields),
         response: {
@@ -123,7 +120,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
   app.get(
     '/api/v1/invoices/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getInvoice',
         tags: ['Billing'],
@@ -131,7 +128,6 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         description:
           'A draft is computed now, in one snapshot of what is recorded. Of more lines than fit into an answer the first ones, ' +
           'with lines_total and lines_next_cursor.',
-        security,
         params: idInPath,
         response: { 200: invoiceWithLines, ...problemResponses(...readProblems, 'not_found') },
       },
@@ -146,7 +142,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
   app.get(
     '/api/v1/invoices/:id/lines',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listLinesOfInvoice',
         tags: ['Billing'],
@@ -154,7 +150,6 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
         description:
           'Follow meta.next_cursor until it is null. A page ends early with the line at which its charges and details come to ' +
           `${LIMITS.invoiceLineTiers} tiers. The lines of a draft are computed for each page, and may change between two.`,
-        security,
         params: idInPath,
         querystring: z.strictObject({
           cursor: z
@@ -181,7 +176,7 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
   app.post(
     '/api/v1/invoices/:id/recompute',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'recomputeInvoice',
         tags: ['Billing'],
@@ -190,7 +185,6 @@ export function invoiceRoutes(app: App, { database, guards, turns }: RouteDeps &
           'Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single ' +
           'events. Changes nothing. identical is true for every finalized invoice, for ever: it is said of all lines, of which an ' +
           'answer holds as many as that of GET /invoices/{id}, those that differ before others.',
-        security,
         params: idInPath,
         body: z.strictObject({ from: oneOf(['rollups', 'events']).default('rollups') }).nullish(),
         response: {

@@ -19,13 +19,12 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, writing, type Write, type Written } from '../http/writing.ts';
 import { dateOrInstant } from '../http/date-or-instant.ts';
 import { invoiceWithLines } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
-
-const security = [{ session: [] }];
 
 const note = text(1, LIMITS.note).nullable().default(null);
 const noteBody = z.strictObject({ note }).nullish();
@@ -58,13 +57,12 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
   app.post(
     '/api/v1/invoices/:id/finalize',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'finalizeInvoice',
         tags: ['Billing'],
         summary: 'Finalize a draft now, before its grace is over',
         description: 'The drafts of a subscription are finalized in the order of their periods.',
-        security,
         params: idInPath,
         response: {
           200: invoiceWithLines,
@@ -78,13 +76,12 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
   app.post(
     '/api/v1/invoices/:id/pay',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'payInvoice',
         tags: ['Billing'],
         summary: 'Mark an invoice paid: all of its amount_due',
         description: 'Safe to repeat: who comes second gets 409 with the reference that paid it.',
-        security,
         params: idInPath,
         body: payBody,
         response: { 200: invoiceWithLines, ...problems },
@@ -100,14 +97,13 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
   app.post(
     '/api/v1/invoices/:id/void',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'voidInvoice',
         tags: ['Billing'],
         summary: 'Waive an invoice',
         description:
           'What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true.',
-        security,
         params: idInPath,
         body: voidBody,
         response: { 200: invoiceWithLines, ...problems },
@@ -123,13 +119,12 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
   app.post(
     '/api/v1/invoices/:id/uncollectible',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'markInvoiceUncollectible',
         tags: ['Billing'],
         summary: 'Give an open invoice up',
         description: 'It can still be paid, or waived.',
-        security,
         params: idInPath,
         body: noteBody,
         response: { 200: invoiceWithLines, ...problems },
@@ -143,8 +138,8 @@ export function invoiceStateRoutes(app: App, { database, guards }: RouteDeps): v
 }
 
 function whichOf(request: FastifyRequest<{ Params: { id: string } }>): InvoiceOfActor {
-  const { organizationId, userId } = request.caller;
-  return { organizationId, id: request.params.id, actor: `user:${userId}` };
+  const { caller } = request;
+  return { organizationId: caller.organizationId, id: request.params.id, actor: credentialOf(caller) };
 }
 
 async function getInvoice(db: Queries, { organizationId, id }: InvoiceOfActor): Promise<InvoiceWithLines> {

@@ -28,7 +28,6 @@ import { invoiceLine, lineUsage } from './invoice-shape.ts';
 import { amountOfText, signedAmount } from './signed-amount.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const security = [{ session: [] }];
 const lineInPath = z.strictObject({ id: idOf(), line_id: idOf() });
 const readProblems = [
   'unauthenticated',
@@ -52,13 +51,12 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
   app.post(
     '/api/v1/invoices/:id/lines',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       config: { decimals: new Set(['amount']) },
       schema: {
         operationId: 'addInvoiceLine',
         tags: ['Billing'],
         summary: 'Add an ADJUSTMENT line to a draft',
-        security,
         params: idInPath,
         body: adjustment,
         response: {
@@ -91,13 +89,12 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
   app.delete(
     '/api/v1/invoices/:id/lines/:line_id',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'deleteInvoiceLine',
         tags: ['Billing'],
         summary: 'Take an ADJUSTMENT line off a draft',
         description: 'The other lines of a draft are computed, and cannot be taken off.',
-        security,
         params: lineInPath,
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'invoice_not_draft') },
       },
@@ -121,7 +118,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
   app.get(
     '/api/v1/invoices/:id/lines/:line_id/usage',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getInvoiceLineUsage',
         tags: ['Billing'],
@@ -129,7 +126,6 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         description:
           'As they were at the closing of the line; of a draft as they are now. For COUNT and SUM they add up to quantity. A line ' +
           'without usage has no buckets.',
-        security,
         params: lineInPath,
         querystring: z.strictObject({
           group_by: oneOf(GROUPINGS)
@@ -148,7 +144,7 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
   app.get(
     '/api/v1/invoices/:id/lines/:line_id/events',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listInvoiceLineEvents',
         tags: ['Billing'],
@@ -156,7 +152,6 @@ export function lineRoutes(app: App, { database, guards, turns }: RouteDeps & { 
         description:
           'Follow meta.next_cursor until it is null. With changes=true only what came in since the line before for the same charge ' +
           'and period; where there is none, that is all of them. A line without usage has none.',
-        security,
         params: lineInPath,
         querystring: z.strictObject({
           cursor: idOf('must be the next_cursor of the page before').optional(),

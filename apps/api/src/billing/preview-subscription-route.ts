@@ -33,7 +33,7 @@ export function previewSubscriptionRoute(app: App, { database, guards }: RouteDe
   app.post(
     '/api/v1/subscriptions/preview',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'previewSubscription',
         tags: ['Billing'],
@@ -41,7 +41,6 @@ export function previewSubscriptionRoute(app: App, { database, guards }: RouteDe
         description:
           'The body is that of POST /subscriptions, and nothing is kept. Whether another subscription bills a meter of the plan is ' +
           'not looked at.',
-        security: [{ session: [] }],
         body: subscriptionBody,
         response: {
           200: previewAnswer,

@@ -50,20 +50,17 @@ const settingsAnswer = answerOf<BillingSettings>()({ ...settingsShape, seller: p
 });
 const settingsChanges = changesOf(settingsShape);
 
-const security = [{ session: [] }];
-
 export function settingsRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(
     '/api/v1/billing/settings',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getBillingSettings',
         tags: ['Billing'],
         summary: 'Read how the organization bills',
-        security,
         response: {
           200: settingsAnswer,
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
@@ -83,7 +80,6 @@ export function settingsRoutes(app: App, { database, guards }: RouteDeps): void 
         summary: 'Change how the organization bills',
         description:
           'Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.',
-        security,
         body: settingsChanges,
         response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes) },
       },

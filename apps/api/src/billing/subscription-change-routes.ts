@@ -17,7 +17,7 @@ import {
 } from '@weir/db/billing/subscriptions/subscriptions';
 import type { Queries } from '@weir/db/database';
 import { Refusal } from '@weir/shared/errors';
-import type { Caller } from '../http/caller.ts';
+import { credentialOf, type Caller } from '../http/caller.ts';
 import { adminCodes, bodyCodes, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import type { App } from '../http/typed-app.ts';
@@ -25,8 +25,6 @@ import { done, writing, type Write, type Written } from '../http/writing.ts';
 import { cancelBody, changeBody, subscriptionAnswer, subscriptionChanges } from './subscription-body.ts';
 import { BEHIND, ENDED, METER_TAKEN } from './subscription-refusals.ts';
 import type { RouteDeps } from '../route-deps.ts';
-
-const security = [{ session: [] }];
 
 /** A change of a subscription: what it writes, and what the feed is to say of it. */
 type Change = (transaction: Queries, row: SubscriptionRow, actor: string) => Promise<NewFeedEvent[]>;
@@ -37,12 +35,11 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
   app.patch(
     '/api/v1/subscriptions/:id',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'updateSubscription',
         tags: ['Billing'],
         summary: 'Take back a cancellation or a change of plan that has not taken place yet',
-        security,
         params: idInPath,
         body: subscriptionChanges,
         response: {
@@ -68,7 +65,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
   app.post(
     '/api/v1/subscriptions/:id/cancel',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'cancelSubscription',
         tags: ['Billing'],
@@ -76,7 +73,6 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         description:
           'Now: usage counts up to this instant, fixed prices by the dates up to this one, and what was billed in advance ' +
           'for later ones comes back with the final invoice. Before its start it always ends now, and there is no invoice.',
-        security,
         params: idInPath,
         body: cancelBody.nullish(),
         response: {
@@ -100,7 +96,7 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
   app.post(
     '/api/v1/subscriptions/:id/change',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'changeSubscriptionPlan',
         tags: ['Billing'],
@@ -108,7 +104,6 @@ export function subscriptionChangeRoutes(app: App, { database, guards }: RouteDe
         description:
           'It takes the place of a change that was asked for before. The meters of the other plan are taken at once. ' +
           'Another interval begins with a new anchor. Before its start the subscription changes at once.',
-        security,
         params: idInPath,
         body: changeBody,
         response: {
@@ -149,12 +144,8 @@ function change(write: Write, caller: Caller, id: string, make: Change): Promise
   return write.transaction(async (transaction) => done(await changeWithin(transaction, caller, id, make)));
 }
 
-async function changeWithin(
-  transaction: Queries,
-  { organizationId, userId }: Caller,
-  id: string,
-  make: Change,
-): Promise<Subscription> {
+async function changeWithin(transaction: Queries, caller: Caller, id: string, make: Change): Promise<Subscription> {
+  const { organizationId } = caller;
   if ((await lockSubscription(transaction, organizationId, id)) === undefined)
     throw new Refusal('not_found', NO_SUCH_THING);
   const opened = await bringUpToDate(transaction, organizationId, [id], new Room(OPENED_BYTES_MAX));
@@ -162,7 +153,7 @@ async function changeWithin(
   if (row === undefined) throw new Error('a subscription that is locked is gone');
   if (row.status === 'CANCELED') throw new Refusal('subscription_ended', ENDED);
   if (await isBehind(transaction, row)) throw new Refusal('subscription_behind', BEHIND);
-  const events = await make(transaction, row, `user:${userId}`);
+  const events = await make(transaction, row, credentialOf(caller));
   const subscription = await findSubscription(transaction, organizationId, id);
   if (subscription === undefined) throw new Error('a subscription that is locked is gone');
   await appendFeed(transaction, organizationId, [...opened, ...events]);

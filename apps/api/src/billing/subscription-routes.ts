@@ -7,6 +7,7 @@ import { Refusal } from '@weir/shared/errors';
 import { z } from 'zod';
 import { adminCodes, answerPage, bodyCodes, idInPath, pageSchema } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { writing } from '../http/writing.ts';
 import { entitlementAnswer, readEntitlements } from './entitlement-answer.ts';
@@ -30,7 +31,6 @@ const subscriptionWithEntitlements = subscriptionAnswer
   .extend({ entitlements: z.array(entitlementAnswer) })
   .meta({ id: 'SubscriptionWithEntitlements' });
 
-const security = [{ session: [] }];
 const readingCodes = ['unauthenticated', 'rate_limited', 'unavailable'] as const;
 
 export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun }: SubscribingDeps): void {
@@ -39,7 +39,7 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
   app.post(
     '/api/v1/subscriptions',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'createSubscription',
         tags: ['Billing'],
@@ -47,7 +47,6 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
         description:
           'From start_date on it is billed as if it had been there: each past period gets an invoice of its own. A meter ' +
           'of a customer is billed by one subscription at a time.',
-        security,
         body: subscriptionBody,
         response: {
           201: subscriptionAnswer,
@@ -63,8 +62,8 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
       },
     },
     writing(database, async (request, write) => {
-      const { organizationId, userId } = request.caller;
-      const subscriber = { organizationId, actor: `user:${userId}` };
+      const { organizationId } = request.caller;
+      const subscriber = { organizationId, actor: credentialOf(request.caller) };
       const written = await subscribe(db, write, { subscriber, body: request.body });
       wakeRun(organizationId);
       return written;
@@ -74,12 +73,11 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
   app.get(
     '/api/v1/subscriptions',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listSubscriptions',
         tags: ['Billing'],
         summary: 'List the subscriptions, newest first',
-        security,
         querystring: subscriptionQuery,
         response: { 200: pageSchema(subscriptionAnswer), ...problemResponses(...readingCodes, 'invalid_request') },
       },
@@ -94,12 +92,11 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
   app.get(
     '/api/v1/subscriptions/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getSubscription',
         tags: ['Billing'],
         summary: 'Read a subscription and what its customer may use by it',
-        security,
         params: idInPath,
         response: { 200: subscriptionWithEntitlements, ...problemResponses(...readingCodes, 'not_found') },
       },
@@ -119,12 +116,11 @@ export function subscriptionRoutes(app: App, { database, queue, guards, wakeRun 
   app.get(
     '/api/v1/subscriptions/:id/periods',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listSubscriptionPeriods',
         tags: ['Billing'],
         summary: 'List the periods of a subscription, oldest first: all past ones, the current, and the next',
-        security,
         params: idInPath,
         querystring: periodsQuery,
         response: { 200: periodsAnswer, ...problemResponses(...readingCodes, 'not_found', 'invalid_request') },

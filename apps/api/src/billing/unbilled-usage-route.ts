@@ -39,7 +39,7 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
   app.get(
     '/api/v1/billing/unbilled-usage',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listUnbilledUsage',
         tags: ['Billing'],
@@ -48,7 +48,6 @@ export function unbilledUsageRoute(app: App, { database, guards }: RouteDeps): v
           'Of days that are over, in UTC, each looked at within some hours of its end and again while events may be late. Usage in a ' +
           'trial, or before the start of a subscription, is not among it. The feed tells each meter, month and reason once ' +
           '(usage.unpriced), but for not_in_plan.',
-        security: [{ session: [] }],
         querystring: z.strictObject({ month, ...pageQuery }),
         response: {
           200: pageSchema(unbilledUsage),

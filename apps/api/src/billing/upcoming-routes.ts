@@ -9,12 +9,11 @@ import { z } from 'zod';
 import { adminCodes, idInPath } from '../http/fields.ts';
 import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
 import { inTurns, type Turns } from '../http/turns.ts';
+import { credentialOf } from '../http/caller.ts';
 import type { App } from '../http/typed-app.ts';
 import { done, made, writing } from '../http/writing.ts';
 import { invoicePreview, invoiceWithLines } from './invoice-shape.ts';
 import type { RouteDeps } from '../route-deps.ts';
-
-const security = [{ session: [] }];
 
 const chargeUsage = z
   .object({ charge_id: z.uuid(), meter_id: z.uuid(), quantity: z.string(), amount: z.string() })
@@ -24,13 +23,12 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
   app.get(
     '/api/v1/subscriptions/:id/usage',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getSubscriptionUsage',
         tags: ['Billing'],
         summary: 'The quantity and the amount of each charge for usage, in the open period as of now',
         description: 'In a trial usage is counted and costs nothing.',
-        security,
         params: idInPath,
         response: {
           200: z.object({ data: z.array(chargeUsage) }),
@@ -48,13 +46,12 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
   app.post(
     '/api/v1/subscriptions/:id/preview-invoice',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'previewInvoice',
         tags: ['Billing'],
         summary: 'The next invoice of a subscription, as of now',
         description: 'Makes nothing: it has no id and no number, and neither have its lines.',
-        security,
         params: idInPath,
         response: { 200: invoicePreview, ...problemResponses(...adminCodes, 'not_found', 'subscription_ended') },
       },
@@ -82,14 +79,13 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
   app.post(
     '/api/v1/subscriptions/:id/settle',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'settleSubscription',
         tags: ['Billing'],
         summary: 'Bill what came late for a subscription that has ended, at once',
         description:
           'Makes an ADJUSTMENT invoice and finalizes it. Late changes that come to nothing wait, and invoice is null.',
-        security,
         params: idInPath,
         response: {
           200: z.object({ invoice: z.null() }),
@@ -99,11 +95,11 @@ export function upcomingRoutes(app: App, { database, guards, turns }: RouteDeps 
       },
     },
     writing(database, async ({ caller, params }, write) => {
-      const { organizationId, userId } = caller;
+      const { organizationId } = caller;
       const { id } = params;
       const problem = await closeForSettling(database, organizationId, id);
       return await write.transaction<{ invoice: InvoiceWithLines | null }>(async (transaction) => {
-        const by = { actor: `user:${userId}`, now: true };
+        const by = { actor: credentialOf(caller), now: true };
         const settled = problem ?? (await settleClosed(transaction, organizationId, id, by));
         switch (settled.outcome) {
           case 'settled':

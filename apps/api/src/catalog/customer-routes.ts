@@ -106,16 +106,13 @@ const customerAnswer = answerOf<Customer>()({
   erased_at: time.nullable().meta({ description: 'When it was erased (POST /erasures): it does not change any more.' }),
 }).meta({ id: 'Customer' });
 
-const session = [{ session: [] }];
-const sessionOrKey = [{ session: [] }, { apiKey: [] }];
-
 export function customerRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.post(
     '/api/v1/customers',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'createCustomer',
         tags: ['Catalog'],
@@ -123,7 +120,6 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         description:
           'Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once. One that ' +
           'another customer was billed under is not given again.',
-        security: session,
         body: customerBody,
         response: {
           201: customerAnswer,
@@ -155,7 +151,6 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         operationId: 'listCustomers',
         tags: ['Catalog'],
         summary: 'List the customers, newest first',
-        security: sessionOrKey,
         querystring: z.strictObject({
           search: searchOf('A part of the external_id, the name or the email.'),
           external_id: text(1, LIMITS.key).optional().meta({ description: 'The external_id itself, to the letter.' }),
@@ -182,7 +177,6 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         operationId: 'getCustomer',
         tags: ['Catalog'],
         summary: 'Read a customer',
-        security: sessionOrKey,
         params: idInPath,
         response: { 200: customerAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
@@ -197,7 +191,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
   app.patch(
     '/api/v1/customers/:id',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'updateCustomer',
         tags: ['Catalog'],
@@ -207,7 +201,6 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
           'is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. ' +
           'While the customer has a subscription that is not canceled its external_id cannot change, and one that another ' +
           'customer was billed under is not given again.',
-        security: session,
         params: idInPath,
         body: customerChanges,
         response: {
@@ -245,7 +238,7 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
   app.delete(
     '/api/v1/customers/:id',
     {
-      onRequest: guards.admin,
+      onRequest: guards.biller,
       schema: {
         operationId: 'deleteCustomer',
         tags: ['Catalog'],
@@ -253,7 +246,6 @@ export function customerRoutes(app: App, { database, guards }: RouteDeps): void 
         description:
           'The record only. Usage stays, under the external_id. A customer with a subscription, an invoice or a credit is ' +
           'not deleted.',
-        security: session,
         params: idInPath,
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'customer_in_use') },
       },

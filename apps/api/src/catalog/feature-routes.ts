@@ -82,9 +82,6 @@ const featureAnswer = answerOf<Feature>()({
 
 const TOO_MANY = `would be more than ${LIMITS.features} features of an organization: delete some that no plan uses`;
 
-const session = [{ session: [] }];
-const sessionOrKey = [{ session: [] }, { apiKey: [] }];
-
 export function featureRoutes(app: App, { database, guards, turns }: RouteDeps & { turns: Turns }): void {
   const db = database.kysely;
 
@@ -98,7 +95,6 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         summary: 'Create a feature, and for type meter its meter',
         description:
           'Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature.',
-        security: session,
         body: featureBody,
         response: {
           201: featureAnswer,
@@ -141,7 +137,6 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         tags: ['Catalog'],
         summary: 'List all features, oldest first',
         description: 'All of them, unless page or page_size is sent: then that page, and meta.',
-        security: sessionOrKey,
         querystring: z.strictObject({
           search: searchOf('A part of the name or of the lookup_key.'),
           type: oneOf(FEATURE_TYPES).optional(),
@@ -174,7 +169,6 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         operationId: 'getFeature',
         tags: ['Catalog'],
         summary: 'Read a feature',
-        security: sessionOrKey,
         params: idInPath,
         response: { 200: featureAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
@@ -193,7 +187,6 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         description:
           'Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there. ' +
           'Events that still come with an old lookup_key are counted here for 5 seconds more: give it to another feature after that.',
-        security: session,
         params: idInPath,
         body: featureChanges,
         response: {
@@ -226,7 +219,6 @@ export function featureRoutes(app: App, { database, guards, turns }: RouteDeps &
         tags: ['Catalog'],
         summary: 'Delete a feature that no plan uses',
         description: 'Its meter is archived: it takes no more events, and what it has counted stays readable.',
-        security: session,
         params: idInPath,
         response: {
           204: nothing,

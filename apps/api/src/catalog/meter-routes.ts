@@ -48,8 +48,6 @@ const meterAnswer = answerOf<Meter>()({
 /** The cost of a change of keys, in buckets of a chart: it stops recording for a moment, and may not be done on and on. */
 const KEYS_COST = 5_000;
 
-const sessionOrKey = [{ session: [] }, { apiKey: [] }];
-
 export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
@@ -61,7 +59,6 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         operationId: 'listMeters',
         tags: ['Catalog'],
         summary: 'List the meters, newest first',
-        security: sessionOrKey,
         querystring: z.strictObject({
           search: searchOf('A part of the name or of the meter_token.'),
           status: oneOf(METER_STATUSES).optional(),
@@ -89,7 +86,6 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
         operationId: 'getMeter',
         tags: ['Catalog'],
         summary: 'Read a meter',
-        security: sessionOrKey,
         params: idInPath,
         response: { 200: meterAnswer, ...problemResponses(...readCodes, 'not_found') },
       },
@@ -114,7 +110,6 @@ export function meterRoutes(app: App, { database, guards }: RouteDeps): void {
           'An archived meter refuses new events within some seconds, and what it has counted stays readable. metadata_keys are ' +
           'replaced by those that are sent; what was counted before is grouped by them within moments, or minutes where it is ' +
           'millions of events, and until then reading by them is 409 groups_not_ready.',
-        security: [{ session: [] }],
         params: idInPath,
         body: meterChanges,
         response: {

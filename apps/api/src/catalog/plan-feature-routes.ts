@@ -61,8 +61,6 @@ export const planFeatureAnswer = answerOf<PlanFeature>()({
   created_at: time,
 }).meta({ id: 'PlanFeature' });
 
-const security = [{ session: [] }];
-
 export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): void {
   app.post(
     '/api/v1/plans/:id/features',
@@ -73,7 +71,6 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         tags: ['Catalog'],
         summary: 'Put a feature into a plan',
         description: `One that is in the plan already is changed with PATCH. A plan has at most ${LIMITS.planFeatures} features.`,
-        security,
         params: idInPath,
         body: planFeatureBody,
         response: {
@@ -113,7 +110,6 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         summary: 'Change what a plan says about a feature',
         description:
           'Changes the fields that are sent. It is so at once for everybody who has the plan: entitlements are read from it.',
-        security,
         params: planFeatureInPath,
         body: planFeatureChanges,
         response: {
@@ -145,7 +141,6 @@ export function planFeatureRoutes(app: App, { database, guards }: RouteDeps): vo
         operationId: 'removePlanFeature',
         tags: ['Catalog'],
         summary: 'Take a feature out of a plan',
-        security,
         params: planFeatureInPath,
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
       },

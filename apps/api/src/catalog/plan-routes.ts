@@ -107,8 +107,6 @@ const planQuery = z.strictObject({
   ...pageQuery,
 });
 
-const security = [{ session: [] }];
-
 export function planRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
@@ -120,7 +118,6 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         operationId: 'createPlan',
         tags: ['Catalog'],
         summary: 'Create a plan',
-        security,
         body: planBody,
         response: {
           201: planAnswer,
@@ -137,12 +134,11 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/plans',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listPlans',
         tags: ['Catalog'],
         summary: 'List the plans, newest first',
-        security,
         querystring: planQuery,
         response: {
           200: pageSchema(planAnswer),
@@ -159,12 +155,11 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
   app.get(
     '/api/v1/plans/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getPlan',
         tags: ['Catalog'],
         summary: 'Read a plan, what it includes and what it costs',
-        security,
         params: idInPath,
         response: {
           200: planWithFeatures,
@@ -197,7 +192,6 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         description:
           'Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency ' +
           'are fixed: what was agreed rests on them.',
-        security,
         params: idInPath,
         body: planChanges,
         response: {
@@ -227,7 +221,6 @@ export function planRoutes(app: App, { database, guards }: RouteDeps): void {
         description:
           'Its features stay, and count one plan less. A plan that has or had subscriptions is not deleted: to sell it no ' +
           'more, set is_active to false.',
-        security,
         params: idInPath,
         response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found', 'plan_in_use') },
       },

@@ -1,6 +1,6 @@
 // Who sent a request, as every stage knows it. access/authenticate.ts finds it out.
 
-import type { Role } from '@weir/db/schema';
+import type { Role, ServiceRole } from '@weir/db/schema';
 
 /** Somebody who is signed in, as that person was when the request began. */
 export interface Person {
@@ -10,12 +10,20 @@ export interface Person {
   sessionId: string;
 }
 
-/** Who sent a request: a person who is signed in, the holder of an API key, or one customer with a widget token. */
+/** A service account, as it was when the request began. */
+interface ServiceAccountCaller {
+  id: string;
+  name: string;
+  role: ServiceRole;
+}
+
+/** Who sent a request: a person who is signed in, a service account, the holder of an API key, or one customer with a widget token. */
 export interface Caller {
   organizationId: string;
   /** Of a session, as person is. */
   userId?: string;
   person?: Person;
+  serviceAccount?: ServiceAccountCaller;
   apiKeyId?: string;
   /** The epoch of Redis when the API key was looked up. Set by the write guard. */
   epoch?: string;
@@ -25,9 +33,10 @@ export interface Caller {
   secondsLeft?: number;
 }
 
-/** The id of the person or API key behind a caller, whatever its session is called. */
-export function credentialOf({ userId, apiKeyId }: Caller): string {
+/** The person, service account or API key behind a caller, whichever session or token of theirs it sent. */
+export function credentialOf({ userId, serviceAccount, apiKeyId }: Caller): string {
   if (userId !== undefined) return `user:${userId}`;
+  if (serviceAccount !== undefined) return `service_account:${serviceAccount.id}`;
   if (apiKeyId !== undefined) return `api_key:${apiKeyId}`;
   throw new Error('who reads with a widget token changes nothing');
 }

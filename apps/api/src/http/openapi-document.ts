@@ -3,6 +3,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import { exampleOf, type DocumentSchema } from './openapi-examples.ts';
+import { tellOfAccess } from './openapi-access.ts';
 import { tellOfRepeats } from './openapi-repeats.ts';
 import { problemExamples } from './problem-examples.ts';
 
@@ -24,6 +25,8 @@ interface Serialization {
 
 interface Operation {
   operationId?: string;
+  description?: string;
+  security?: Record<string, string[]>[];
   parameters?: (Parameter & Serialization)[];
   requestBody?: { content: Record<string, Content> };
   responses: Record<string, { description: string; content?: Record<string, Content> }>;
@@ -41,6 +44,7 @@ const INPUT = 'Input';
 export function finishDocument<Given extends object>(given: Given): Given {
   const document = withUsedSchemas(given as unknown as Document);
   const { schemas } = document.components;
+  tellOfAccess(document.paths);
   tellOfRepeats(document.paths);
   const told = new Set<string>();
   for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {

@@ -1,6 +1,7 @@
 // What the document says of Idempotency-Key: of every operation that takes it, and of those that refuse it.
 
 import { LIMITS } from '@weir/shared/limits';
+import { addProblem } from './openapi-problems.ts';
 import { isRepeatable, refusesKey } from './repeats.ts';
 
 interface Response {
@@ -44,25 +45,16 @@ export function tellOfRepeats(paths: Record<string, Record<string, Operation>>):
     for (const [name, operation] of Object.entries(methods)) {
       const method = name.toUpperCase();
       if (isRepeatable(method, url)) tell(operation);
-      else if (refusesKey(method, url)) addProblem(operation, '422', 'invalid_request');
+      else if (refusesKey(method, url)) addProblem(operation, 'invalid_request');
     }
   }
 }
 
 function tell(operation: Operation): void {
   operation.parameters = [...(operation.parameters ?? []), KEY];
-  addProblem(operation, '409', 'request_under_way');
-  addProblem(operation, '422', 'invalid_request');
-  addProblem(operation, '422', 'idempotency_key_reused');
+  addProblem(operation, 'request_under_way');
+  addProblem(operation, 'invalid_request');
+  addProblem(operation, 'idempotency_key_reused');
   for (const [status, response] of Object.entries(operation.responses))
     if (status.startsWith('2')) response.headers = { ...response.headers, ...HEADERS };
-}
-
-/** The description of a problem's status is the list of its codes. */
-function addProblem({ responses }: Operation, status: string, code: string): void {
-  const response = responses[status];
-  if (response === undefined) {
-    const schema = { $ref: '#/components/schemas/Problem' };
-    responses[status] = { description: code, content: { 'application/problem+json': { schema } } };
-  } else if (!response.description.split(', ').includes(code)) response.description += `, ${code}`;
 }

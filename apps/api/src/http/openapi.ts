@@ -25,18 +25,29 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
         securitySchemes: {
           session: { type: 'apiKey', in: 'cookie', name: 'access_token' },
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-          widgetToken: { type: 'http', scheme: 'bearer' },
+          serviceToken: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'org_svc_…',
+            description:
+              'The token of a service account, made by an admin. Never with a session or an API key beside it.',
+          },
+          widgetToken: { type: 'http', scheme: 'bearer', bearerFormat: 'wgt_…' },
         },
       },
       tags: [
         { name: 'Tracking', description: 'Services report usage. X-API-Key with the scope usage.write.' },
-        { name: 'Usage', description: 'What was counted. A session, or X-API-Key with the scope usage.read.' },
+        {
+          name: 'Usage',
+          description: 'What was counted. A session, a service account, or X-API-Key with the scope usage.read.',
+        },
         { name: 'Widget', description: 'What an app shows its customer. A widget token, made with X-API-Key.' },
-        { name: 'Access', description: 'Signing in, and API keys.' },
+        { name: 'Access', description: 'Signing in, people, service accounts and API keys.' },
         { name: 'Catalog', description: 'Features, meters, plans and customers.' },
         {
           name: 'Billing',
-          description: 'What plans cost, who subscribes to them, and the invoices for it. A session.',
+          description:
+            'What plans cost, who subscribes to them, and the invoices for it. A session, or a service account.',
         },
         { name: 'Operations', description: 'For those who run Weir.' },
       ],

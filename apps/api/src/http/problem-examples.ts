@@ -11,6 +11,7 @@ const DETAILS: Partial<Record<ErrorCode, [detail: string, fields?: RefusalFields
   malformed_json: ['The body is not JSON that can be taken: Unexpected end of JSON input.'],
   unauthenticated: ['Send an API key in the header X-API-Key.'],
   missing_scope: ['This API key does not have the scope usage.write: use or create one that has it.'],
+  missing_role: ['This takes the role biller: the role of Nightly report is viewer.'],
   cross_origin: ['The browser says that this request comes from another site: send it from a page of Weir.'],
   not_found: ['There is no such thing in your organization: check the id in the path.'],
   meter_not_found: ['Your organization has no meter with this meter_token: check the token.'],

@@ -13,8 +13,11 @@ import { SparseLog } from './sparse-log.ts';
 const PROBLEMS = {
   malformed_json: { status: 400, title: 'The body is not JSON' },
   malformed_request: { status: 400, title: 'The request is not valid HTTP' },
+  two_credentials: { status: 400, title: 'The request has two credentials' },
   unauthenticated: { status: 401, title: 'No valid credentials' },
   missing_scope: { status: 403, title: 'The API key does not have this scope' },
+  missing_role: { status: 403, title: 'The service account does not have this role' },
+  person_only: { status: 403, title: 'Only a person who is signed in may do this' },
   admin_only: { status: 403, title: 'Only admins may do this' },
   cross_origin: { status: 403, title: 'The request comes from another origin' },
   signup_closed: { status: 403, title: 'Sign-up is closed' },

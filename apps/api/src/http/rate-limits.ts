@@ -1,4 +1,4 @@
-// How much one API key, or one address, may ask for in a minute. All of it is counted in Redis, for all processes together; while Redis is
+// How much one API key or token, or one address, may ask for in a minute. All of it is counted in Redis, for all processes together; while Redis is
 // away each process counts for itself.
 
 import type { QueueConnection } from '@weir/queue/connection';
@@ -17,7 +17,7 @@ export interface RateLimitOptions {
   eventsPerKey: number;
   /** Tracking requests of one address. */
   trackingPerAddress: number;
-  /** Other requests with one API key. */
+  /** Other requests with one API key, or one token of a service account. */
   requestsPerKey: number;
   /** Other requests of one address. */
   requestsPerAddress: number;
@@ -51,7 +51,7 @@ export function useRateLimits(app: FastifyInstance, queue: QueueConnection, opti
   };
   const events = limit('events-per-key', 'events with this API key', options.eventsPerKey);
   const tracking = limit('tracking-per-address', 'tracking requests from this address', options.trackingPerAddress);
-  const perKey = limit('requests-per-key', 'requests with this API key', options.requestsPerKey);
+  const perKey = limit('requests-per-key', 'requests with this credential', options.requestsPerKey);
   const perAddress = limit('requests-per-address', 'requests from this address', options.requestsPerAddress);
 
   if (tracking ?? perKey ?? perAddress) {
@@ -60,7 +60,7 @@ export function useRateLimits(app: FastifyInstance, queue: QueueConnection, opti
       if (traffic === 'tracking') await count(tracking, addressBlock(request.ip), 1, reply);
       if (traffic === 'other') {
         await count(perAddress, addressBlock(request.ip), 1, reply);
-        await count(perKey, keyOf(request), 1, reply);
+        await count(perKey, credentialOf(request), 1, reply);
       }
     });
   }
@@ -70,10 +70,13 @@ export function useRateLimits(app: FastifyInstance, queue: QueueConnection, opti
   };
 }
 
-/** The API key of a request, valid or not, under a name that tells nothing about it. */
-function keyOf(request: FastifyRequest): string | undefined {
-  const key = request.headers['x-api-key'];
-  return typeof key === 'string' ? digest(key) : undefined;
+/** What a browser or a proxy may send to everybody, such as a password in front of all of Weir, is none of it. */
+const SERVICE_TOKEN = /^bearer +(org_svc_\S+)/i;
+
+/** The API key or the service account's token of a request, valid or not, under a name that tells nothing about it. */
+function credentialOf({ headers }: FastifyRequest): string | undefined {
+  const credential = headers['x-api-key'] ?? SERVICE_TOKEN.exec(headers.authorization ?? '')?.[1];
+  return typeof credential === 'string' ? digest(credential) : undefined;
 }
 
 /** The header fields are those of draft-ietf-httpapi-ratelimit-headers-10, "RateLimit header fields for HTTP". */

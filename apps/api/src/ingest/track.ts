@@ -57,7 +57,6 @@ type BatchItem = z.output<typeof batchItem>;
 // For the document: withHeaderKey reads the header.
 const trackHeaders = keyHeaderSchema('The same as the field idempotency_key, to the letter.');
 
-const security = [{ apiKey: [] }];
 const refusals = problemResponses(
   'malformed_json',
   'malformed_request',
@@ -89,7 +88,6 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
           'A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key ' +
           '(in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already. ' +
           'While Redis cannot take events, Postgres does, with the same answers: 503 is for when neither can.',
-        security,
         headers: trackHeaders,
         body: trackBody,
         response: {
@@ -136,7 +134,6 @@ export function trackRoutes(app: App, deps: TrackDeps): void {
         summary: 'Track up to 1000 usage events',
         description:
           'Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent.',
-        security,
         body: batchBody,
         response: { 201: batchAnswer, 207: batchAnswer, ...refusals },
       },

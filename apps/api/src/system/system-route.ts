@@ -64,12 +64,11 @@ export function systemRoute(app: App, deps: SystemDeps): void {
   app.get(
     '/api/v1/system',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getSystem',
         tags: ['Operations'],
         summary: 'How this installation is, as far as it concerns your organization',
-        security: [{ session: [] }],
         querystring: z.strictObject({}),
         response: { 200: system, ...problemResponses(...readCodes, 'invalid_request') },
       },

@@ -65,7 +65,6 @@ const replayBody = z.strictObject({
     .optional()
     .meta({ description: 'In place of the one that it was sent with. Null: it has none any more.' }),
 });
-const read = [{ session: [] }, { apiKey: [] }];
 
 export function eventRoutes(app: App, deps: EventDeps): void {
   app.get(
@@ -76,7 +75,6 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         operationId: 'getEvent',
         tags: ['Usage'],
         summary: 'The receipt of an event: what became of it',
-        security: read,
         params: idInPath,
         response: { 200: receipt, ...problemResponses(...readCodes, 'not_found') },
       },
@@ -95,7 +93,6 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         summary: 'Events that have left the queue, newest first',
         description:
           'Follow meta.next_cursor until it is null. An event that still waits in the queue is not listed yet.',
-        security: read,
         querystring: eventQuery,
         response: {
           200: z.object({ data: z.array(receipt), meta: z.object({ next_cursor: z.uuid().nullable() }) }),
@@ -128,7 +125,6 @@ export function eventRoutes(app: App, deps: EventDeps): void {
         description:
           `At most ${LIMITS.rejections}. The events of each: GET /events with the same reason and meter_id. Where a reason names ` +
           'another event, its id is left out here.',
-        security: read,
         querystring: z.strictObject({}),
         response: {
           200: z.object({ data: z.array(rejection) }),
@@ -153,7 +149,6 @@ export function eventRoutes(app: App, deps: EventDeps): void {
           'The event keeps its id and its timestamp. However often it is replayed, it is counted at most once. Its receipt ' +
           'says rejected until a worker has taken it. An event that is rejected since another one holds its idempotency_key is ' +
           'rejected again unless it gets another key, or none (null).',
-        security: [{ session: [] }],
         params: idInPath,
         body: replayBody.nullish(),
         response: {

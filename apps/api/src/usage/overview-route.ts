@@ -90,13 +90,12 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
   app.get(
     '/api/v1/overview',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getOverview',
         tags: ['Usage'],
         summary: 'How the organization stands in this month so far',
         description: 'Made of sums, whatever the number of events. It counts as much as a chart of a thousand periods.',
-        security: [{ session: [] }],
         querystring: z.strictObject({}),
         response: { 200: overview, ...problemResponses(...readCodes, 'invalid_request') },
       },

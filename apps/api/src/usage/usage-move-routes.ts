@@ -24,8 +24,6 @@ import { writing } from '../http/writing.ts';
 import { USAGE_MOVING } from './usage-query.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
-const security = [{ session: [] }];
-
 const progress = {
   id: z.uuid(),
   status: z.enum(['RUNNING', 'DONE']),
@@ -89,7 +87,6 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
           'issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ' +
           'ended, or an invoice is a draft. Events that are sent later with the former external_id are those of a customer without a ' +
           'record: stop sending them first.',
-        security,
         body: whom,
         response: {
           202: erasure,
@@ -124,12 +121,11 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
   app.get(
     '/api/v1/erasures',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listErasures',
         tags: ['Catalog'],
         summary: 'List the erasures, newest first',
-        security,
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(erasure), ...problemResponses(...sessionCodes, 'invalid_request') },
       },
@@ -143,12 +139,11 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
   app.get(
     '/api/v1/erasures/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getErasure',
         tags: ['Catalog'],
         summary: 'How far an erasure is',
-        security,
         params: idInPath,
         response: { 200: erasure, ...problemResponses(...sessionCodes, 'not_found') },
       },
@@ -169,7 +164,6 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
           'the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other ' +
           'one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused ' +
           'where a subscription bills, or billed, the former id. Records of customers stay as they are.',
-        security,
         body: fromTo,
         response: {
           202: usageMove,
@@ -191,12 +185,11 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
   app.get(
     '/api/v1/usage-moves',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'listUsageMoves',
         tags: ['Usage'],
         summary: 'List the moves of usage, newest first',
-        security,
         querystring: z.strictObject(pageQuery),
         response: { 200: pageSchema(usageMove), ...problemResponses(...sessionCodes, 'invalid_request') },
       },
@@ -210,12 +203,11 @@ export function usageMoveRoutes(app: App, { database, guards }: RouteDeps): void
   app.get(
     '/api/v1/usage-moves/:id',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getUsageMove',
         tags: ['Usage'],
         summary: 'How far a move of usage is',
-        security,
         params: idInPath,
         response: { 200: usageMove, ...problemResponses(...sessionCodes, 'not_found') },
       },

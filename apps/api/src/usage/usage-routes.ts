@@ -57,7 +57,6 @@ const meterOfCustomer = z
 /** Characters of JSON. */
 const LONG_ANSWER = 100_000;
 
-const security = [{ session: [] }, { apiKey: [] }];
 const EXACT =
   'What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.';
 
@@ -80,7 +79,6 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         tags: ['Usage'],
         summary: 'The usage of a meter over a window, in all and by calendar period',
         description: `Periods without events are filled in; at most ${LIMITS.buckets} periods. ${EXACT}`,
-        security,
         params: idInPath,
         querystring: usageQuery,
         response: { 200: meterUsage, ...problems, ...problemResponses('groups_not_ready') },
@@ -108,7 +106,6 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         tags: ['Usage'],
         summary: 'The same as the usage of a meter, by its meter_token',
         description: `Periods without events are filled in; at most ${LIMITS.buckets} periods. ${EXACT}`,
-        security,
         querystring: usageQuery.extend({ meter_token: text(1, LIMITS.key) }),
         response: {
           200: meterUsage,
@@ -137,7 +134,6 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         tags: ['Usage'],
         summary: 'The customers of a meter by their usage over a window, largest first',
         description: `Every customer with events in the window, also those without a record. ${EXACT}`,
-        security,
         params: idInPath,
         querystring: z.strictObject({ ...windowQuery, ...pageQuery }),
         response: {
@@ -171,7 +167,6 @@ export function usageRoutes(app: App, deps: UsageDeps): void {
         tags: ['Usage'],
         summary: 'The usage of a customer over a window, on every meter of the organization',
         description: `Meters on which the customer has no usage are in, archived ones too. ${EXACT}`,
-        security,
         params: idInPath,
         querystring: z.strictObject(windowQuery),
         response: {

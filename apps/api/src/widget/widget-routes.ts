@@ -77,8 +77,6 @@ const billingPeriodAnswer = z
   })
   .meta({ id: 'WidgetBillingPeriod' });
 
-const security = [{ widgetToken: [] }];
-
 /** Any page may ask: it gets an answer for the token that it sends, and for nothing else. */
 const config = { isOpenToPages: true } as const;
 
@@ -97,7 +95,6 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
           'No customer record is needed. Give it to the page /embed, or read the paths below with it, which the pages of every ' +
           'origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is ' +
           'deleted or gets another external_id.',
-        security: [{ apiKey: [] }],
         body: z.strictObject({ customer_external_id: text(1, LIMITS.key) }),
         response: { 201: tokenAnswer, ...problemResponses(...readCodes, ...bodyCodes, 'usage_moving') },
       },
@@ -128,7 +125,6 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         description:
           'In the order that the organization chose, else newest meter first. Meters that it did not choose, or that the ' +
           'customer does not use, are not shown to it.',
-        security,
         querystring: z.strictObject(windowQuery),
         response: {
           200: usageAnswer,
@@ -169,7 +165,6 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         summary: 'The usage of the customer of the token on one meter, in all and by calendar period',
         description:
           'A meter that the customer has never used, or that the organization shows to nobody, does not exist for it.',
-        security,
         params: idInPath,
         querystring: z.strictObject(chartQuery),
         response: {
@@ -205,7 +200,6 @@ export function widgetRoutes(app: App, deps: UsageDeps & EntitlementDeps): void 
         description:
           'A limit for each meter that a subscription of the customer gives and that the organization shows, in the order of ' +
           'the meters. Read from what is recorded, without a cache.',
-        security,
         response: {
           200: billingPeriodAnswer,
           ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),

@@ -28,20 +28,17 @@ const settingsChanges = changesOf({ meter_ids: meterIds });
 
 const NO_SUCH_METER = 'Your organization has no meter with one of these meter_ids: see GET /api/v1/meters.';
 
-const security = [{ session: [] }];
-
 export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps): void {
   const db = database.kysely;
 
   app.get(
     '/api/v1/widget/settings',
     {
-      onRequest: guards.session,
+      onRequest: guards.viewer,
       schema: {
         operationId: 'getWidgetSettings',
         tags: ['Widget'],
         summary: 'Read what customers are shown',
-        security,
         response: { 200: settingsAnswer, ...problemResponses('unauthenticated', 'rate_limited', 'unavailable') },
       },
     },
@@ -57,7 +54,6 @@ export function widgetSettingsRoutes(app: App, { database, guards }: RouteDeps):
         tags: ['Widget'],
         summary: 'Change what customers are shown',
         description: 'Holds from the next read of a widget on.',
-        security,
         body: settingsChanges,
         response: { 200: settingsAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
       },

@@ -15,7 +15,10 @@ export interface paths {
         get: operations["getVersion"];
     };
     "/api/v1/system": {
-        /** How this installation is, as far as it concerns your organization */
+        /**
+         * How this installation is, as far as it concerns your organization
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getSystem"];
     };
     "/api/v1/auth/options": {
@@ -44,26 +47,39 @@ export interface paths {
         post: operations["signOut"];
     };
     "/api/v1/auth/me": {
-        /** Who is signed in */
+        /**
+         * Who is signed in
+         * @description Who may: whoever is signed in.
+         */
         get: operations["getAccount"];
     };
     "/api/v1/auth/sessions": {
         /**
          * List one’s sessions, the last used first
          * @description At most 100. Those that have ended are not listed.
+         *
+         *     Who may: whoever is signed in.
          */
         get: operations["listSessions"];
-        /** End all of one’s sessions but this one */
+        /**
+         * End all of one’s sessions but this one
+         * @description Who may: whoever is signed in.
+         */
         delete: operations["deleteOtherSessions"];
     };
     "/api/v1/auth/sessions/{id}": {
-        /** End one of one’s sessions */
+        /**
+         * End one of one’s sessions
+         * @description Who may: whoever is signed in.
+         */
         delete: operations["deleteSession"];
     };
     "/api/v1/auth/password": {
         /**
          * Change one’s password
          * @description All other sessions of the account end, and links for a new password too.
+         *
+         *     Who may: whoever is signed in.
          */
         post: operations["changePassword"];
     };
@@ -71,6 +87,8 @@ export interface paths {
         /**
          * Make a link with which a user sets a new password
          * @description Give the link to that person. It works once, for 24 hours.
+         *
+         *     Who may: an admin who is signed in.
          */
         post: operations["createPasswordReset"];
     };
@@ -92,11 +110,15 @@ export interface paths {
         /**
          * List the invitations that can still be accepted, newest first
          * @description Never their links: only hashes of them are kept.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listInvitations"];
         /**
          * Invite a person into the organization
          * @description Give the link to that person, who chooses a password with it. It works once, for 7 days. Inviting the same address again makes another link, and ends the one before.
+         *
+         *     Who may: an admin who is signed in.
          */
         post: operations["createInvitation"];
     };
@@ -104,6 +126,8 @@ export interface paths {
         /**
          * Take an invitation back
          * @description Its link opens nothing from then on.
+         *
+         *     Who may: an admin who is signed in.
          */
         delete: operations["deleteInvitation"];
     };
@@ -122,31 +146,46 @@ export interface paths {
         post: operations["acceptInvitation"];
     };
     "/api/v1/organization": {
-        /** Read the organization */
+        /**
+         * Read the organization
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getOrganization"];
-        /** Rename the organization */
+        /**
+         * Rename the organization
+         * @description Who may: an admin who is signed in, or a service account with the role admin.
+         */
         patch: operations["updateOrganization"];
     };
     "/api/v1/users": {
-        /** List the people of the organization, oldest first */
+        /**
+         * List the people of the organization, oldest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["listUsers"];
     };
     "/api/v1/users/{id}": {
         /**
          * Delete a user
          * @description All sessions of that person end at once. The last admin stays.
+         *
+         *     Who may: an admin who is signed in.
          */
         delete: operations["deleteUser"];
         /**
          * Give a user another role
          * @description It holds from the user’s next request on. The last admin stays admin.
+         *
+         *     Who may: an admin who is signed in.
          */
         patch: operations["updateUser"];
     };
     "/api/v1/audit-log": {
         /**
          * Who changed what, newest first
-         * @description Every change by a person, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.
+         * @description Every change by a person, by a service account, with an API key or by whoever runs this Weir, but for tracking. Follow meta.next_cursor until it is null. Entries are kept for as long as the setting AUDIT_LOG_DAYS says.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listAuditEntries"];
     };
@@ -154,11 +193,15 @@ export interface paths {
         /**
          * List the API keys, newest first
          * @description Never the keys themselves. A deleted key is not in the list.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listApiKeys"];
         /**
          * Create an API key
          * @description Keep the key: only its hash is stored, so nobody can show it again. A lost one is deleted and replaced.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["createApiKey"];
     };
@@ -166,65 +209,159 @@ export interface paths {
         /**
          * Delete an API key
          * @description It is revoked at once: no request that starts after the answer is accepted, on any replica.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         delete: operations["deleteApiKey"];
+    };
+    "/api/v1/service-accounts": {
+        /**
+         * List the service accounts, newest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["listServiceAccounts"];
+        /**
+         * Create a service account
+         * @description It opens nothing before it has a token.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
+         */
+        post: operations["createServiceAccount"];
+    };
+    "/api/v1/service-accounts/{id}": {
+        /**
+         * Read a service account
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["getServiceAccount"];
+        /**
+         * Delete a service account with its tokens
+         * @description No request with one of them that starts after the answer is accepted. The audit log keeps its name.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
+         */
+        delete: operations["deleteServiceAccount"];
+        /**
+         * Rename a service account, or give it another role
+         * @description A role holds from the next request on. Entries of the audit log keep the name that it had.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
+         */
+        patch: operations["updateServiceAccount"];
+    };
+    "/api/v1/service-accounts/{id}/tokens": {
+        /**
+         * List the tokens of a service account, newest first
+         * @description Never the tokens themselves. One that has ended is in the list until it is deleted.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["listServiceTokens"];
+        /**
+         * Make a token of a service account
+         * @description Send it as Authorization: Bearer. Only its hash is stored, so nobody can show it again. To replace one without a gap, make the new one, put it in place, and delete the old one.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
+         */
+        post: operations["createServiceToken"];
+    };
+    "/api/v1/service-accounts/{id}/tokens/{token_id}": {
+        /**
+         * Delete a token of a service account
+         * @description No request with it that starts after the answer is accepted, on any replica.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
+         */
+        delete: operations["deleteServiceToken"];
     };
     "/api/v1/features": {
         /**
          * List all features, oldest first
          * @description All of them, unless page or page_size is sent: then that page, and meta.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["listFeatures"];
         /**
          * Create a feature, and for type meter its meter
          * @description Services track usage with the meter_token in the answer, or with the lookup_key. The meter takes the name of the feature.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["createFeature"];
     };
     "/api/v1/features/{id}": {
-        /** Read a feature */
+        /**
+         * Read a feature
+         * @description Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
+         */
         get: operations["getFeature"];
         /**
          * Delete a feature that no plan uses
          * @description Its meter is archived: it takes no more events, and what it has counted stays readable.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         delete: operations["deleteFeature"];
         /**
          * Change a feature
          * @description Changes the fields that are sent. unit is for type meter only. The name of the meter stays: change it there. Events that still come with an old lookup_key are counted here for 5 seconds more: give it to another feature after that.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         patch: operations["updateFeature"];
     };
     "/api/v1/meters": {
-        /** List the meters, newest first */
+        /**
+         * List the meters, newest first
+         * @description Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
+         */
         get: operations["listMeters"];
     };
     "/api/v1/meters/{id}": {
-        /** Read a meter */
+        /**
+         * Read a meter
+         * @description Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
+         */
         get: operations["getMeter"];
         /**
          * Change, archive or reopen a meter
          * @description Changes the fields that are sent. The aggregation stays: it is what recorded usage means. An archived meter refuses new events within some seconds, and what it has counted stays readable. metadata_keys are replaced by those that are sent; what was counted before is grouped by them within moments, or minutes where it is millions of events, and until then reading by them is 409 groups_not_ready.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         patch: operations["updateMeter"];
     };
     "/api/v1/plans": {
-        /** List the plans, newest first */
+        /**
+         * List the plans, newest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["listPlans"];
-        /** Create a plan */
+        /**
+         * Create a plan
+         * @description Who may: an admin who is signed in, or a service account with the role admin.
+         */
         post: operations["createPlan"];
     };
     "/api/v1/plans/{id}": {
-        /** Read a plan, what it includes and what it costs */
+        /**
+         * Read a plan, what it includes and what it costs
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getPlan"];
         /**
          * Delete a plan
          * @description Its features stay, and count one plan less. A plan that has or had subscriptions is not deleted: to sell it no more, set is_active to false.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         delete: operations["deletePlan"];
         /**
          * Change a plan
          * @description Changes the fields that are sent. Once the plan has a charge or a subscription, type, billing_interval and currency are fixed: what was agreed rests on them.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         patch: operations["updatePlan"];
     };
@@ -232,47 +369,71 @@ export interface paths {
         /**
          * Put a feature into a plan
          * @description One that is in the plan already is changed with PATCH. A plan has at most 500 features.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["addPlanFeature"];
     };
     "/api/v1/plans/{id}/features/{feature_id}": {
-        /** Take a feature out of a plan */
+        /**
+         * Take a feature out of a plan
+         * @description Who may: an admin who is signed in, or a service account with the role admin.
+         */
         delete: operations["removePlanFeature"];
         /**
          * Change what a plan says about a feature
          * @description Changes the fields that are sent. It is so at once for everybody who has the plan: entitlements are read from it.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         patch: operations["updatePlanFeature"];
     };
     "/api/v1/customers": {
-        /** List the customers, newest first */
+        /**
+         * List the customers, newest first
+         * @description Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
+         */
         get: operations["listCustomers"];
         /**
          * Create a customer
          * @description Without an external_id, the id is the external_id too. Usage that was tracked before belongs to it at once. One that another customer was billed under is not given again.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["createCustomer"];
     };
     "/api/v1/customers/{id}": {
-        /** Read a customer */
+        /**
+         * Read a customer
+         * @description Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
+         */
         get: operations["getCustomer"];
         /**
          * Delete a customer
          * @description The record only. Usage stays, under the external_id. A customer with a subscription, an invoice or a credit is not deleted.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         delete: operations["deleteCustomer"];
         /**
          * Change a customer
          * @description Changes the fields that are sent; null clears one. After a change of external_id the customer has the usage that is tracked with the new one, and no longer that of the old one, which nothing deletes; widget tokens of both end. While the customer has a subscription that is not canceled its external_id cannot change, and one that another customer was billed under is not given again.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         patch: operations["updateCustomer"];
     };
     "/api/v1/plans/{id}/charges": {
-        /** The charges of a plan, newest first, those that have ended too */
+        /**
+         * The charges of a plan, newest first, those that have ended too
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["listCharges"];
         /**
          * Add a charge to a plan
          * @description Each subscription of the plan is billed by it from its next period on. With replaces it takes the place of another charge in one step. Prices and quantities are taken exactly as sent, as a number or as a text. A plan has at most 100 charges without an end, and 2000 tiers in all of them; beside them as many that are to end when others take their place.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["createCharge"];
     };
@@ -280,6 +441,8 @@ export interface paths {
         /**
          * Rename or end a charge
          * @description Nothing else of a charge can be changed: to change a price, add a charge that replaces it. Periods that are open are billed by it to their end, under the name that it had when they began.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         patch: operations["updateCharge"];
     };
@@ -287,15 +450,22 @@ export interface paths {
         /**
          * Try a charge out on a quantity
          * @description Computes what a charge comes to, by the same function that bills. Nothing is kept.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         post: operations["evaluateCharge"];
     };
     "/api/v1/billing/settings": {
-        /** Read how the organization bills */
+        /**
+         * Read how the organization bills
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getBillingSettings"];
         /**
          * Change how the organization bills
          * @description Changes the fields that are sent, for subscriptions, drafts and invoices that are made from then on.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         patch: operations["updateBillingSettings"];
     };
@@ -303,32 +473,50 @@ export interface paths {
         /**
          * See what a subscription would begin with
          * @description The body is that of POST /subscriptions, and nothing is kept. Whether another subscription bills a meter of the plan is not looked at.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         post: operations["previewSubscription"];
     };
     "/api/v1/subscriptions": {
-        /** List the subscriptions, newest first */
+        /**
+         * List the subscriptions, newest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["listSubscriptions"];
         /**
          * Subscribe a customer to a plan
          * @description From start_date on it is billed as if it had been there: each past period gets an invoice of its own. A meter of a customer is billed by one subscription at a time.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["createSubscription"];
     };
     "/api/v1/subscriptions/{id}": {
-        /** Read a subscription and what its customer may use by it */
+        /**
+         * Read a subscription and what its customer may use by it
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getSubscription"];
-        /** Take back a cancellation or a change of plan that has not taken place yet */
+        /**
+         * Take back a cancellation or a change of plan that has not taken place yet
+         * @description Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
         patch: operations["updateSubscription"];
     };
     "/api/v1/subscriptions/{id}/periods": {
-        /** List the periods of a subscription, oldest first: all past ones, the current, and the next */
+        /**
+         * List the periods of a subscription, oldest first: all past ones, the current, and the next
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["listSubscriptionPeriods"];
     };
     "/api/v1/subscriptions/{id}/cancel": {
         /**
          * Cancel a subscription at the end of its period, or now
          * @description Now: usage counts up to this instant, fixed prices by the dates up to this one, and what was billed in advance for later ones comes back with the final invoice. Before its start it always ends now, and there is no invoice.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["cancelSubscription"];
     };
@@ -336,6 +524,8 @@ export interface paths {
         /**
          * Change to another plan at the end of the period
          * @description It takes the place of a change that was asked for before. The meters of the other plan are taken at once. Another interval begins with a new anchor. Before its start the subscription changes at once.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["changeSubscriptionPlan"];
     };
@@ -343,11 +533,15 @@ export interface paths {
         /**
          * What a customer has in advance, and the grants that it comes from, newest first
          * @description Of grants the newest 500: all of them are in GET /credits with customer_id.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listCustomerCredits"];
         /**
          * Grant a customer money in advance
          * @description Invoices draw it when they are finalized: smaller priority first, then what expires earlier, then what is older.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["createCredit"];
     };
@@ -355,21 +549,31 @@ export interface paths {
         /**
          * End what is left of a grant
          * @description What invoices drew of it stays drawn. A grant that is void already, or has expired, is answered as it is.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["voidCredit"];
     };
     "/api/v1/credits": {
-        /** The grants of all customers, newest first */
+        /**
+         * The grants of all customers, newest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["listCredits"];
     };
     "/api/v1/credits/balance": {
-        /** What all customers together have in advance, or one of them, now or at an instant */
+        /**
+         * What all customers together have in advance, or one of them, now or at an instant
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getCreditBalance"];
     };
     "/api/v1/credits/{id}/entries": {
         /**
          * What became of a grant: which invoice drew how much, and what came back, oldest first
          * @description What expires has no entry: the time says it.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listCreditEntries"];
     };
@@ -377,6 +581,8 @@ export interface paths {
         /**
          * Which grants paid how much of an invoice, and of one below zero which invoices it paid, oldest first
          * @description Draws less returns whose invoice_id is this one are its credits_applied; those of a void one came back. Where given_by_invoice_id is this one, its total below zero paid others.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listInvoiceCredits"];
     };
@@ -384,6 +590,8 @@ export interface paths {
         /**
          * What a customer may use, by your own identifier of the customer
          * @description A customer without a record has no subscription. Read from what is recorded, without a cache. It holds nothing: two who ask at once may both be told that the last unit is left.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["listEntitlements"];
     };
@@ -391,6 +599,8 @@ export interface paths {
         /**
          * What a customer may use
          * @description Read from what is recorded, without a cache. It holds nothing: two who ask at once may both be told that the last unit is left.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["listCustomerEntitlements"];
     };
@@ -398,6 +608,8 @@ export interface paths {
         /**
          * What happened, in the order in which it happened
          * @description Ask again with meta.next_after: what comes later has a higher sequence, and nothing is missed or comes twice.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listBillingEvents"];
     };
@@ -405,6 +617,8 @@ export interface paths {
         /**
          * Usage of priced meters in a month that no charge bills, most events first
          * @description Of days that are over, in UTC, each looked at within some hours of its end and again while events may be late. Usage in a trial, or before the start of a subscription, is not among it. The feed tells each meter, month and reason once (usage.unpriced), but for not_in_plan.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listUnbilledUsage"];
     };
@@ -412,6 +626,8 @@ export interface paths {
         /**
          * Track one usage event
          * @description A 201 means: on disk, and counted exactly once. Time out after 5 seconds and retry with the same idempotency_key (in the body or as the header Idempotency-Key); a 409 duplicate_event then means that it is accepted already. While Redis cannot take events, Postgres does, with the same answers: 503 is for when neither can.
+         *
+         *     Who may: an API key with the scope usage.write.
          */
         post: operations["trackUsage"];
     };
@@ -419,6 +635,8 @@ export interface paths {
         /**
          * Track up to 1000 usage events
          * @description Every event is judged by itself. 201 when all were accepted, else 207; data is in the order sent.
+         *
+         *     Who may: an API key with the scope usage.write.
          */
         post: operations["trackUsageBatch"];
     };
@@ -426,6 +644,8 @@ export interface paths {
         /**
          * List the invoices, newest first, without their lines
          * @description Drafts are computed as of computed_at, all of a page at the same moment.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listInvoices"];
     };
@@ -433,6 +653,8 @@ export interface paths {
         /**
          * List the invoices of a subscription, newest first, without their lines
          * @description Drafts are computed as of computed_at, all of a page at the same moment.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listSubscriptionInvoices"];
     };
@@ -440,6 +662,8 @@ export interface paths {
         /**
          * Read an invoice with its lines
          * @description A draft is computed now, in one snapshot of what is recorded. Of more lines than fit into an answer the first ones, with lines_total and lines_next_cursor.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["getInvoice"];
     };
@@ -447,15 +671,22 @@ export interface paths {
         /**
          * The lines of an invoice, page by page
          * @description Follow meta.next_cursor until it is null. A page ends early with the line at which its charges and details come to 4000 tiers. The lines of a draft are computed for each page, and may change between two.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listLinesOfInvoice"];
-        /** Add an ADJUSTMENT line to a draft */
+        /**
+         * Add an ADJUSTMENT line to a draft
+         * @description Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
         post: operations["addInvoiceLine"];
     };
     "/api/v1/invoices/{id}/recompute": {
         /**
          * Compute a finalized invoice again, and compare
          * @description Each line with its own copy of the charge, its closing, its rating version and its days, from rollups or from single events. Changes nothing. identical is true for every finalized invoice, for ever: it is said of all lines, of which an answer holds as many as that of GET /invoices/{id}, those that differ before others.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         post: operations["recomputeInvoice"];
     };
@@ -463,6 +694,8 @@ export interface paths {
         /**
          * Finalize a draft now, before its grace is over
          * @description The drafts of a subscription are finalized in the order of their periods.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["finalizeInvoice"];
     };
@@ -470,6 +703,8 @@ export interface paths {
         /**
          * Mark an invoice paid: all of its amount_due
          * @description Safe to repeat: who comes second gets 409 with the reference that paid it.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["payInvoice"];
     };
@@ -477,6 +712,8 @@ export interface paths {
         /**
          * Waive an invoice
          * @description What it took of credits goes back to them. What it billed is waived, and is not billed again by another invoice unless `rebill` is true.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["voidInvoice"];
     };
@@ -484,6 +721,8 @@ export interface paths {
         /**
          * Give an open invoice up
          * @description It can still be paid, or waived.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["markInvoiceUncollectible"];
     };
@@ -491,6 +730,8 @@ export interface paths {
         /**
          * Finalize drafts now, up to 100 of them
          * @description Each as by itself, in the order of their periods, and each is answered for, in the order sent. What is finalized already stays as it is. With an id that there is not, nothing is done.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["finalizeInvoices"];
     };
@@ -498,6 +739,8 @@ export interface paths {
         /**
          * Take an ADJUSTMENT line off a draft
          * @description The other lines of a draft are computed, and cannot be taken off.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         delete: operations["deleteInvoiceLine"];
     };
@@ -505,6 +748,8 @@ export interface paths {
         /**
          * The buckets behind the quantity of a line, in the time zone of the subscription
          * @description As they were at the closing of the line; of a draft as they are now. For COUNT and SUM they add up to quantity. A line without usage has no buckets.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["getInvoiceLineUsage"];
     };
@@ -512,6 +757,8 @@ export interface paths {
         /**
          * The events that a line counts, in the order of their time
          * @description Follow meta.next_cursor until it is null. With changes=true only what came in since the line before for the same charge and period; where there is none, that is all of them. A line without usage has none.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listInvoiceLineEvents"];
     };
@@ -519,6 +766,8 @@ export interface paths {
         /**
          * The lines of all finalized invoices, in the order of issue dates, as JSON or CSV
          * @description Follow meta.next_cursor until it is null, or the header Link with rel="next" until there is none. A page may hold fewer lines than limit, or none, and not be the last: so many invoices are looked at for each. CSV comes for format=csv or Accept: text/csv, with a head on the first page, so that pages one after the other are one file; texts that a spreadsheet would take for a formula begin with an apostrophe. A line's copy of its charge and its tiers are on its invoice.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["listInvoiceLines"];
     };
@@ -526,6 +775,8 @@ export interface paths {
         /**
          * The quantity and the amount of each charge for usage, in the open period as of now
          * @description In a trial usage is counted and costs nothing.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["getSubscriptionUsage"];
     };
@@ -533,6 +784,8 @@ export interface paths {
         /**
          * The next invoice of a subscription, as of now
          * @description Makes nothing: it has no id and no number, and neither have its lines.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["previewInvoice"];
     };
@@ -540,17 +793,24 @@ export interface paths {
         /**
          * Bill what came late for a subscription that has ended, at once
          * @description Makes an ADJUSTMENT invoice and finalizes it. Late changes that come to nothing wait, and invoice is null.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
          */
         post: operations["settleSubscription"];
     };
     "/api/v1/events/{id}": {
-        /** The receipt of an event: what became of it */
+        /**
+         * The receipt of an event: what became of it
+         * @description Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
+         */
         get: operations["getEvent"];
     };
     "/api/v1/events": {
         /**
          * Events that have left the queue, newest first
          * @description Follow meta.next_cursor until it is null. An event that still waits in the queue is not listed yet.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["listEvents"];
     };
@@ -558,6 +818,8 @@ export interface paths {
         /**
          * Why events are rejected that were not replayed yet, most frequent first
          * @description At most 100. The events of each: GET /events with the same reason and meter_id. Where a reason names another event, its id is left out here.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["listEventRejections"];
     };
@@ -565,6 +827,8 @@ export interface paths {
         /**
          * Send a rejected event again, with corrected metadata or another idempotency key if given
          * @description The event keeps its id and its timestamp. However often it is replayed, it is counted at most once. Its receipt says rejected until a worker has taken it. An event that is rejected since another one holds its idempotency_key is rejected again unless it gets another key, or none (null).
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["replayEvent"];
     };
@@ -572,6 +836,8 @@ export interface paths {
         /**
          * How the organization stands in this month so far
          * @description Made of sums, whatever the number of events. It counts as much as a chart of a thousand periods.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
          */
         get: operations["getOverview"];
     };
@@ -579,6 +845,8 @@ export interface paths {
         /**
          * The usage of a meter over a window, in all and by calendar period
          * @description Periods without events are filled in; at most 10000 periods. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["getMeterUsage"];
     };
@@ -586,6 +854,8 @@ export interface paths {
         /**
          * The same as the usage of a meter, by its meter_token
          * @description Periods without events are filled in; at most 10000 periods. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["getUsage"];
     };
@@ -593,6 +863,8 @@ export interface paths {
         /**
          * The customers of a meter by their usage over a window, largest first
          * @description Every customer with events in the window, also those without a record. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["listMeterCustomers"];
     };
@@ -600,39 +872,59 @@ export interface paths {
         /**
          * The usage of a customer over a window, on every meter of the organization
          * @description Meters on which the customer has no usage are in, archived ones too. What is read is exact to the microsecond, and a recorded event is in the next read, however late it came in.
+         *
+         *     Who may: whoever is signed in, or a service account of any role, or an API key with the scope usage.read.
          */
         get: operations["getCustomerUsage"];
     };
     "/api/v1/erasures": {
-        /** List the erasures, newest first */
+        /**
+         * List the erasures, newest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["listErasures"];
         /**
          * Erase a customer: nothing that is kept names it any more, and all that was counted and billed stays
          * @description Name, email, phone, address, metadata and widget tokens are gone with the answer, and the external_id is replaced by a random one that leads back to nobody. A worker gives it to the usage, takes metadata and idempotency keys off the events, and what was sent off the audit log; until status is DONE the usage of the customer and what bills it cannot be read by itself. Sums, distinct counts and amounts stay what they are. Invoices keep the name and address that they were issued with, but for those that invoice_copies_issued_before names. Refused while a subscription of the customer has not ended, or an invoice is a draft. Events that are sent later with the former external_id are those of a customer without a record: stop sending them first.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["eraseCustomer"];
     };
     "/api/v1/erasures/{id}": {
-        /** How far an erasure is */
+        /**
+         * How far an erasure is
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getErasure"];
     };
     "/api/v1/usage-moves": {
-        /** List the moves of usage, newest first */
+        /**
+         * List the moves of usage, newest first
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["listUsageMoves"];
         /**
          * Move all usage of one external id to another
          * @description For a customer who is known by two, or was tracked under a wrong one. A worker moves the events that were accepted before the request, with what they add up to; until status is DONE usage of the former id cannot be read by itself, and the other one has a part of it. Of periods of the other one that are billed it is late usage, which the next invoice has. Refused where a subscription bills, or billed, the former id. Records of customers stay as they are.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         post: operations["moveUsage"];
     };
     "/api/v1/usage-moves/{id}": {
-        /** How far a move of usage is */
+        /**
+         * How far a move of usage is
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getUsageMove"];
     };
     "/api/v1/widget/token": {
         /**
          * Make a token that shows one customer its usage
          * @description No customer record is needed. Give it to the page /embed, or read the paths below with it, which the pages of every origin may do. It ends after an hour, with the API key that asked for it, and when the record of its customer is deleted or gets another external_id.
+         *
+         *     Who may: an API key with the scope usage.write.
          */
         post: operations["createWidgetToken"];
     };
@@ -640,6 +932,8 @@ export interface paths {
         /**
          * The usage of the customer of the token, on every meter where there is some in the window
          * @description In the order that the organization chose, else newest meter first. Meters that it did not choose, or that the customer does not use, are not shown to it.
+         *
+         *     Who may: the customer of a widget token.
          */
         get: operations["getWidgetUsage"];
     };
@@ -647,6 +941,8 @@ export interface paths {
         /**
          * The usage of the customer of the token on one meter, in all and by calendar period
          * @description A meter that the customer has never used, or that the organization shows to nobody, does not exist for it.
+         *
+         *     Who may: the customer of a widget token.
          */
         get: operations["getWidgetMeterUsage"];
     };
@@ -654,15 +950,22 @@ export interface paths {
         /**
          * The billing period of the customer of the token, and what its plan lets it use
          * @description A limit for each meter that a subscription of the customer gives and that the organization shows, in the order of the meters. Read from what is recorded, without a cache.
+         *
+         *     Who may: the customer of a widget token.
          */
         get: operations["getWidgetBillingPeriod"];
     };
     "/api/v1/widget/settings": {
-        /** Read what customers are shown */
+        /**
+         * Read what customers are shown
+         * @description Who may: whoever is signed in, or a service account of any role.
+         */
         get: operations["getWidgetSettings"];
         /**
          * Change what customers are shown
          * @description Holds from the next read of a widget on.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role admin.
          */
         patch: operations["updateWidgetSettings"];
     };
@@ -704,7 +1007,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "unauthenticated" | "missing_scope" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "request_under_way" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "request_under_way" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -760,10 +1063,12 @@ export interface components {
             resource_id: string | null;
             actor: {
                 /** @enum {string} */
-                type: "user" | "api_key" | "operator";
+                type: "user" | "service_account" | "api_key" | "operator";
                 id: string | null;
                 /** @description Of a user, as it was then. */
                 email: string | null;
+                /** @description Of a service account, as it was then. */
+                name: string | null;
             };
             address: string | null;
             user_agent: string | null;
@@ -840,6 +1145,49 @@ export interface components {
             user_agent: string | null;
             /** @description Whether it is the session that asks. */
             is_current: boolean;
+        };
+        ServiceAccount: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /**
+             * @description A viewer reads. A biller also changes customers, subscriptions, credits and invoices. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+             * @enum {string}
+             */
+            role: "viewer" | "biller" | "admin";
+            token_count: number;
+            /** @description When one of its tokens was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ServiceToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The last four characters of the token. */
+            last4: string;
+            /** @description From when on it is refused. Null: until it is deleted, it is not. */
+            expires_at: string | null;
+            /** @description When it was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        CreatedServiceToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The last four characters of the token. */
+            last4: string;
+            /** @description From when on it is refused. Null: until it is deleted, it is not. */
+            expires_at: string | null;
+            /** @description When it was used last, to the minute and known up to two minutes later. Null: not yet. */
+            last_used_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The secret. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: make another one then. */
+            token: string | null;
         };
         User: {
             /** Format: uuid */
@@ -1666,7 +2014,7 @@ export interface components {
             type: string;
             /** Format: date-time */
             created_at: string;
-            /** @description user: and the id of a user, or weir. */
+            /** @description user: and the id of a user, service_account: and the id of one, or weir. */
             actor: string;
             data: {
                 [key: string]: unknown;
@@ -2686,6 +3034,170 @@ export interface operations {
         parameters: {
             path: {
                 id: string;
+            };
+        };
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listServiceAccounts: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ServiceAccount"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    createServiceAccount: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /**
+                     * @description A viewer reads. A biller also changes customers, subscriptions, credits and invoices. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+                     * @enum {string}
+                     */
+                    role: "viewer" | "biller" | "admin";
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getServiceAccount: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    deleteServiceAccount: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    updateServiceAccount: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /**
+                     * @description A viewer reads. A biller also changes customers, subscriptions, credits and invoices. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+                     * @enum {string}
+                     */
+                    role?: "viewer" | "biller" | "admin";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listServiceTokens: {
+        parameters: {
+            query?: {
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ServiceToken"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    createServiceToken: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @default null */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": components["schemas"]["CreatedServiceToken"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    deleteServiceToken: {
+        parameters: {
+            path: {
+                id: string;
+                token_id: string;
             };
         };
         responses: {

@@ -107,7 +107,7 @@ export function AuditLog() {
 
 function actorOf({ actor }: AuditEntry): string {
   if (actor.type === 'operator') return 'operator';
-  return actor.email ?? (actor.type === 'api_key' ? `API key ${actor.id ?? ''}` : 'a person who is gone');
+  return actor.name ?? actor.email ?? (actor.type === 'api_key' ? `API key ${actor.id ?? ''}` : 'a person who is gone');
 }
 
 function PlaceOf({ entry }: { entry: AuditEntry }) {

@@ -8,7 +8,7 @@ const entry = (action: string, changes: AuditEntry['changes'] = null): AuditEntr
   action,
   resource_type: action.split('.')[0] ?? '',
   resource_id: ID,
-  actor: { type: 'user', id: ID, email: 'ada@example.com' },
+  actor: { type: 'user', id: ID, email: 'ada@example.com', name: null },
   address: null,
   user_agent: null,
   changes,

@@ -34,6 +34,8 @@ const ACTIONS: Record<string, string> = {
   'invitation.create': 'Invited somebody',
   'invitation.delete': 'Took an invitation back',
   'invitation.accept': 'Joined by an invitation',
+  'service_token.create': 'Made a token of a service account',
+  'service_token.delete': 'Deleted a token of a service account',
   'plan.add_feature': 'Included a feature in a plan',
   'plan.update_feature': 'Changed what a plan gives of a feature',
   'plan.remove_feature': 'Took a feature out of a plan',
