@@ -152,6 +152,7 @@ export async function openMachineStack(options: StackOptions & { random: Random 
       child: (name) => found(family.children, name),
       async heal() {
         for (const machine of MACHINES) machines.heal(machine, 'reset');
+        await machines.rest();
       },
       close: () => closer.close(),
     };

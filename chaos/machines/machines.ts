@@ -93,6 +93,11 @@ export class Machines {
     this.network.heal(machine, healing);
   }
 
+  /** No machine fails from now on, and nobody is promoted because a busy computer has kept another one from answering. */
+  async rest(): Promise<void> {
+    await Promise.all([this.operator.close(), this.redis.rest()]);
+  }
+
   /** All is as in the beginning: two copies of everything, and the primaries apart. */
   async untilWhole(until: Until): Promise<void> {
     await until(() => this.#hasStandby(), 'Postgres waits for its standby', WHOLE_SECONDS_MAX);

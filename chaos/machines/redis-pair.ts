@@ -20,6 +20,9 @@ const GROUP = 'weir';
 /** Who is silent for so long is away to a Sentinel. Two of three have to agree. */
 const DOWN_AFTER_MS = 1_000;
 
+/** The same when no machine fails any more. */
+const PATIENT_MS = 60_000;
+
 const ANSWER_MS_MAX = 500;
 
 export interface RedisNode {
@@ -208,6 +211,17 @@ export class RedisPair {
         master['flags'] === 'master' &&
         master['num-slaves'] === '1' &&
         master['num-other-sentinels'] === '2',
+    );
+  }
+
+  /** Has the Sentinels be patient from now on. */
+  async rest(): Promise<void> {
+    const { sentinels } = this.#options;
+    const patience = ['down-after-milliseconds', PATIENT_MS];
+    await Promise.all(
+      SENTINELS.map((name) =>
+        this.#eyeOn(name, `redis://127.0.0.1:${sentinels[name].port}`).call('SENTINEL', 'SET', GROUP, ...patience),
+      ),
     );
   }
 
