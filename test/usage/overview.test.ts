@@ -27,7 +27,7 @@ beforeAll(async () => {
   const record = { session: admin.session, body: { external_id: 'globex', name: 'Globex' } };
   await weir.request('POST', '/api/v1/customers', record);
   const months = monthsOf('Asia/Kathmandu', Date.now() * 1000);
-  month = { start: months.start / 1000, before: months.before / 1000 };
+  month = { start: months.now.start / 1000, before: months.before.start / 1000 };
   // The first two are just before the month in this zone; of the others none is ahead of now, also in its first minutes.
   await track(meters.sum, 'globex', [month.start - 1, month.before], '5');
   await track(meters.sum, 'globex', [month.start, month.start, month.start], '0.1');
@@ -67,6 +67,20 @@ test('the month is that of the time zone of the organization, and what lies befo
   expect(end).toBeGreaterThan(Date.now() - HOUR_MS / 4);
   // The last instant of the month before is past the same time of it, but in its last days.
   expect(body.events.previous).toBe(month.before + end - month.start >= month.start ? 2 : 1);
+});
+
+test('events are told by day, beside the same day of the month before', async () => {
+  const months = monthsOf('Asia/Kathmandu', Date.now() * 1000);
+  const { events } = await overview();
+  const today = Math.floor((Date.now() - month.start) / (24 * HOUR_MS));
+  const last = months.before.days.length - 1;
+  expect(events.days).toEqual(
+    months.now.days.map((start, day) => ({
+      start: iso(start / 1000),
+      recorded: day > today ? null : day === 0 ? 5 : 0,
+      previous: day > last ? null : day === 0 || day === last ? 1 : 0,
+    })),
+  );
 });
 
 test('the meters and customers with the most events come first, with what the meters have counted', async () => {
@@ -143,7 +157,15 @@ test('invoices are added up by currency', async () => {
   await weir.pool.query('UPDATE invoices SET is_past_due = true WHERE id = $1', [drafts[1]]);
   const nothing = { open_count: 0, past_due_count: 0 };
   expect((await overview()).invoices).toEqual([
-    { currency: 'JPY', draft_count: 1, ...nothing, open_amount: '0', past_due_amount: '0', finalized_total: '0' },
+    {
+      currency: 'JPY',
+      draft_count: 1,
+      ...nothing,
+      open_amount: '0',
+      past_due_amount: '0',
+      finalized_total: '0',
+      top_customers: [],
+    },
     {
       currency: 'USD',
       draft_count: 0,
@@ -152,6 +174,13 @@ test('invoices are added up by currency', async () => {
       past_due_count: 1,
       past_due_amount: '10.00',
       finalized_total: '20.00',
+      // What is void was not billed.
+      top_customers: ['b', 'c'].map((external_id) => ({
+        customer_id: expect.any(String),
+        external_id,
+        name: null,
+        finalized_total: '10.00',
+      })),
     },
   ]);
 });

@@ -13,5 +13,13 @@ test.each([
   ['Asia/Kathmandu', '2026-03-01T00:00:00+05:45', '2026-02-28T18:15:00.000Z', '2026-01-31T18:15:00.000Z'],
 ])('in %s the month of %s began at %s, and the one before at %s', (zone, text, start, before) => {
   const months = monthsOf(zone, at(text));
-  expect([isoOf(months.start), isoOf(months.before)]).toEqual([start, before]);
+  expect([isoOf(months.now.start), isoOf(months.before.start)]).toEqual([start, before]);
+});
+
+test('a month has all of its days, of which some are longer than others', () => {
+  const { now, before } = monthsOf('Europe/Berlin', at('2026-03-31T12:00:00Z'));
+  expect([now.days.length, before.days.length]).toEqual([31, 28]);
+  const hours = now.days.map((start, day) => ((now.days[day + 1] ?? start) - start) / 3_600_000_000);
+  expect(hours.filter((each) => each !== 24)).toEqual([23, 0]);
+  expect(hours[28]).toBe(23);
 });

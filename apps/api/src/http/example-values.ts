@@ -266,7 +266,12 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
   BatchItemResult: { code: undefined, detail: undefined },
   Overview: {
     period_end: '2026-11-20T09:45:00.000Z',
-    events: { recorded: 1250, previous: 1180 },
+    time_zone: 'UTC',
+    events: {
+      recorded: 1250,
+      previous: 1180,
+      days: [{ start: '2026-11-01T00:00:00.000Z', recorded: 62, previous: 58 }],
+    },
     top_customers: [
       { customer_external_id: 'globex', customer_id: IDS['customer_id'], name: 'Globex', event_count: 1250 },
     ],
@@ -280,6 +285,9 @@ export const OBJECTS: Record<string, Record<string, unknown>> = {
         past_due_count: 1,
         past_due_amount: '61.50',
         finalized_total: '184.50',
+        top_customers: [
+          { customer_id: IDS['customer_id'], external_id: 'globex', name: 'Globex', finalized_total: '184.50' },
+        ],
       },
     ],
   },

@@ -1,9 +1,9 @@
 // How an organization stands, in one answer: what was tracked in this month so far, what has to be looked at, and what is to be paid.
 
-import { summarizeInvoices } from '@weir/db/billing/invoices/invoice-summary';
+import { findMostBilled, summarizeInvoices } from '@weir/db/billing/invoices/invoice-summary';
 import { countRejected } from '@weir/db/events';
 import { findTimeZone } from '@weir/db/organizations';
-import { countEventsOfMeters, findTopCustomers, readUsageOfMeters, type Stretch } from '@weir/db/usage/read-overview';
+import { countEvents, findTopCustomers, readUsageOfMeters, type Stretch } from '@weir/db/usage/read-overview';
 import type { QueueConnection } from '@weir/queue/connection';
 import { isoOf, type Micros } from '@weir/shared/instant';
 import { AGGREGATION_TYPES } from '@weir/shared/meter';
@@ -23,6 +23,8 @@ export interface OverviewDeps extends RouteDeps {
 
 const TOP = 5;
 
+type Months = ReturnType<typeof monthsOf>;
+
 /** In buckets of a chart: about what it takes of Postgres beside one. */
 const COST = 1_000;
 
@@ -31,6 +33,7 @@ const LEFT_OUT = 'Null where it would take too long to count.';
 const overview = z
   .object({
     period_start: time.meta({ description: 'The first instant of this month in the time zone of the organization.' }),
+    time_zone: z.string().meta({ description: 'That of the organization, in which months and days are.' }),
     period_end: time.meta({
       description: 'The end of the quarter of an hour that is under way: figures are sums of quarters of an hour.',
     }),
@@ -40,6 +43,21 @@ const overview = z
         .nullable()
         .meta({ description: `Events of this period. ${LEFT_OUT}` }),
       previous: z.int().nullable().meta({ description: 'Those of the month before, up to the same time of it.' }),
+      days: z
+        .array(
+          z.object({
+            start: time.meta({ description: 'The first instant of the day.' }),
+            recorded: z
+              .int()
+              .nullable()
+              .meta({ description: 'Events of this day of this month; null where it is still to come.' }),
+            previous: z.int().nullable().meta({
+              description: 'Those of the same day of the month before, all of it; null where that had no such day.',
+            }),
+          }),
+        )
+        .nullable()
+        .meta({ description: `One for each day of this month, in the time zone of the organization. ${LEFT_OUT}` }),
     }),
     top_meters: z
       .array(
@@ -80,6 +98,16 @@ const overview = z
             description:
               'What the invoices come to that were finalized in this period, without those that were voided.',
           }),
+          top_customers: z
+            .array(
+              z.object({
+                customer_id: z.uuid(),
+                external_id: z.string(),
+                name: z.string().nullable(),
+                finalized_total: z.string(),
+              }),
+            )
+            .meta({ description: 'Those whose invoices of `finalized_total` came to most.' }),
         }),
       )
       .meta({ description: 'By currency.' }),
@@ -103,17 +131,29 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
     async (request): Promise<z.output<typeof overview>> => {
       const { organizationId } = request.caller;
       request.pay(COST);
-      const { now, before } = stretchesOf(await findTimeZone(database.kysely, organizationId), Date.now() * 1000);
+      const at = Date.now() * 1000;
+      const timeZone = await findTimeZone(database.kysely, organizationId);
+      const months = monthsOf(timeZone, at);
+      const { now, before } = stretchesOf(months, at);
       const since = isoOf(now.start);
       // One after the other: several connections at once would make the others wait for one who opens a page.
-      const meters = await countEventsOfMeters(database.pool, organizationId, { now, before });
+      const days = [...months.before.days, ...months.now.days];
+      const counted = await countEvents(database.pool, organizationId, { now, before, days });
+      const meters = counted?.meters;
       const top = meters?.filter(({ recorded }) => recorded > 0).slice(0, TOP) ?? [];
       const usages = await readUsageOfMeters(database.pool, organizationId, top, now);
+      const summaries = await summarizeInvoices(database.kysely, organizationId, since);
+      const mostBilled = await findMostBilled(database.kysely, organizationId, { since, limit: TOP });
       const sum = (of: 'recorded' | 'previous') => meters?.reduce((total, meter) => total + meter[of], 0) ?? null;
       return {
         period_start: since,
+        time_zone: timeZone,
         period_end: isoOf(now.end),
-        events: { recorded: sum('recorded'), previous: sum('previous') },
+        events: {
+          recorded: sum('recorded'),
+          previous: sum('previous'),
+          days: counted === undefined ? null : daysOf(months, counted.days, at),
+        },
         top_meters:
           meters === undefined
             ? null
@@ -123,15 +163,36 @@ export function overviewRoute(app: App, { guards, database, queue }: OverviewDep
         top_customers: (await findTopCustomers(database.pool, organizationId, now, TOP)) ?? null,
         rejected: { count: await countRejected(database, organizationId) },
         waiting: await readWaitingUnlessAway(queue, organizationId),
-        invoices: await summarizeInvoices(database.kysely, organizationId, since),
+        invoices: summaries.map((summary) => ({
+          ...summary,
+          top_customers: mostBilled
+            .filter(({ currency }) => currency === summary.currency)
+            .map(({ customer_id, external_id, name, finalized_total }) => ({
+              customer_id,
+              external_id,
+              name,
+              finalized_total,
+            })),
+        })),
       };
     },
   );
 }
 
 /** This month so far, and as much of the one before. */
-function stretchesOf(timeZone: string, at: Micros): { now: Stretch; before: Stretch } {
-  const { start, before } = monthsOf(timeZone, at);
+function stretchesOf({ now, before }: Months, at: Micros): { now: Stretch; before: Stretch } {
   const end = Math.floor(at / QUARTER) * QUARTER + QUARTER;
-  return { now: { start, end }, before: { start: before, end: Math.min(start, before + end - start) } };
+  return {
+    now: { start: now.start, end },
+    before: { start: before.start, end: Math.min(now.start, before.start + end - now.start) },
+  };
+}
+
+/** Each day of this month, beside the same day of the one before. `counted` begins with those of that one. */
+function daysOf({ now, before }: Months, counted: readonly number[], at: Micros) {
+  return now.days.map((start, index) => ({
+    start: isoOf(start),
+    recorded: start > at ? null : (counted[before.days.length + index] ?? 0),
+    previous: index < before.days.length ? (counted[index] ?? 0) : null,
+  }));
 }

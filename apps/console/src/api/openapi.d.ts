@@ -2292,6 +2292,8 @@ export interface components {
              * @description The first instant of this month in the time zone of the organization.
              */
             period_start: string;
+            /** @description That of the organization, in which months and days are. */
+            time_zone: string;
             /**
              * Format: date-time
              * @description The end of the quarter of an hour that is under way: figures are sums of quarters of an hour.
@@ -2302,6 +2304,18 @@ export interface components {
                 recorded: number | null;
                 /** @description Those of the month before, up to the same time of it. */
                 previous: number | null;
+                /** @description One for each day of this month, in the time zone of the organization. Null where it would take too long to count. */
+                days: {
+                    /**
+                     * Format: date-time
+                     * @description The first instant of the day.
+                     */
+                    start: string;
+                    /** @description Events of this day of this month; null where it is still to come. */
+                    recorded: number | null;
+                    /** @description Those of the same day of the month before, all of it; null where that had no such day. */
+                    previous: number | null;
+                }[] | null;
             };
             /** @description Those with the most events in this period. Null where it would take too long to count. */
             top_meters: {
@@ -2346,6 +2360,14 @@ export interface components {
                 past_due_amount: string;
                 /** @description What the invoices come to that were finalized in this period, without those that were voided. */
                 finalized_total: string;
+                /** @description Those whose invoices of `finalized_total` came to most. */
+                top_customers: {
+                    /** Format: uuid */
+                    customer_id: string;
+                    external_id: string;
+                    name: string | null;
+                    finalized_total: string;
+                }[];
             }[];
         };
         Erasure: {

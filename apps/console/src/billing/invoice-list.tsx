@@ -9,6 +9,7 @@ import { PagedList } from '../components/lists/paged-list.tsx';
 import { Status } from '../components/lists/status.tsx';
 import { AdminOnly } from '../components/page/admin-only.tsx';
 import { FinalizeAll } from './finalize-all.tsx';
+import { CustomerName } from './customer-name.tsx';
 import { periodOf } from './invoice-lines.tsx';
 
 type Invoice = Schema<'Invoice'>;
@@ -91,25 +92,4 @@ async function inItsZone(queries: QueryClient, invoice: Invoice): Promise<Row> {
     staleTime: Infinity,
   });
   return { ...invoice, zone };
-}
-
-interface CustomerNameProps {
-  id: string;
-  /** As it was when the invoice was finalized. */
-  known: Record<string, unknown> | null;
-}
-
-/** What a customer is called, with the way to it. */
-export function CustomerName({ id, known }: CustomerNameProps) {
-  const { data } = useQuery({
-    ...read('/api/v1/customers/{id}', { path: { id } }),
-    enabled: known === null,
-    staleTime: 60_000,
-  });
-  const { name, external_id } = (known ?? data ?? {}) as { name?: string | null; external_id?: string };
-  return (
-    <Link to="/customers/$customerId" params={{ customerId: id }}>
-      {name ?? external_id ?? '…'}
-    </Link>
-  );
 }

@@ -16,7 +16,7 @@ import { Time } from '../components/page/time.tsx';
 import { AddLineForm, InvoiceButtons, useRemoveLine } from './invoice-changes.tsx';
 import { InvoiceCredits } from './invoice-credits.tsx';
 import { InvoiceLines, InvoiceTotals, periodOf } from './invoice-lines.tsx';
-import { CustomerName } from './invoice-list.tsx';
+import { CustomerName } from './customer-name.tsx';
 import { LineBehind } from './line-behind.tsx';
 
 type Invoice = Schema<'InvoiceWithLines'>;

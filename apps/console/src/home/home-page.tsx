@@ -11,6 +11,8 @@ import { formatDate } from '../text/instants.ts';
 import { Loaded } from '../components/outcomes/loaded.tsx';
 import { Loading } from '../components/outcomes/loading.tsx';
 import { Page, Section } from '../components/page/page.tsx';
+import { EventsByDay } from './events-by-day.tsx';
+import { PAST_DUE, PastDue } from './past-due.tsx';
 import { UnbilledUsage } from './unbilled-usage.tsx';
 
 /** Its forms are more than the whole rest of the page, which most see without them. */
@@ -21,12 +23,14 @@ type Unbilled = Answer<'/api/v1/billing/unbilled-usage'>['data'];
 type TopMeter = NonNullable<Overview['top_meters']>[number];
 type TopCustomer = NonNullable<Overview['top_customers']>[number];
 type Invoices = Overview['invoices'][number];
+type MostBilled = Invoices['top_customers'][number] & { currency: string };
 
 const REFRESH_MS = 10_000;
 
 export function HomePage() {
   const overview = useQuery({ ...read('/api/v1/overview'), refetchInterval: () => pace(REFRESH_MS) });
   const unbilled = useQuery(read('/api/v1/billing/unbilled-usage', { query: { page_size: 100 } }));
+  const pastDue = useQuery(read('/api/v1/invoices', { query: PAST_DUE }));
   const log = useQuery(read('/api/v1/events', { query: { limit: 1 } }));
   // Who has begun with the first steps sees them tick off to the end, also when the first event has come.
   const [isFollowing, setFollowing] = useState(false);
@@ -46,8 +50,8 @@ export function HomePage() {
             {(data) => {
               if (isEmpty) return null;
               // What it has to tell stands above the rest, which must not give way to it.
-              if (unbilled.isPending) return <Loading rows={12} />;
-              return <OverviewOf overview={data} unbilled={unbilled.data?.data ?? []} />;
+              if (unbilled.isPending || pastDue.isPending) return <Loading rows={12} />;
+              return <OverviewOf overview={data} unbilled={unbilled.data?.data ?? []} pastDue={pastDue.data} />;
             }}
           </Loaded>
         )}
@@ -56,8 +60,17 @@ export function HomePage() {
   );
 }
 
-function OverviewOf({ overview, unbilled }: { overview: Overview; unbilled: Unbilled }) {
+interface OverviewProps {
+  overview: Overview;
+  unbilled: Unbilled;
+  pastDue: Answer<'/api/v1/invoices'> | undefined;
+}
+
+function OverviewOf({ overview, unbilled, pastDue }: OverviewProps) {
   const { events, invoices, rejected, waiting, top_meters: meters, top_customers: customers } = overview;
+  const billed = invoices.flatMap((each) =>
+    each.top_customers.map((customer) => ({ ...customer, currency: each.currency })),
+  );
   const recorded = events.recorded === null ? null : String(events.recorded);
   return (
     <>
@@ -103,11 +116,25 @@ function OverviewOf({ overview, unbilled }: { overview: Overview; unbilled: Unbi
         ))}
       </dl>
       <UnbilledUsage found={unbilled} />
+      {pastDue !== undefined && <PastDue invoices={pastDue} />}
+      {events.days !== null && <EventsByDay days={events.days} zone={overview.time_zone} />}
       <div className="columns home-columns">
         <Section title="Top meters">{meters === null ? <LeftOut /> : <TopMeters meters={meters} />}</Section>
-        <Section title="Top customers">
-          {customers === null ? <LeftOut /> : <TopCustomers customers={customers} />}
-        </Section>
+        {billed.length > 0 ? (
+          <Section title="Top customers by what they were invoiced">
+            <DataTable
+              label="Top customers by what they were invoiced"
+              columns={BILLED_COLUMNS}
+              rows={billed}
+              keyOf={({ customer_id: id, currency }) => `${id} ${currency}`}
+              empty={null}
+            />
+          </Section>
+        ) : (
+          <Section title="Top customers">
+            {customers === null ? <LeftOut /> : <TopCustomers customers={customers} />}
+          </Section>
+        )}
       </div>
       {invoices.length > 0 && (
         <Section title="Invoices">
@@ -206,6 +233,22 @@ function TopCustomers({ customers }: { customers: readonly TopCustomer[] }) {
     />
   );
 }
+
+const BILLED_COLUMNS: Column<MostBilled>[] = [
+  {
+    title: 'Customer',
+    cell: ({ customer_id: customerId, external_id: externalId, name }) => (
+      <Link className="row-link" to="/customers/$customerId" params={{ customerId }}>
+        {name ?? externalId}
+      </Link>
+    ),
+  },
+  {
+    title: 'Invoiced this month',
+    isNumber: true,
+    cell: ({ finalized_total: total, currency }) => formatAmount(total, currency),
+  },
+];
 
 const INVOICE_COLUMNS: Column<Invoices>[] = [
   { title: 'Currency', cell: ({ currency }) => currency },

@@ -2,7 +2,7 @@
 // question reads so many rows and no more. What would take longer is left out, since it is asked for again and again.
 
 import { type AggregationType, countsValues } from '@weir/shared/meter';
-import type { Micros } from '@weir/shared/instant';
+import { isoOf, type Micros } from '@weir/shared/instant';
 import type pg from 'pg';
 import { columnsRead, readingOf } from '../aggregations.ts';
 import { ROLLUPS } from '../rollups.ts';
@@ -45,41 +45,59 @@ const DAYS_MAX = 500_000;
 const VALUES_MAX = 100_000;
 
 /**
- * The events of each meter that has some in one of the stretches, most in the first of them first. Undefined where there are too
+ * The events of each meter that has some in one of the stretches, most in the first of them first, and of each day. A day ends where
+ * the next one begins, and the last one with the first stretch; `before` begins with the first day. Undefined where there are too
  * many quarters of an hour to count.
  */
-export async function countEventsOfMeters(
+export async function countEvents(
   pool: pg.Pool,
   organizationId: string,
-  { now, before }: { now: Stretch; before: Stretch },
-): Promise<CountedMeter[] | undefined> {
+  { now, before, days }: { now: Stretch; before: Stretch; days: readonly Micros[] },
+): Promise<{ meters: CountedMeter[]; days: number[] } | undefined> {
   const parameters = new Parameters();
   const organization = parameters.add(organizationId, 'uuid');
   const within = ({ start, end }: Stretch): string =>
     `quarter >= ${parameters.instant(start)} AND quarter < ${parameters.instant(end)}`;
   const { rows } = await pool.query<
-    Omit<CountedMeter, 'recorded' | 'previous'> & { read: string; recorded: string; previous: string }
+    Omit<CountedMeter, 'meter_id' | 'recorded' | 'previous'> & {
+      meter_id: string | null;
+      day: number;
+      read: string;
+      events: string;
+      recorded: string;
+      previous: string;
+    }
   >(
     `WITH counted AS MATERIALIZED (
-       SELECT meter_id, count(*) AS read, coalesce(sum(event_count) FILTER (WHERE ${within(now)}), 0) AS recorded,
-         coalesce(sum(event_count) FILTER (WHERE ${within(before)}), 0) AS previous
+       SELECT meter_id, width_bucket(quarter, ${parameters.add(days.map(isoOf), 'timestamptz[]')}) AS day, count(*) AS read,
+         sum(event_count) AS events, sum(event_count) FILTER (WHERE ${within(now)}) AS recorded,
+         sum(event_count) FILTER (WHERE ${within(before)}) AS previous
        FROM (
          SELECT meter_id, quarter, event_count FROM meters CROSS JOIN LATERAL (
            SELECT meter_id, quarter, event_count FROM ${ROLLUPS.meterUsageQuarters.table}
-           WHERE organization_id = ${organization} AND meter_id = meters.id AND (${within(now)} OR ${within(before)})
+           WHERE organization_id = ${organization} AND meter_id = meters.id
              AND quarter >= ${parameters.instant(before.start)} AND quarter < ${parameters.instant(now.end)} OFFSET 0
          ) AS found WHERE meters.organization_id = ${organization} LIMIT ${QUARTERS_MAX + 1}
-       ) AS quarters GROUP BY meter_id
+       ) AS quarters GROUP BY meter_id, day
+     ), summed AS (
+       SELECT meter_id, day, sum(read) AS read, sum(events) AS events, coalesce(sum(recorded), 0) AS recorded,
+         coalesce(sum(previous), 0) AS previous
+       FROM counted GROUP BY GROUPING SETS ((meter_id), (day))
      )
-     SELECT (SELECT sum(read) FROM counted) AS read, meter_id, name, unit, aggregation_type, recorded, previous
-     FROM counted JOIN meters ON meters.organization_id = ${organization} AND meters.id = meter_id
+     SELECT (SELECT sum(read) FROM counted) AS read, meter_id, day, name, unit, aggregation_type, events, recorded, previous
+     FROM summed LEFT JOIN meters ON meters.organization_id = ${organization} AND meters.id = meter_id
      ORDER BY recorded DESC, meter_id`,
     parameters.values,
   );
   if (Number(rows[0]?.read ?? 0) > QUARTERS_MAX) return undefined;
-  return rows.map(({ meter_id, name, unit, aggregation_type, recorded, previous }) => {
-    return { meter_id, name, unit, aggregation_type, recorded: Number(recorded), previous: Number(previous) };
-  });
+  const ofDays = days.map(() => 0);
+  const meters: CountedMeter[] = [];
+  for (const { meter_id, day, name, unit, aggregation_type, events, ...row } of rows) {
+    const [recorded, previous] = [Number(row.recorded), Number(row.previous)];
+    if (meter_id === null) ofDays[day - 1] = Number(events);
+    else if (recorded + previous > 0) meters.push({ meter_id, name, unit, aggregation_type, recorded, previous });
+  }
+  return { meters, days: ofDays };
 }
 
 /** What some meters have counted in a stretch, in their order. Null where too many distinct values would have to be counted. */

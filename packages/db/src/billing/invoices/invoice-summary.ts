@@ -47,3 +47,37 @@ export async function summarizeInvoices(db: Queries, organizationId: string, sin
     };
   });
 }
+
+/** What the invoices of a customer come to in one currency. */
+export interface BilledCustomer {
+  currency: string;
+  customer_id: string;
+  external_id: string;
+  name: string | null;
+  finalized_total: string;
+}
+
+/** The customers whose invoices came to most in each currency since a time, at most `limit` of each, without what was voided. */
+export async function findMostBilled(
+  db: Queries,
+  organizationId: string,
+  { since, limit }: { since: string; limit: number },
+): Promise<BilledCustomer[]> {
+  const { rows } = await sql<BilledCustomer>`
+    WITH summed AS (
+      SELECT currency, customer_id, sum(total) AS total FROM invoices
+      WHERE organization_id = ${organizationId}::uuid AND finalized_at IS NOT NULL AND finalized_at >= ${since}::timestamptz
+        AND status <> 'VOID'
+      GROUP BY currency, customer_id
+    ), ranked AS (
+      SELECT *, row_number() OVER (PARTITION BY currency ORDER BY total DESC, customer_id) AS place FROM summed
+      WHERE total > 0
+    )
+    SELECT currency, customer_id, external_id, name, total AS finalized_total
+    FROM ranked JOIN customers ON customers.organization_id = ${organizationId}::uuid AND customers.id = customer_id
+    WHERE place <= ${limit} ORDER BY currency, place`.execute(db);
+  return rows.map((row) => ({
+    ...row,
+    finalized_total: amountText(amountOf(row.finalized_total, row.currency), row.currency),
+  }));
+}

@@ -1,0 +1,88 @@
+// The events of this month by day, with those of the month before. It is drawn by itself, since the library of the charts of usage is
+// more than all else that a first load has room for.
+
+import { useState, type KeyboardEvent, type PointerEvent } from 'react';
+import type { Answer } from '../api/client.ts';
+import { indexByKey } from '../components/charts/chart-points.ts';
+import { Section } from '../components/page/page.tsx';
+import { formatCompact, formatDecimal } from '../text/decimals.ts';
+import { formatDate } from '../text/instants.ts';
+
+type Overview = Answer<'/api/v1/overview'>;
+type Day = NonNullable<Overview['events']['days']>[number];
+
+/** Of the width that a day has. */
+const GAP = 0.14;
+
+export function EventsByDay({ days, zone }: { days: readonly Day[]; zone: string }) {
+  const [at, setAt] = useState<number>();
+  const last = days.length - 1;
+  const today = days.findLastIndex(({ recorded }) => recorded !== null);
+  const max = Math.max(1, ...days.flatMap(({ recorded, previous }) => [recorded ?? 0, previous ?? 0]));
+  const wordsOf = (index: number): string => {
+    const day = days[index];
+    if (day === undefined) return '';
+    const events = day.recorded === null ? 'still to come' : `${formatDecimal(day.recorded)} events`;
+    const before = day.previous === null ? '' : `, ${formatDecimal(day.previous)} in the month before`;
+    return `${formatDate(day.start, zone)}: ${events}${before}`;
+  };
+  const onPointerMove = ({ currentTarget, clientX }: PointerEvent): void => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    setAt(Math.max(0, Math.min(last, Math.floor(((clientX - left) / width) * days.length))));
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const to = indexByKey(event.key, at, last);
+    if (to === undefined) return;
+    event.preventDefault();
+    setAt(to);
+  };
+  const words = wordsOf(at ?? today);
+  const before = days.flatMap(({ previous }, index) =>
+    previous === null ? [] : [`${index === 0 ? 'M' : 'L'}${index} ${1 - previous / max}H${index + 1}`],
+  );
+  return (
+    <Section title="Events by day">
+      <figure className="chart">
+        <figcaption className="chart-head" aria-hidden="true">
+          <span>{words}</span>
+          <span className="chart-before">the month before</span>
+        </figcaption>
+        <svg
+          className="day-bars"
+          viewBox={`0 0 ${days.length} 1`}
+          preserveAspectRatio="none"
+          // A day of many is chosen on it, which is what a slider is for.
+          role="slider"
+          tabIndex={0}
+          aria-label={`Events of this month by day, beside those of the month before: at most ${formatDecimal(max)} in a day`}
+          aria-valuemin={0}
+          aria-valuemax={last}
+          aria-valuenow={at ?? today}
+          aria-valuetext={words}
+          onKeyDown={onKeyDown}
+          onBlur={() => setAt(undefined)}
+          onPointerMove={onPointerMove}
+          onPointerLeave={() => setAt(undefined)}
+        >
+          {at !== undefined && <rect className="day-bars-at" x={at} y={0} width={1} height={1} />}
+          {days.map(({ start, recorded }, index) => (
+            <rect
+              key={start}
+              className="day-bars-bar"
+              x={index + GAP}
+              y={1 - (recorded ?? 0) / max}
+              width={1 - 2 * GAP}
+              height={(recorded ?? 0) / max}
+            />
+          ))}
+          <path className="day-bars-before" d={before.join('')} />
+        </svg>
+        <div className="day-bars-foot" aria-hidden="true">
+          <span>1</span>
+          <span>at most {formatCompact(max)} in a day</span>
+          <span>{days.length}</span>
+        </div>
+      </figure>
+    </Section>
+  );
+}
