@@ -810,6 +810,49 @@ CREATE TABLE users (
   CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'viewer'::text])))
 );
 
+CREATE TABLE webhook_deliveries (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  endpoint_id uuid NOT NULL,
+  sequence bigint,
+  status text NOT NULL DEFAULT 'PENDING'::text,
+  next_attempt_at timestamp with time zone,
+  tries integer NOT NULL DEFAULT 0,
+  attempt_count integer NOT NULL DEFAULT 0,
+  attempts jsonb NOT NULL DEFAULT '[]'::jsonb,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  delivered_at timestamp with time zone,
+  CONSTRAINT webhook_deliveries_organization_id_endpoint_id_fkey FOREIGN KEY (organization_id, endpoint_id) REFERENCES webhook_endpoints(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT webhook_deliveries_organization_id_endpoint_id_sequence_key UNIQUE (organization_id, endpoint_id, sequence),
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'FAILED'::text])))
+);
+
+CREATE TABLE webhook_endpoints (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  url text NOT NULL,
+  event_types text[],
+  status text NOT NULL DEFAULT 'ACTIVE'::text,
+  disabled_reason text,
+  secret bytea NOT NULL,
+  previous_secret bytea,
+  previous_secret_until timestamp with time zone,
+  last_sequence bigint NOT NULL,
+  replay_next bigint,
+  replay_last bigint,
+  failing_since timestamp with time zone,
+  answer_ms integer,
+  held_by uuid,
+  held_until timestamp with time zone,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT webhook_endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['FAILING'::text, 'GONE'::text]))),
+  CONSTRAINT webhook_endpoints_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT webhook_endpoints_replay_next_check CHECK (((replay_next IS NULL) = (replay_last IS NULL))),
+  CONSTRAINT webhook_endpoints_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text])))
+);
+
 CREATE TABLE widget_tokens (
   token_hash bytea NOT NULL,
   organization_id uuid NOT NULL,
@@ -911,6 +954,10 @@ CREATE INDEX usage_moves_created_at_idx ON public.usage_moves USING btree (creat
 CREATE UNIQUE INDEX usage_moves_organization_id_from_external_id_key ON public.usage_moves USING btree (organization_id, from_external_id) WHERE (finished_at IS NULL);
 
 CREATE INDEX usage_moves_organization_id_to_external_id_idx ON public.usage_moves USING btree (organization_id, to_external_id);
+
+CREATE INDEX webhook_deliveries_organization_id_endpoint_id_created_at_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, created_at, sequence);
+
+CREATE INDEX webhook_deliveries_organization_id_endpoint_id_next_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, next_attempt_at, sequence) WHERE (status = 'PENDING'::text);
 
 CREATE INDEX widget_tokens_expires_at_idx ON public.widget_tokens USING btree (expires_at);
 

@@ -50,6 +50,7 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
   const finalize = `/api/v1/invoices/${drafts.data[0].id}/finalize`;
   const { body: invoice } = await weir.request('POST', finalize, { session });
   const account = await create('/service-accounts', { name: 'Shared', role: 'viewer' });
+  const endpoint = await create('/webhook-endpoints', { url: 'https://example.com/secret' });
   return {
     serviceAccount: account.id,
     serviceToken: (await create(`/service-accounts/${account.id}/tokens`, { name: 'Shared' })).id,
@@ -70,6 +71,8 @@ async function furnish({ session, createMeter, createKey }: Organization): Promi
     invitation: (await create('/invitations', { email: `open-${plan.id}@example.com`, role: 'viewer' })).id,
     erasure: (await request('/erasures', { customer_external_id: 'gone' })).id,
     usageMove: (await request('/usage-moves', { from_external_id: 'wrong', to_external_id: 'right' })).id,
+    endpoint: endpoint.id,
+    delivery: (await create(`/webhook-endpoints/${endpoint.id}/test`, {})).id,
     event: await track({ user_id: 'ada' }, { idempotency_key: 'shared-key' }),
     rejected: await track({}),
   };
@@ -245,6 +248,7 @@ describe('after all these attempts', () => {
     });
     expect(await get(`/events/${owners.rejected}`)).toMatchObject({ status: 'rejected' });
     expect(await get(`/invoices/${owners.invoice}`)).toMatchObject({ status: 'OPEN', note: null, total: '10.00' });
+    expect(await get(`/webhook-endpoints/${owners.endpoint}`)).toMatchObject({ status: 'ACTIVE', replay: null });
     const people = (await get('/users')).data as { id: string; role: string }[];
     expect(people.find(({ id }) => id === owners.user)).toMatchObject({ role: 'admin' });
     expect((await get('/invitations')).data).toMatchObject([{ id: owners.invitation }]);

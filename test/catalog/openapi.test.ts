@@ -153,7 +153,7 @@ describe('the document is one of OpenAPI 3.1', () => {
   test('every operation has an id of its own, which begins with a verb', () => {
     const ids = operations.map(([name, { operationId }]) => {
       expect(operationId, name).toMatch(
-        /^(?:accept|add|cancel|change|create|delete|end|erase|evaluate|finalize|get|invite|list|mark|move|pay|preview|recompute|remove|replay|request|reset|settle|sign|track|update|void)[A-Z][A-Za-z]*$/,
+        /^(?:accept|add|cancel|change|create|delete|end|erase|evaluate|finalize|get|invite|list|mark|move|pay|preview|recompute|remove|replay|request|reset|retry|rotate|settle|sign|test|track|update|void)[A-Z][A-Za-z]*$/,
       );
       return operationId;
     });
@@ -275,6 +275,7 @@ test('every schema and every example among the components is referred to', () =>
 const BOUNDED_LISTS: Record<string, string> = {
   '/api/v1/auth/sessions': 'the 100 that were used last',
   '/api/v1/events/rejections': 'the most frequent 100',
+  '/api/v1/webhook-endpoints': 'ten of an organization',
   '/api/v1/customers/{id}/usage': 'the meters of an organization',
   '/api/v1/widget/usage': 'the meters that are shown',
   '/api/v1/widget/billing-period': 'the meters that are shown',

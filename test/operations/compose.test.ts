@@ -64,7 +64,10 @@ describe.each([
     const described = Object.fromEntries([...rows].map(([, setting = '', byDefault]) => [setting, byDefault]));
     const defaults = names.map((setting) => {
       const { success, data } = settings.safeParse({ ...addresses, [setting]: undefined });
-      return [setting, success ? String((data as Record<string, string | number>)[setting] ?? 'unset') : 'required'];
+      return [
+        setting,
+        success ? String((data as Record<string, { toString(): string }>)[setting] ?? 'unset') : 'required',
+      ];
     });
     expect(described).toMatchObject(Object.fromEntries(defaults));
   });

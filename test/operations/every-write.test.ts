@@ -79,8 +79,8 @@ test(
       expect(openapi.problemOfAnswer(operation, second), name).toBeUndefined();
       expect(await auditEntries(), name).toEqual(entries);
     }
-    // An API key, a widget token and two kinds of links are shown once, and kept nowhere.
-    expect(secrets).toHaveLength(4);
+    // An API key, a token of a service account, a widget token, two secrets of a webhook endpoint and two kinds of links are shown once, and kept nowhere.
+    expect(secrets).toHaveLength(7);
     const { rows } = await weir.pool.query('SELECT * FROM request_keys');
     const kept = JSON.stringify(rows);
     for (const secret of secrets) expect(kept).not.toContain(secret.replace(/^.*#/, ''));

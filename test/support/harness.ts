@@ -114,6 +114,9 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     // Tests of billing say themselves when it runs.
     BILLING_CONCURRENCY: '0',
     BILLING_INTERVAL_MS: '600000',
+    // Tests of webhooks have a worker of their own.
+    WEBHOOK_CONCURRENCY: '0',
+    WEBHOOK_INTERVAL_MS: '600000',
     // And tests of moves when they go on.
     MOVES_INTERVAL_MS: '600000',
   };

@@ -24,7 +24,9 @@ export type Ids = Record<
   | 'session'
   | 'invitation'
   | 'erasure'
-  | 'usageMove',
+  | 'usageMove'
+  | 'endpoint'
+  | 'delivery',
   string
 >;
 
@@ -51,6 +53,8 @@ export const nobodys: Ids = {
   invitation: '01890000-0000-7000-8000-00000000000f',
   erasure: '01890000-0000-7000-8000-000000000010',
   usageMove: '01890000-0000-7000-8000-000000000011',
+  endpoint: '01890000-0000-7000-8000-000000000012',
+  delivery: '01890000-0000-7000-8000-000000000013',
 };
 
 export type Row = [operation: string, path: (ids: Ids) => string, body?: (ids: Ids) => object];
@@ -254,6 +258,22 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
       'GET /api/v1/entitlements',
       ({ lookupKey }) => `/entitlements?customer_external_id=shared-name&feature=${lookupKey}&quantity=1`,
     ],
+    ['GET /api/v1/webhook-endpoints/{id}', ({ endpoint }) => `/webhook-endpoints/${endpoint}`],
+    [
+      'PATCH /api/v1/webhook-endpoints/{id}',
+      ({ endpoint }) => `/webhook-endpoints/${endpoint}`,
+      () => ({ status: 'DISABLED' }),
+    ],
+    ['DELETE /api/v1/webhook-endpoints/{id}', ({ endpoint }) => `/webhook-endpoints/${endpoint}`],
+    ['POST /api/v1/webhook-endpoints/{id}/rotate', ({ endpoint }) => `/webhook-endpoints/${endpoint}/rotate`],
+    ['POST /api/v1/webhook-endpoints/{id}/test', ({ endpoint }) => `/webhook-endpoints/${endpoint}/test`],
+    [
+      'POST /api/v1/webhook-endpoints/{id}/replay',
+      ({ endpoint }) => `/webhook-endpoints/${endpoint}/replay`,
+      () => ({ from: 1 }),
+    ],
+    ['GET /api/v1/webhook-endpoints/{id}/deliveries', ({ endpoint }) => `/webhook-endpoints/${endpoint}/deliveries`],
+    ['POST /api/v1/deliveries/{id}/retry', ({ delivery }) => `/deliveries/${delivery}/retry`],
     ['GET /api/v1/events/{id}', ({ event }) => `/events/${event}`],
     ['GET /api/v1/events/{id}', ({ rejected }) => `/events/${rejected}`],
     ['POST /api/v1/events/{id}/replay', ({ rejected }) => `/events/${rejected}/replay`, () => ({})],
@@ -295,6 +315,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     ['GET /api/v1/subscriptions', ({ plan }) => `/subscriptions?plan_id=${plan}&status=ACTIVE`],
     ['GET /api/v1/billing-events', () => '/billing-events'],
     ['GET /api/v1/billing-events', () => '/billing-events?after=1'],
+    ['GET /api/v1/webhook-endpoints', () => '/webhook-endpoints'],
     ['GET /api/v1/billing/unbilled-usage', () => '/billing/unbilled-usage'],
     ['GET /api/v1/billing/unbilled-usage', () => '/billing/unbilled-usage?month=2026-11'],
     ['GET /api/v1/entitlements', () => '/entitlements?customer_external_id=shared-name'],
@@ -361,6 +382,7 @@ export function isolationTable(own: () => Ids): { operations: Row[]; lists: Row[
     'POST /api/v1/widget/token',
     // Nor do its ids reach further: test/operations/erase-customer.test.ts.
     'POST /api/v1/usage-moves',
+    'POST /api/v1/webhook-endpoints',
   ];
   return { operations, lists, namesNothing };
 }

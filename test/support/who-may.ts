@@ -36,6 +36,9 @@ export const WHO_MAY = {
     'GET /api/v1/api-keys',
     'GET /api/v1/audit-log',
     'GET /api/v1/billing-events',
+    'GET /api/v1/webhook-endpoints',
+    'GET /api/v1/webhook-endpoints/{id}',
+    'GET /api/v1/webhook-endpoints/{id}/deliveries',
     'GET /api/v1/billing/settings',
     'GET /api/v1/billing/unbilled-usage',
     'POST /api/v1/charges/evaluate',
@@ -77,6 +80,13 @@ export const WHO_MAY = {
   /** Customers and what they pay: an admin who is signed in, and service accounts from biller on. */
   biller: [
     'POST /api/v1/credits/{id}/void',
+    'POST /api/v1/webhook-endpoints',
+    'PATCH /api/v1/webhook-endpoints/{id}',
+    'DELETE /api/v1/webhook-endpoints/{id}',
+    'POST /api/v1/webhook-endpoints/{id}/rotate',
+    'POST /api/v1/webhook-endpoints/{id}/replay',
+    'POST /api/v1/webhook-endpoints/{id}/test',
+    'POST /api/v1/deliveries/{id}/retry',
     'POST /api/v1/customers',
     'DELETE /api/v1/customers/{id}',
     'PATCH /api/v1/customers/{id}',

@@ -87,6 +87,8 @@ import { usageMoveRoutes } from './usage/usage-move-routes.ts';
 import { usageRoutes } from './usage/usage-routes.ts';
 import { embedRoute } from './widget/embed.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
+import { deliveryRoutes } from './webhooks/delivery-routes.ts';
+import { webhookRoutes } from './webhooks/webhook-routes.ts';
 import { widgetSettingsRoutes } from './widget/widget-settings-routes.ts';
 
 /** Resources of the API; the caller opens and closes them. */
@@ -261,6 +263,8 @@ export async function buildApp(deps: AppDeps): Promise<App> {
   creditLedgerRoutes(app, { database, guards });
   entitlementRoutes(app, { database, guards, queue });
   feedRoutes(app, { database, guards });
+  webhookRoutes(app, { database, guards, allowedNetworks: settings.WEBHOOK_ALLOWED_NETWORKS });
+  deliveryRoutes(app, { database, guards });
   unbilledUsageRoute(app, { database, guards });
   trackRoutes(app, {
     guards,

@@ -2,6 +2,7 @@ import {
   databaseUrl,
   host,
   logLevel,
+  networks,
   port,
   publicUrl,
   queuePrefix,
@@ -36,6 +37,7 @@ const settings = z.object({
       'must be an address such as Weir <weir@example.com>',
     )
     .optional(),
+  WEBHOOK_ALLOWED_NETWORKS: networks,
   SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'must be first, open or closed' }).default('first'),
   LOG_LEVEL: logLevel.default('info'),
   DATABASE_CONNECTIONS: wholeNumber(1, 1000).default(10),

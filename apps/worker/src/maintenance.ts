@@ -9,6 +9,7 @@ import { makePartitions } from '@weir/db/partitions';
 import { deleteOldRequestKeys } from '@weir/db/request-keys';
 import { deleteExpiredPasswordResets } from '@weir/db/password-resets';
 import { deleteExpiredSessions } from '@weir/db/sessions';
+import { deleteOldDeliveries } from '@weir/db/webhooks/deliveries';
 import { deleteExpiredWidgetTokens } from '@weir/db/widget-tokens';
 import { disconnect, openWorker, type QueueAddress, type QueueConnection } from '@weir/queue/connection';
 import { openMaintenance as openSchedule } from '@weir/queue/maintenance-jobs';
@@ -18,8 +19,10 @@ import type { Ownership } from '@weir/queue/ownership';
 import { openSweeper, type Sweeper } from '@weir/queue/sweep';
 import { markWorkerSeen } from '@weir/queue/worker-seen';
 import type { BillingJobs } from '@weir/queue/billing-jobs';
+import type { WebhookJobs } from '@weir/queue/webhook-jobs';
 import type { Logger } from '@weir/shared/log';
 import { addDueWork, addLooks, addSettling } from './billing/find-work.ts';
+import { addWebhookWork } from './webhooks/open-webhooks.ts';
 import { bringCountsBack, drainAcceptedCounts } from './drain-accepted-counts.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 
@@ -44,6 +47,9 @@ const AUDIT_LOG_INTERVAL_MS = 3_600_000;
 /** Keys of requests are kept for days, and each time a bounded number is deleted: more than an API writes meanwhile. */
 const REQUEST_KEYS_INTERVAL_MS = 300_000;
 
+/** The same of deliveries of webhooks. */
+const DELIVERIES_INTERVAL_MS = 300_000;
+
 /** Who changes the metadata keys of a meter waits for its usage to be grouped anew. */
 const GROUPS_INTERVAL_MS = 2_000;
 
@@ -60,6 +66,8 @@ type Task =
   | 'sessions'
   | 'auditLog'
   | 'requestKeys'
+  | 'webhooks'
+  | 'deliveries'
   | 'billing'
   | 'settling'
   | 'unbilled'
@@ -77,6 +85,8 @@ export interface MaintenanceDeps {
   /** How long entries of the audit log are kept; 0: for ever. */
   auditLogDays: number;
   billingJobs: BillingJobs;
+  webhookIntervalMs: number;
+  webhookJobs: Pick<WebhookJobs, 'add'>;
   log: Logger;
   metrics: WorkerMetrics;
 }
@@ -96,6 +106,8 @@ export function openMaintenance(deps: MaintenanceDeps): JobWorker {
       sessions: SESSIONS_INTERVAL_MS,
       auditLog: AUDIT_LOG_INTERVAL_MS,
       requestKeys: REQUEST_KEYS_INTERVAL_MS,
+      webhooks: deps.webhookIntervalMs,
+      deliveries: DELIVERIES_INTERVAL_MS,
       billing: deps.billingIntervalMs,
       settling: SETTLING_INTERVAL_MS,
       unbilled: UNBILLED_INTERVAL_MS,
@@ -166,6 +178,15 @@ async function perform(task: Task, deps: MaintenanceDeps, queue: QueueConnection
     case 'requestKeys': {
       const keys = await deleteOldRequestKeys(database.kysely);
       if (keys > 0) log.info({ keys }, 'old keys of requests were deleted');
+      return;
+    }
+    case 'webhooks': {
+      await addWebhookWork(database, deps.webhookJobs);
+      return;
+    }
+    case 'deliveries': {
+      const deliveries = await deleteOldDeliveries(database.kysely);
+      if (deliveries > 0) log.info({ deliveries }, 'old deliveries of webhooks were deleted');
       return;
     }
     case 'billing': {

@@ -4,6 +4,7 @@ import { openDatabase, pingDatabase } from '@weir/db/database';
 import { findRisks, identify, requireSchema, type SchemaRange } from '@weir/db/installation';
 import { openBillingJobs } from '@weir/queue/billing-jobs';
 import { disconnect, openWorker, ping } from '@weir/queue/connection';
+import { openWebhookJobs } from '@weir/queue/webhook-jobs';
 import type { JobWorker } from '@weir/queue/job-worker';
 import { Ownership } from '@weir/queue/ownership';
 import { requireRedisPolicy } from '@weir/queue/redis-policy';
@@ -11,6 +12,7 @@ import { Closer } from '@weir/shared/closer';
 import type { Logger } from '@weir/shared/log';
 import { explainTakenPort } from '@weir/shared/settings';
 import { openBilling } from './billing/open-billing.ts';
+import { openWebhooks } from './webhooks/open-webhooks.ts';
 import { openConsumer } from './consume.ts';
 import { buildHealth } from './worker-health.ts';
 import { openMaintenance } from './maintenance.ts';
@@ -92,6 +94,8 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
     for (const risk of await findRisks(database, settings.DATABASE_COPIES)) log.warn(risk);
     const billingJobs = openBillingJobs(queue, log);
     closer.add('the jobs of billing', () => billingJobs.close());
+    const webhookJobs = openWebhookJobs(queue, log);
+    closer.add('the jobs of webhooks', () => webhookJobs.close());
     const maintenance = openMaintenance({
       address: copied,
       database,
@@ -102,6 +106,8 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       movesIntervalMs: settings.MOVES_INTERVAL_MS,
       auditLogDays: settings.AUDIT_LOG_DAYS,
       billingJobs,
+      webhookIntervalMs: settings.WEBHOOK_INTERVAL_MS,
+      webhookJobs,
       log,
       metrics,
     });
@@ -121,7 +127,18 @@ export async function serveWorker(settings: WorkerSettings, log: Logger): Promis
       metrics,
     });
     closer.add('billing', () => billing.close());
-    takers.push(maintenance, consumer, billing);
+    const webhooks = openWebhooks({
+      address,
+      databaseUrl: settings.DATABASE_URL,
+      concurrency: settings.WEBHOOK_CONCURRENCY,
+      statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
+      allowedNetworks: settings.WEBHOOK_ALLOWED_NETWORKS,
+      jobs: webhookJobs,
+      log,
+      metrics,
+    });
+    closer.add('webhooks', () => webhooks.close());
+    takers.push(maintenance, consumer, billing, webhooks);
     for (const taker of takers) taker.take(ownership.problem() === undefined);
     return {
       url,

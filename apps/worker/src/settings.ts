@@ -1,4 +1,4 @@
-import { databaseUrl, host, logLevel, port, queuePrefix, redisUrl, wholeNumber } from '@weir/shared/settings';
+import { databaseUrl, host, logLevel, networks, port, queuePrefix, redisUrl, wholeNumber } from '@weir/shared/settings';
 import { z } from 'zod';
 
 /** Everything that can be set on a worker. docs/configuration.md tells what each one is for. */
@@ -19,6 +19,9 @@ export const workerSettings = z.object({
   MOVES_INTERVAL_MS: wholeNumber(100, 600_000).default(2_000),
   SWEEP_INTERVAL_MS: wholeNumber(100, 600_000).default(3_000),
   SWEEP_AGE_MS: wholeNumber(100, 600_000).default(5_000),
+  WEBHOOK_CONCURRENCY: wholeNumber(0, 256).default(32),
+  WEBHOOK_INTERVAL_MS: wholeNumber(100, 600_000).default(1_000),
+  WEBHOOK_ALLOWED_NETWORKS: networks,
   AUDIT_LOG_DAYS: wholeNumber(0, 36_500).default(400),
   DRAIN_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000),
 });

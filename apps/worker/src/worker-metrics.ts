@@ -18,6 +18,9 @@ export interface WorkerMetrics {
   draftsWaitingForEvents: Gauge;
   billingOldestSeconds: Gauge;
   unbilledUsageMeters: Gauge;
+  webhookAttempts: Counter<'outcome'>;
+  webhookEndpoints: Gauge<'state'>;
+  webhookOldestSeconds: Gauge;
 }
 
 export function buildWorkerMetrics(): WorkerMetrics {
@@ -98,9 +101,27 @@ export function buildWorkerMetrics(): WorkerMetrics {
       help: 'Priced meters that had usage on the last day looked at which no charge bills.',
       registers: [registry],
     }),
+    webhookAttempts: new Counter({
+      name: 'weir_webhook_attempts_total',
+      help: 'Requests to receivers of webhooks, by what came of them: delivered or failed.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    webhookEndpoints: new Gauge({
+      name: 'weir_webhook_endpoints',
+      help: 'Webhook endpoints that are on and failed last (failing), and that Weir turned off (disabled).',
+      labelNames: ['state'],
+      registers: [registry],
+    }),
+    webhookOldestSeconds: new Gauge({
+      name: 'weir_webhook_oldest_seconds',
+      help: 'How long the oldest event waits that has not been delivered to an endpoint which is on.',
+      registers: [registry],
+    }),
   };
   // Prometheus sees no rise in a series that begins with its first count.
   for (const outcome of Object.keys(OUTCOMES)) metrics.events.inc({ outcome }, 0);
+  for (const outcome of ['delivered', 'failed']) metrics.webhookAttempts.inc({ outcome }, 0);
   return metrics;
 }
 

@@ -20,6 +20,7 @@ export const FEED_TYPES = [
   'credit.granted',
   'credit.voided',
   'usage.unpriced',
+  'webhook_endpoint.disabled',
 ] as const;
 
 export type FeedType = (typeof FEED_TYPES)[number];

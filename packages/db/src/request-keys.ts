@@ -4,6 +4,7 @@
 import { LIMITS } from '@weir/shared/limits';
 import { sql } from 'kysely';
 import type { Queries } from './database.ts';
+import { DELETED_MAX, inSlices } from './delete-in-slices.ts';
 import { awaitStandby } from './standby.ts';
 
 /** Which key, by hashes alone: what a client chose is not kept. */
@@ -110,12 +111,6 @@ export async function updateKeptAnswer(
 
 const oldest = sql<string>`now() - make_interval(days => ${sql.lit(LIMITS.keptAnswerDays)})`;
 
-/** Rows that one statement deletes: it takes well under a second. */
-const DELETED_MAX = 5_000;
-
-/** Other maintenance waits meanwhile; what is left is deleted the next time. */
-const STATEMENTS_MAX = 20;
-
 /**
  * What the keys of one organization that are older than a day may take, in bytes of their answers and {@link ROW_BYTES} for each. Of
  * more the oldest are let go first. That is well over a million keys, and no organization can fill the disk of all.
@@ -169,16 +164,6 @@ async function deleteOverShare(db: Queries, bytesMax: number): Promise<number> {
           ORDER BY created_at LIMIT ${DELETED_MAX}))`.execute(db);
       return Number(numAffectedRows);
     });
-  }
-  return deleted;
-}
-
-async function inSlices(deleteSlice: () => Promise<number>): Promise<number> {
-  let deleted = 0;
-  for (let statements = 0; statements < STATEMENTS_MAX; statements += 1) {
-    const slice = await deleteSlice();
-    deleted += slice;
-    if (slice < DELETED_MAX) break;
   }
   return deleted;
 }

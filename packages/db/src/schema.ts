@@ -3,6 +3,7 @@ import type { AggregationType, MeterStatus } from '@weir/shared/meter';
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { Party } from './billing/parties.ts';
 import type { BillingTables } from './billing/tables.ts';
+import type { WebhookTables } from './webhooks/webhook-tables.ts';
 
 /** A timestamp, read as ISO 8601 UTC text to the microsecond. */
 type Time = ColumnType<string, string | undefined, string>;
@@ -290,7 +291,7 @@ interface Reconciliations {
 }
 
 /** The tables that admins and receipts read through kysely. Rollups are read and written in SQL only, as `rollups.ts` has them. */
-export interface Tables extends BillingTables {
+export interface Tables extends BillingTables, WebhookTables {
   organizations: Organizations;
   users: Users;
   sessions: Sessions;

@@ -42,6 +42,8 @@ export type ErrorCode =
   | 'invoice_not_open'
   | 'invoice_not_finalized'
   | 'groups_not_ready'
+  | 'replay_under_way'
+  | 'webhook_endpoint_disabled'
   | 'request_under_way'
   | 'duplicate_event'
   | 'not_replayable'

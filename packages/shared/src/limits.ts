@@ -52,6 +52,7 @@ export const LIMIT_TABLE = {
     of: 'characters of a name, or of a line of an address',
     why: 'it is shown in one line',
   },
+  url: { under: 'Texts', max: 2_048, of: 'characters of the URL of a webhook endpoint', why: 'more than servers take' },
   email: { under: 'Texts', max: 254, of: 'characters of an email address', why: 'no mail server takes a longer one' },
   shortText: {
     under: 'Texts',
@@ -110,6 +111,12 @@ export const LIMIT_TABLE = {
     max: 5,
     of: 'metadata keys that the usage of a meter is grouped by, and filters of a read',
     why: 'every combination of their values is kept by itself',
+  },
+  webhookEndpoints: {
+    under: 'Things',
+    max: 10,
+    of: 'webhook endpoints of an organization',
+    why: 'each event is sent to each of them',
   },
   widgetMeters: { under: 'Things', max: 100, of: 'meters that a widget shows', why: 'more than anybody looks at' },
   finalizedAtOnce: { under: 'Things', max: 100, of: 'drafts that one request finalizes', why: 'as many as a page has' },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { errorCodeOf } from './errors.ts';
+import { Networks } from './networks.ts';
 import { parseSentinelAddress } from './sentinel-address.ts';
 
 /** A setting that is missing or makes no sense. Its message is one line that names the setting and says what to do. */
@@ -88,6 +89,19 @@ export const queuePrefix = z
   .string()
   .regex(/^\{[a-zA-Z0-9_-]+\}$/, 'must be a hash tag such as {weir}')
   .default('{weir}');
+
+/** Networks, none by default. */
+export const networks = z
+  .string()
+  .default('')
+  .transform((text, { addIssue }) => {
+    try {
+      return new Networks(text);
+    } catch (error) {
+      addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
 
 export const logLevel = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
   error: 'must be one of trace, debug, info, warn, error, fatal, silent',

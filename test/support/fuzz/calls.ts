@@ -76,6 +76,9 @@ const open = { id: fc.constant(idOf('open-invoice', 0)) };
 const lined = { id: fc.constant(idOf('lined-invoice', 0)), line_id: fc.constant(idOf('line', 0)) };
 const ends = fc.constantFrom('2026-01-31', '2026-01-31T09:30:00Z', '2026-02-01T00:00:00.5+05:45');
 
+const webhookUrl = fc.constantFrom('https://example.com/weir', 'https://example.com:8443/?a=b', 'https://1.1.1.1');
+const replayed = fc.oneof(ends, fc.constantFrom(1, 4711));
+
 const date = fc.constantFrom('2026-01-31', '2026-02-01');
 const issued = { issued_from: date, issued_to: date };
 const currency = fc.constantFrom('USD', 'JPY');
@@ -142,6 +145,9 @@ const MEANINGS_OF: Record<string, Meanings> = {
     ...issued,
     cursor: fc.uuid().map((id) => `2026-02-01.${id}.3`),
   },
+  'post /api/v1/webhook-endpoints': { url: webhookUrl },
+  'patch /api/v1/webhook-endpoints/{id}': { url: webhookUrl },
+  'post /api/v1/webhook-endpoints/{id}/replay': { from: replayed, to: replayed },
   'get /api/v1/customers/{id}/credits': { as_of: ends },
   'get /api/v1/credits': { as_of: ends, currency },
   'get /api/v1/credits/balance': { as_of: ends, currency },

@@ -180,6 +180,7 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
     else if (kind === 'invoices' || INVOICED.flat().includes(kind)) await createInvoiced(kind);
     else if (kind.startsWith('planned-')) await createPlanned();
     else if (kind.startsWith('priced-')) await createPriced();
+    else if (kind === 'webhook-endpoints' || kind === 'deliveries') await createEndpoint();
     else if (kind === 'credits') {
       await create('customers');
       const credit = { amount: '5', currency: 'EUR' };
@@ -195,6 +196,12 @@ function makers(weir: Weir, admin: Organization, writeKey: string, poolOf: PoolO
       await post('sdk/track', { meter_token: meter.token, customer_external_id: 'acme', quantity: 1 });
       await weir.drained();
     }
+  }
+  /** With a delivery; nothing is sent. */
+  async function createEndpoint(): Promise<void> {
+    const id = await post('webhook-endpoints', { url: 'https://example.com/weir' });
+    poolOf('webhook-endpoints').push(id);
+    poolOf('deliveries').push(await post(`webhook-endpoints/${id}/test`));
   }
   async function createPersonal(kind: string): Promise<void> {
     if (kind === 'sessions') {

@@ -87,6 +87,13 @@ export const AUDITED: Record<string, AuditedOperation> = {
     resource: 'line_id',
     within: { id: 'invoice_id' },
   },
+  'POST /api/v1/webhook-endpoints': made('webhook_endpoint'),
+  'PATCH /api/v1/webhook-endpoints/:id': done('webhook_endpoint.update'),
+  'DELETE /api/v1/webhook-endpoints/:id': done('webhook_endpoint.delete'),
+  'POST /api/v1/webhook-endpoints/:id/rotate': done('webhook_endpoint.rotate'),
+  'POST /api/v1/webhook-endpoints/:id/test': done('webhook_endpoint.test'),
+  'POST /api/v1/webhook-endpoints/:id/replay': done('webhook_endpoint.replay'),
+  'POST /api/v1/deliveries/:id/retry': done('delivery.retry'),
   'POST /api/v1/events/:id/replay': done('event.replay'),
 };
 

@@ -1,6 +1,7 @@
 // Takes secrets out of a request before the audit log keeps it.
 
 import { isLinkToken } from '@weir/shared/link-tokens';
+import { isWebhookSecret } from '@weir/shared/webhook-signature';
 import { isApiKey, isServiceToken, isWidgetToken } from './secrets.ts';
 
 const REMOVED = '[removed]';
@@ -33,6 +34,7 @@ function isSecret(text: string): boolean {
     isApiKey(trimmed) ||
     isServiceToken(trimmed) ||
     isWidgetToken(trimmed) ||
+    isWebhookSecret(trimmed) ||
     isLinkToken('invitation', trimmed) ||
     isLinkToken('password-reset', trimmed)
   );

@@ -1,6 +1,7 @@
 // The feed of billing, for those who want to miss nothing: each event has a number, none is left out, and none comes
 // later with a number that was read past (@weir/db/billing/feed).
 
+import { FEED_TYPES } from '@weir/billing/feed-events';
 import { listFeed } from '@weir/db/billing/feed';
 import { z } from 'zod';
 import { sizeOf, time } from '../http/fields.ts';
@@ -14,7 +15,7 @@ const SEQUENCE_MAX = Number.MAX_SAFE_INTEGER;
 const feedEvent = z
   .object({
     sequence: z.int().meta({ description: 'Counts from 1, without a gap.' }),
-    type: z.string().meta({ examples: ['invoice.finalized'] }),
+    type: z.enum(FEED_TYPES),
     created_at: time,
     actor: z.string().meta({ description: 'user: and the id of a user, service_account: and the id of one, or weir.' }),
     data: z.record(z.string(), z.unknown()),

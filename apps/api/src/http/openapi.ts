@@ -49,6 +49,10 @@ export async function useOpenapi(app: FastifyInstance, publicUrl: string | undef
           description:
             'What plans cost, who subscribes to them, and the invoices for it. A session, or a service account.',
         },
+        {
+          name: 'Webhooks',
+          description: 'Who is told of what happens in billing, and what came of it.',
+        },
         { name: 'Operations', description: 'For those who run Weir.' },
       ],
     },

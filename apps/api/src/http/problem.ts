@@ -53,6 +53,8 @@ const PROBLEMS = {
   invoice_not_open: { status: 409, title: 'The invoice is not open' },
   invoice_not_finalized: { status: 409, title: 'The invoice is still a draft' },
   groups_not_ready: { status: 409, title: 'Usage is still being grouped' },
+  replay_under_way: { status: 409, title: 'A replay is under way' },
+  webhook_endpoint_disabled: { status: 409, title: 'The endpoint is turned off' },
   request_under_way: { status: 409, title: 'The same request is under way' },
   duplicate_event: { status: 409, title: 'The event is already accepted' },
   not_replayable: { status: 409, title: 'The event is not rejected' },
@@ -169,6 +171,10 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; detail: string }> = {
   widget_tokens_organization_id_api_key_id_fkey: {
     code: 'unauthenticated',
     detail: 'The API key was deleted: use another one.',
+  },
+  webhook_deliveries_organization_id_endpoint_id_fkey: {
+    code: 'not_found',
+    detail: 'The webhook endpoint was deleted.',
   },
   plan_features_pkey: {
     code: 'feature_already_in_plan',

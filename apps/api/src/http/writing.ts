@@ -26,9 +26,13 @@ declare module 'fastify' {
   }
 }
 
-export const done = <Body>(body: Body): Answer<Body> => ({ status: 200, body });
-export const gone = (): Answer<null> => ({ status: 204, body: null });
 /** `secrets` are members of the body that are shown once, and null when the answer is repeated. */
+export const done = <Body>(body: Body, secrets: readonly (keyof Body & string)[] = []): Answer<Body> => ({
+  status: 200,
+  body,
+  secrets,
+});
+export const gone = (): Answer<null> => ({ status: 204, body: null });
 export const made = <Body>(body: Body, secrets: readonly (keyof Body & string)[] = []): Answer<Body> => ({
   status: 201,
   body,

@@ -613,6 +613,90 @@ export interface paths {
          */
         get: operations["listBillingEvents"];
     };
+    "/api/v1/webhook-endpoints": {
+        /**
+         * List the webhook endpoints, oldest first
+         * @description All of them, without their secrets.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["listWebhookEndpoints"];
+        /**
+         * Have events sent to a URL
+         * @description Each event of the feed that happens from now on is sent at least once, signed as Standard Webhooks has it. An organization has at most 10 endpoints.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["createWebhookEndpoint"];
+    };
+    "/api/v1/webhook-endpoints/{id}": {
+        /**
+         * Get a webhook endpoint
+         * @description Without its secret.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["getWebhookEndpoint"];
+        /**
+         * Delete a webhook endpoint
+         * @description With its deliveries. What is under way to it may still arrive.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        /**
+         * Change a webhook endpoint, or turn it off or on
+         * @description Turned on, it goes on where it was: what happened meanwhile is sent to it.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        patch: operations["updateWebhookEndpoint"];
+    };
+    "/api/v1/webhook-endpoints/{id}/rotate": {
+        /**
+         * Give a webhook endpoint another secret
+         * @description For 24 hours both sign, so that the receiver can be changed meanwhile. Rotated again, only the last two.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["rotateWebhookSecret"];
+    };
+    "/api/v1/webhook-endpoints/{id}/replay": {
+        /**
+         * Send events of before again
+         * @description Those of a part of the feed, of the types that the endpoint takes, also from before it was made. They have the webhook-id that they had before. replay in the answer is null where there is none.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["replayWebhooks"];
+    };
+    "/api/v1/webhook-endpoints/{id}/deliveries": {
+        /**
+         * What was sent to an endpoint, newest first, with every attempt
+         * @description What is done with is kept for 30 days, and the last 20,000 of an endpoint; what is still to be sent, until it is.
+         *
+         *     Who may: whoever is signed in, or a service account of any role.
+         */
+        get: operations["listWebhookDeliveries"];
+    };
+    "/api/v1/webhook-endpoints/{id}/test": {
+        /**
+         * Send a test to an endpoint
+         * @description Of the type webhook.test, signed like all others, within a second or so and once. Its delivery says what came back.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["testWebhookEndpoint"];
+    };
+    "/api/v1/deliveries/{id}/retry": {
+        /**
+         * Send one event to its endpoint again
+         * @description Now, and by the schedule while that fails, whatever came of it before. While the endpoint is turned off it waits.
+         *
+         *     Who may: an admin who is signed in, or a service account with the role biller or admin.
+         */
+        post: operations["retryWebhookDelivery"];
+    };
     "/api/v1/billing/unbilled-usage": {
         /**
          * Usage of priced meters in a month that no charge bills, most events first
@@ -1007,7 +1091,7 @@ export interface components {
             /** @description What went wrong and what to do about it, for a person. */
             detail: string;
             /** @enum {string} */
-            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "request_under_way" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
+            code: "malformed_json" | "malformed_request" | "two_credentials" | "unauthenticated" | "missing_scope" | "missing_role" | "person_only" | "admin_only" | "cross_origin" | "signup_closed" | "not_found" | "meter_not_found" | "link_not_valid" | "method_not_allowed" | "request_timeout" | "email_taken" | "last_admin" | "mail_not_set_up" | "lookup_key_taken" | "lookup_id_taken" | "external_id_taken" | "feature_in_use" | "feature_already_in_plan" | "plan_inactive" | "plan_in_use" | "customer_in_use" | "customer_erased" | "external_id_billed" | "grouped_by_customer" | "usage_moving" | "meter_already_billed" | "meter_already_priced" | "currency_differs" | "charge_inactive" | "subscription_behind" | "subscription_ended" | "subscription_not_ended" | "earlier_draft" | "invoice_not_draft" | "invoice_not_open" | "invoice_not_finalized" | "groups_not_ready" | "replay_under_way" | "webhook_endpoint_disabled" | "request_under_way" | "duplicate_event" | "not_replayable" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "invalid_request" | "charge_not_of_plan_type" | "idempotency_key_reused" | "meter_archived" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "shutting_down";
             request_id: string;
             errors?: {
                 path: string;
@@ -1151,7 +1235,7 @@ export interface components {
             id: string;
             name: string;
             /**
-             * @description A viewer reads. A biller also changes customers, subscriptions, credits and invoices. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+             * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices and webhooks. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
              * @enum {string}
              */
             role: "viewer" | "biller" | "admin";
@@ -2011,7 +2095,8 @@ export interface components {
         BillingEvent: {
             /** @description Counts from 1, without a gap. */
             sequence: number;
-            type: string;
+            /** @enum {string} */
+            type: "invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled";
             /** Format: date-time */
             created_at: string;
             /** @description user: and the id of a user, service_account: and the id of one, or weir. */
@@ -2487,6 +2572,88 @@ export interface components {
                 time_zone: string;
             } | null;
             data: components["schemas"]["WidgetLimit"][];
+        };
+        WebhookAttempt: {
+            /** Format: date-time */
+            at: string;
+            /** @description Of the answer. Null: there was none. */
+            status: number | null;
+            ms: number;
+            /** @description Why there was none. */
+            error: string | null;
+            /** @description The first KiB of the answer. */
+            answer: string | null;
+        };
+        WebhookDelivery: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpoint_id: string;
+            /** @enum {string} */
+            type: "invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled" | "webhook.test";
+            /** @description Of the event in the feed. Null: a test. */
+            sequence: number | null;
+            /** @enum {string} */
+            status: "PENDING" | "DELIVERED" | "FAILED";
+            /** @description All that were made. */
+            attempt_count: number;
+            /** @description The last 20, oldest first. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+            /** @description Null: when it is its turn, or never again. */
+            next_attempt_at: string | null;
+            delivered_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookEndpoint: {
+            /** Format: uuid */
+            id: string;
+            url: string;
+            /** @description Null: all. */
+            event_types: ("invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+            /** @enum {string} */
+            status: "ACTIVE" | "DISABLED";
+            /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
+            disabled_reason: ("FAILING" | "GONE") | null;
+            /** @description How far it has come in the feed. */
+            last_sequence: number;
+            /** @description What is still to be sent again of a replay. */
+            replay: {
+                next_sequence: number;
+                last_sequence: number;
+            } | null;
+            /** @description Null: the last attempt did well. */
+            failing_since: string | null;
+            /** @description Until when the secret before signs as well. */
+            previous_secret_until: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookEndpointWithSecret: {
+            /** Format: uuid */
+            id: string;
+            url: string;
+            /** @description Null: all. */
+            event_types: ("invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+            /** @enum {string} */
+            status: "ACTIVE" | "DISABLED";
+            /** @description Why Weir turned it off: three days without a success, or an answer of 410. */
+            disabled_reason: ("FAILING" | "GONE") | null;
+            /** @description How far it has come in the feed. */
+            last_sequence: number;
+            /** @description What is still to be sent again of a replay. */
+            replay: {
+                next_sequence: number;
+                last_sequence: number;
+            } | null;
+            /** @description Null: the last attempt did well. */
+            failing_since: string | null;
+            /** @description Until when the secret before signs as well. */
+            previous_secret_until: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description What signs. It is shown here and never again. Null where the answer is repeated for its Idempotency-Key, since it is kept nowhere: rotate or make another one then. */
+            secret: string | null;
         };
         WidgetSettings: {
             /** @description In the order in which they are shown. */
@@ -3092,7 +3259,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     /**
-                     * @description A viewer reads. A biller also changes customers, subscriptions, credits and invoices. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+                     * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices and webhooks. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
                      * @enum {string}
                      */
                     role: "viewer" | "biller" | "admin";
@@ -3149,7 +3316,7 @@ export interface operations {
                 "application/json": {
                     name?: string;
                     /**
-                     * @description A viewer reads. A biller also changes customers, subscriptions, credits and invoices. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
+                     * @description A viewer reads. A biller also changes customers, subscriptions, credits, invoices and webhooks. An admin does everything that an admin who is signed in does, but nothing to people, their passwords and their sessions.
                      * @enum {string}
                      */
                     role?: "viewer" | "biller" | "admin";
@@ -4674,6 +4841,205 @@ export interface operations {
                             next_after: number;
                         };
                     };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listWebhookEndpoints: {
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpoint"][];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    createWebhookEndpoint: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description https. Redirects are not followed.
+                     */
+                    url: string;
+                    /**
+                     * @description Only events of these types. Null: all, also those that later versions add.
+                     * @default null
+                     */
+                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Done; there is nothing more to say. */
+            204: {
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    updateWebhookEndpoint: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description https. Redirects are not followed.
+                     */
+                    url?: string;
+                    /** @description Only events of these types. Null: all, also those that later versions add. */
+                    event_types?: ("invoice.created" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "invoice.uncollectible" | "invoice.past_due" | "subscription.created" | "subscription.activated" | "subscription.changed" | "subscription.past_due" | "subscription.canceled" | "credit.granted" | "credit.voided" | "usage.unpriced" | "webhook_endpoint.disabled")[] | null;
+                    /** @enum {string} */
+                    status?: "ACTIVE" | "DISABLED";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    replayWebhooks: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A sequence, or a time: a date is its beginning in UTC. */
+                    from: number | string;
+                    /** @description A sequence, which is in it, or a time, which is not. Missing: up to now. */
+                    to?: number | string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                status?: "PENDING" | "DELIVERED" | "FAILED";
+                /** @description Pages count from 1. */
+                page?: number;
+                page_size?: number;
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            default: components["responses"]["Refusal"];
+        };
+    };
+    retryWebhookDelivery: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
             default: components["responses"]["Refusal"];

@@ -14,11 +14,11 @@ import type {
 import type { Party } from './parties.ts';
 
 /** A timestamp, read as ISO 8601 UTC text to the microsecond. */
-type Time = ColumnType<string, string | undefined, string>;
-type TimeOrNull = ColumnType<string | null, string | null | undefined, string | null>;
+export type Time = ColumnType<string, string | undefined, string>;
+export type TimeOrNull = ColumnType<string | null, string | null | undefined, string | null>;
 /** Read as it was parsed, written as JSON text. */
 type Json<Value> = ColumnType<Value, string, string>;
-type BigInt = ColumnType<string, string | number | undefined, string | number>;
+export type BigInt = ColumnType<string, string | number | undefined, string | number>;
 
 type CreditEntryKind = 'DRAW' | 'RETURN' | 'VOID';
 

@@ -1,0 +1,116 @@
+// What was sent to an endpoint, and what came back.
+
+import { FEED_TYPES } from '@weir/billing/feed-events';
+import { insertTest, listDeliveries, retryDelivery, TEST_TYPE, type Delivery } from '@weir/db/webhooks/deliveries';
+import { findEndpoint } from '@weir/db/webhooks/webhook-endpoints';
+import { Refusal } from '@weir/shared/errors';
+import { z } from 'zod';
+import { adminCodes, answerOf, answerPage, idInPath, oneOf, pageQuery, pageSchema, time } from '../http/fields.ts';
+import { NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { done, made, writing } from '../http/writing.ts';
+import type { RouteDeps } from '../route-deps.ts';
+
+const STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+
+const attempt = z
+  .object({
+    at: time,
+    status: z.int().nullable().meta({ description: 'Of the answer. Null: there was none.' }),
+    ms: z.int().min(0),
+    error: z.string().nullable().meta({ description: 'Why there was none.' }),
+    answer: z.string().nullable().meta({ description: 'The first KiB of the answer.' }),
+  })
+  .meta({ id: 'WebhookAttempt' });
+
+const deliveryAnswer = answerOf<Delivery>()({
+  id: z.uuid(),
+  endpoint_id: z.uuid(),
+  type: z.enum([...FEED_TYPES, TEST_TYPE]),
+  sequence: z.int().min(1).nullable().meta({ description: 'Of the event in the feed. Null: a test.' }),
+  status: z.enum(STATUSES),
+  attempt_count: z.int().min(0).meta({ description: 'All that were made.' }),
+  attempts: z.array(attempt).meta({ description: 'The last 20, oldest first.' }),
+  next_attempt_at: time.nullable().meta({ description: 'Null: when it is its turn, or never again.' }),
+  delivered_at: time.nullable(),
+  created_at: time,
+}).meta({ id: 'WebhookDelivery' });
+
+const DISABLED = 'The endpoint is turned off: set its status to ACTIVE first.';
+
+export function deliveryRoutes(app: App, { database, guards }: RouteDeps): void {
+  app.get(
+    '/api/v1/webhook-endpoints/:id/deliveries',
+    {
+      onRequest: guards.viewer,
+      schema: {
+        operationId: 'listWebhookDeliveries',
+        tags: ['Webhooks'],
+        summary: 'What was sent to an endpoint, newest first, with every attempt',
+        description:
+          'What is done with is kept for 30 days, and the last 20,000 of an endpoint; what is still to be sent, until it is.',
+        params: idInPath,
+        querystring: z.strictObject({ status: oneOf(STATUSES).optional(), ...pageQuery }),
+        response: {
+          200: pageSchema(deliveryAnswer),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'invalid_request', 'not_found'),
+        },
+      },
+    },
+    async ({ caller, params, query }) => {
+      const page = await listDeliveries(database.kysely, caller.organizationId, params.id, query);
+      if (page === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+      return answerPage(page, query);
+    },
+  );
+
+  app.post(
+    '/api/v1/webhook-endpoints/:id/test',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'testWebhookEndpoint',
+        tags: ['Webhooks'],
+        summary: 'Send a test to an endpoint',
+        description:
+          'Of the type webhook.test, signed like all others, within a second or so and once. Its delivery says what came back.',
+        params: idInPath,
+        response: {
+          201: deliveryAnswer,
+          ...problemResponses(...adminCodes, 'not_found', 'webhook_endpoint_disabled'),
+        },
+      },
+    },
+    writing(database, ({ caller, params }, write) =>
+      write.transaction(async (transaction) => {
+        const endpoint = await findEndpoint(transaction, caller.organizationId, params.id);
+        if (endpoint === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        if (endpoint.status === 'DISABLED') throw new Refusal('webhook_endpoint_disabled', DISABLED);
+        return made(await insertTest(transaction, caller.organizationId, params.id));
+      }),
+    ),
+  );
+
+  app.post(
+    '/api/v1/deliveries/:id/retry',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'retryWebhookDelivery',
+        tags: ['Webhooks'],
+        summary: 'Send one event to its endpoint again',
+        description:
+          'Now, and by the schedule while that fails, whatever came of it before. While the endpoint is turned off it waits.',
+        params: idInPath,
+        response: { 200: deliveryAnswer, ...problemResponses(...adminCodes, 'not_found') },
+      },
+    },
+    writing(database, ({ caller, params }, write) =>
+      write.transaction(async (transaction) => {
+        const delivery = await retryDelivery(transaction, caller.organizationId, params.id);
+        if (delivery === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+        return done(delivery);
+      }),
+    ),
+  );
+}

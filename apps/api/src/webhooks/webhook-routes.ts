@@ -1,0 +1,262 @@
+// Endpoints that are told of what happens in billing. What is sent to them, and when, is the worker's (apps/worker/src/webhooks).
+
+import { FEED_TYPES } from '@weir/billing/feed-events';
+import type { Queries } from '@weir/db/database';
+import {
+  countEndpoints,
+  deleteEndpoint,
+  findEndpoint,
+  insertEndpoint,
+  listEndpoints,
+  rotateSecret,
+  startReplay,
+  updateEndpoint,
+  type WebhookEndpoint,
+} from '@weir/db/webhooks/webhook-endpoints';
+import { Refusal } from '@weir/shared/errors';
+import { LIMITS } from '@weir/shared/limits';
+import type { Networks } from '@weir/shared/networks';
+import { text } from '@weir/shared/text';
+import { newWebhookSecret, webhookSecretText } from '@weir/shared/webhook-signature';
+import { z } from 'zod';
+import {
+  adminCodes,
+  answerOf,
+  bodyCodes,
+  changesOf,
+  idInPath,
+  nothing,
+  NULL_IN_REPEATS,
+  oneOf,
+  time,
+} from '../http/fields.ts';
+import { invalidFields, NO_SUCH_THING, problemResponses } from '../http/problem.ts';
+import type { App } from '../http/typed-app.ts';
+import { done, gone, made, writing } from '../http/writing.ts';
+import type { RouteDeps } from '../route-deps.ts';
+import { replayBody, replayOf } from './replay-body.ts';
+import { problemOfWebhookUrl } from './webhook-url.ts';
+
+export interface WebhookDeps extends RouteDeps {
+  /** Where plain http, and addresses that are not on the Internet, are taken. */
+  allowedNetworks: Networks;
+}
+
+const eventTypes = z
+  .array(oneOf(FEED_TYPES))
+  .min(1, 'must hold at least one type; null means all')
+  .refine((list) => new Set(list).size === list.length, 'must not hold a type twice')
+  .nullable()
+  .meta({ description: 'Only events of these types. Null: all, also those that later versions add.' });
+
+const status = oneOf(['ACTIVE', 'DISABLED']);
+
+const endpointAnswer = answerOf<WebhookEndpoint>()({
+  id: z.uuid(),
+  url: z.string(),
+  event_types: z.array(z.enum(FEED_TYPES)).nullable().meta({ description: 'Null: all.' }),
+  status: z.enum(['ACTIVE', 'DISABLED']),
+  disabled_reason: z
+    .enum(['FAILING', 'GONE'])
+    .nullable()
+    .meta({ description: 'Why Weir turned it off: three days without a success, or an answer of 410.' }),
+  last_sequence: z.int().min(0).meta({ description: 'How far it has come in the feed.' }),
+  replay: z
+    .object({ next_sequence: z.int().min(1), last_sequence: z.int().min(1) })
+    .nullable()
+    .meta({ description: 'What is still to be sent again of a replay.' }),
+  failing_since: time.nullable().meta({ description: 'Null: the last attempt did well.' }),
+  previous_secret_until: time.nullable().meta({ description: 'Until when the secret before signs as well.' }),
+  created_at: time,
+}).meta({ id: 'WebhookEndpoint' });
+
+const withSecret = endpointAnswer
+  .extend({
+    secret: z
+      .string()
+      .nullable()
+      .meta({
+        description: `What signs. It is shown here and never again. ${NULL_IN_REPEATS.replace('make', 'rotate or make')}`,
+      }),
+  })
+  .meta({ id: 'WebhookEndpointWithSecret' });
+
+const TOO_MANY = `would be more than ${LIMITS.webhookEndpoints} endpoints of an organization: delete one`;
+
+const REPLAY_UNDER_WAY = 'Events are still being sent again to this endpoint: wait until its replay is null.';
+
+export function webhookRoutes(app: App, { database, guards, allowedNetworks }: WebhookDeps): void {
+  const url = text(1, LIMITS.url)
+    .superRefine((value, { addIssue }) => {
+      const message = problemOfWebhookUrl(value, allowedNetworks);
+      if (message !== undefined) addIssue({ code: 'custom', message });
+    })
+    .meta({ format: 'uri', description: 'https. Redirects are not followed.', examples: ['https://example.com/weir'] });
+
+  app.post(
+    '/api/v1/webhook-endpoints',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'createWebhookEndpoint',
+        tags: ['Webhooks'],
+        summary: 'Have events sent to a URL',
+        description:
+          'Each event of the feed that happens from now on is sent at least once, signed as Standard Webhooks has it. ' +
+          `An organization has at most ${LIMITS.webhookEndpoints} endpoints.`,
+        body: z.strictObject({ url, event_types: eventTypes.default(null) }),
+        response: { 201: withSecret, ...problemResponses(...adminCodes, ...bodyCodes) },
+      },
+    },
+    writing(database, ({ caller, body }, write) => {
+      const secret = newWebhookSecret();
+      return write.transaction(async (transaction) => {
+        if ((await countEndpoints(transaction, caller.organizationId)) >= LIMITS.webhookEndpoints)
+          throw invalidFields([{ path: '', message: TOO_MANY }]);
+        const endpoint = await insertEndpoint(transaction, caller.organizationId, { ...body, secret });
+        return made({ ...endpoint, secret: webhookSecretText(secret) }, ['secret']);
+      });
+    }),
+  );
+
+  app.get(
+    '/api/v1/webhook-endpoints',
+    {
+      onRequest: guards.viewer,
+      schema: {
+        operationId: 'listWebhookEndpoints',
+        tags: ['Webhooks'],
+        summary: 'List the webhook endpoints, oldest first',
+        description: 'All of them, without their secrets.',
+        response: {
+          200: z.object({ data: z.array(endpointAnswer) }),
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable'),
+        },
+      },
+    },
+    async ({ caller }) => ({ data: await listEndpoints(database.kysely, caller.organizationId) }),
+  );
+
+  app.get(
+    '/api/v1/webhook-endpoints/:id',
+    {
+      onRequest: guards.viewer,
+      schema: {
+        operationId: 'getWebhookEndpoint',
+        tags: ['Webhooks'],
+        summary: 'Get a webhook endpoint',
+        description: 'Without its secret.',
+        params: idInPath,
+        response: {
+          200: endpointAnswer,
+          ...problemResponses('unauthenticated', 'rate_limited', 'unavailable', 'not_found'),
+        },
+      },
+    },
+    async ({ caller, params }) => found(await findEndpoint(database.kysely, caller.organizationId, params.id)),
+  );
+
+  app.patch(
+    '/api/v1/webhook-endpoints/:id',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'updateWebhookEndpoint',
+        tags: ['Webhooks'],
+        summary: 'Change a webhook endpoint, or turn it off or on',
+        description: 'Turned on, it goes on where it was: what happened meanwhile is sent to it.',
+        params: idInPath,
+        body: changesOf({ url, event_types: eventTypes, status }),
+        response: { 200: endpointAnswer, ...problemResponses(...adminCodes, ...bodyCodes, 'not_found') },
+      },
+    },
+    writing(database, ({ caller, params, body }, write) =>
+      write.single(async (db) => done(found(await updateEndpoint(db, caller.organizationId, params.id, body)))),
+    ),
+  );
+
+  app.delete(
+    '/api/v1/webhook-endpoints/:id',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'deleteWebhookEndpoint',
+        tags: ['Webhooks'],
+        summary: 'Delete a webhook endpoint',
+        description: 'With its deliveries. What is under way to it may still arrive.',
+        params: idInPath,
+        response: { 204: nothing, ...problemResponses(...adminCodes, 'not_found') },
+      },
+    },
+    writing(database, ({ caller, params }, write) =>
+      write.single(async (db) => {
+        if (!(await deleteEndpoint(db, caller.organizationId, params.id)))
+          throw new Refusal('not_found', NO_SUCH_THING);
+        return gone();
+      }),
+    ),
+  );
+
+  app.post(
+    '/api/v1/webhook-endpoints/:id/rotate',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'rotateWebhookSecret',
+        tags: ['Webhooks'],
+        summary: 'Give a webhook endpoint another secret',
+        description:
+          'For 24 hours both sign, so that the receiver can be changed meanwhile. Rotated again, only the last two.',
+        params: idInPath,
+        response: { 200: withSecret, ...problemResponses(...adminCodes, 'not_found') },
+      },
+    },
+    writing(database, ({ caller, params }, write) => {
+      const secret = newWebhookSecret();
+      return write.single(async (db) => {
+        const endpoint = found(await rotateSecret(db, caller.organizationId, params.id, secret));
+        return done({ ...endpoint, secret: webhookSecretText(secret) }, ['secret']);
+      });
+    }),
+  );
+
+  app.post(
+    '/api/v1/webhook-endpoints/:id/replay',
+    {
+      onRequest: guards.biller,
+      schema: {
+        operationId: 'replayWebhooks',
+        tags: ['Webhooks'],
+        summary: 'Send events of before again',
+        description:
+          'Those of a part of the feed, of the types that the endpoint takes, also from before it was made. They have the webhook-id ' +
+          'that they had before. replay in the answer is null where there is none.',
+        params: idInPath,
+        body: replayBody,
+        response: {
+          200: endpointAnswer,
+          ...problemResponses(...adminCodes, ...bodyCodes, 'not_found', 'replay_under_way'),
+        },
+      },
+    },
+    writing(database, ({ caller, params, body }, write) =>
+      write.transaction(async (transaction) => done(await replay(transaction, caller.organizationId, params.id, body))),
+    ),
+  );
+}
+
+async function replay(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+  body: z.output<typeof replayBody>,
+): Promise<WebhookEndpoint> {
+  const endpoint = await startReplay(transaction, organizationId, id, replayOf(body));
+  if (endpoint === 'busy') throw new Refusal('replay_under_way', REPLAY_UNDER_WAY);
+  return found(endpoint);
+}
+
+function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
+  if (endpoint === undefined) throw new Refusal('not_found', NO_SUCH_THING);
+  return endpoint;
+}

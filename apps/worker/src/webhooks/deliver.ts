@@ -1,0 +1,269 @@
+// A turn of one endpoint: everything that is to be sent to it by now, new events in the order of the feed. What is written before it is
+// sent and after is in @weir/db/webhooks/turns.
+
+import type { Database } from '@weir/db/database';
+import {
+  findRetries,
+  HELD_SECONDS,
+  holdEndpoint,
+  recordOutcomes,
+  releaseEndpoint,
+  stageDeliveries,
+  type DueDelivery,
+  type EndpointState,
+  type EndpointKey,
+  type HeldEndpoint,
+  type Outcome,
+} from '@weir/db/webhooks/turns';
+import type { Logger } from '@weir/shared/log';
+import { signWebhook } from '@weir/shared/webhook-signature';
+import { withinMs } from '@weir/shared/within';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EndpointPlaces } from './endpoint-places.ts';
+import { retryMsAfter } from './retry-schedule.ts';
+import type { Received, Sender } from './send-request.ts';
+
+export interface DeliveryDeps {
+  /** With few connections of its own: a turn needs one for moments. */
+  database: Database;
+  sender: Sender;
+  places: EndpointPlaces;
+  log: Logger;
+  metrics: { webhookAttempts: { inc(labels: { outcome: 'delivered' | 'failed' }): void } };
+  /** Begins nothing more once this is aborted. */
+  closing: AbortSignal;
+}
+
+/** A new event goes out when the one before it was answered, or has not been for so long: one that hangs holds up nobody. */
+const PATIENCE_MS = 250;
+
+/** So many requests are under way to one endpoint at a time: new events, and those that are tried again. */
+const FIRSTS_MAX = 8;
+const RETRIES_MAX = 4;
+
+/** So many to try again are read at once. */
+const RETRIES_READ = 50;
+
+/** A turn begins nothing after this, so that other endpoints have theirs; while it waits for answers anyway it goes on for longer. */
+const TURN_MS = 5_000;
+const TURN_MS_MAX = 60_000;
+
+/** What came of attempts is written down so often at most, together. */
+const RECORD_MS = 100;
+
+/** While answers are awaited, it is looked so often whether there is something new. */
+const LOOK_MS = 500;
+
+/** Of more that is not written down yet nothing is sent: all of it would be sent again after a death. */
+const UNRECORDED_MAX = 200;
+
+/** Has a turn of an endpoint. Returns whether it left something; throws while Postgres is away, and then what it sent is sent again. */
+export async function deliverTurn(deps: DeliveryDeps, key: EndpointKey): Promise<boolean> {
+  const asked = performance.now();
+  const held = await holdEndpoint(deps.database.kysely, key);
+  if (held === undefined) return false;
+  const leave = deps.places.take(held);
+  try {
+    return leave !== undefined && (await new Turn(deps, held, asked).run());
+  } finally {
+    leave?.();
+    await releaseEndpoint(deps.database.kysely, held);
+  }
+}
+
+class Turn {
+  readonly #deps: DeliveryDeps;
+  readonly #held: HeldEndpoint;
+  readonly #beganAt: number;
+  #failingSince: string | null;
+  /** Until then no other turn takes the endpoint over. */
+  #heldUntil: number;
+  /** Requests without an answer. */
+  readonly #firsts = new Set<Promise<void>>();
+  readonly #retries = new Set<Promise<void>>();
+  /** Deliveries of which is not written down yet what came of them. */
+  readonly #open = new Set<string>();
+  #answered: Outcome[] = [];
+  #recording: Promise<void> | undefined;
+  #recordedAt = 0;
+  #hasFirstsEnded = false;
+  /** The endpoint is another turn's, turned off or gone, or what comes of attempts cannot be written down. */
+  #isLost = false;
+  #failure: unknown;
+
+  constructor(deps: DeliveryDeps, held: HeldEndpoint, beganAt: number) {
+    this.#deps = deps;
+    this.#held = held;
+    this.#failingSince = held.failingSince;
+    this.#beganAt = beganAt;
+    this.#heldUntil = beganAt + HELD_SECONDS * 1_000;
+  }
+
+  async run(): Promise<boolean> {
+    await Promise.all([this.#guard(this.#sendFirsts()), this.#guard(this.#sendRetries())]);
+    const hasLeft = !this.#isLost && !this.#deps.closing.aborted && this.#isOver();
+    await Promise.all([...this.#firsts, ...this.#retries]);
+    while (this.#answered.length > 0 && this.#failure === undefined) await this.#recordSoon(0);
+    await this.#recording;
+    if (this.#failure !== undefined) throw this.#failure;
+    return hasLeft;
+  }
+
+  /** New events, one after the other. */
+  async #sendFirsts(): Promise<void> {
+    let after = 0;
+    while (!this.#isOver()) {
+      const due = await this.#ask((db, held) => stageDeliveries(db, held, after));
+      for (const delivery of due) {
+        while (this.#firsts.size >= FIRSTS_MAX) await Promise.race(this.#firsts);
+        await this.#makeRoom();
+        if (this.#isOver()) return;
+        after = delivery.sequence ?? after;
+        await withinMs(PATIENCE_MS, this.#send(delivery, this.#firsts)).catch(() => {});
+      }
+      if (due.length > 0) continue;
+      if (this.#firsts.size + this.#retries.size === 0) break;
+      await delay(LOOK_MS);
+    }
+    this.#hasFirstsEnded = true;
+  }
+
+  /** What is to be tried again, some at a time, beside new events. */
+  async #sendRetries(): Promise<void> {
+    while (!this.#isOver()) {
+      const due = await this.#ask((db, held) => findRetries(db, held, [...this.#open], RETRIES_READ));
+      for (const delivery of due) {
+        while (this.#retries.size >= RETRIES_MAX) await Promise.race(this.#retries);
+        await this.#makeRoom();
+        if (this.#isOver()) return;
+        void this.#send(delivery, this.#retries);
+      }
+      if (due.length > 0) continue;
+      if (this.#hasFirstsEnded) return;
+      await delay(LOOK_MS);
+    }
+  }
+
+  #isOver(): boolean {
+    const now = performance.now();
+    if (this.#isLost || this.#deps.closing.aborted || now > this.#heldUntil) return true;
+    const isWaiting = this.#firsts.size + this.#retries.size > 0;
+    return now - this.#beganAt > (isWaiting ? TURN_MS_MAX : TURN_MS);
+  }
+
+  /** What is due, of an endpoint that is in hand for longer by having been asked. */
+  async #ask(
+    find: (db: Database['kysely'], held: HeldEndpoint) => Promise<DueDelivery[] | undefined>,
+  ): Promise<DueDelivery[]> {
+    const asked = performance.now();
+    const due = await find(this.#deps.database.kysely, this.#held);
+    if (due === undefined) this.#isLost = true;
+    else this.#heldUntil = asked + HELD_SECONDS * 1_000;
+    return due ?? [];
+  }
+
+  /** Sends, and adds what comes back to what is to be written down. */
+  #send(delivery: DueDelivery, awaited: Set<Promise<void>>): Promise<void> {
+    this.#open.add(delivery.id);
+    const sent = this.#attempt(delivery).finally(() => awaited.delete(sent));
+    awaited.add(sent);
+    return sent;
+  }
+
+  async #attempt(delivery: DueDelivery): Promise<void> {
+    const { sender, metrics } = this.#deps;
+    const { url, secrets } = this.#held;
+    const at = new Date();
+    const began = performance.now();
+    const request = requestOf(this.#held, delivery, at);
+    const received = await sender.send({
+      url,
+      body: request.body,
+      headers: { ...HEADERS, ...signWebhook(request, secrets) },
+    });
+    if (received === undefined) return;
+    const outcome = outcomeOf(delivery, received, { at: at.toISOString(), ms: Math.round(performance.now() - began) });
+    metrics.webhookAttempts.inc({ outcome: outcome.next === 'DELIVERED' ? 'delivered' : 'failed' });
+    this.#answered.push(outcome);
+    void this.#recordSoon();
+  }
+
+  /** Waits while much is to be written down. */
+  async #makeRoom(): Promise<void> {
+    while (this.#open.size >= UNRECORDED_MAX && !this.#isLost) await this.#recordSoon();
+  }
+
+  /** Writes down what came of attempts so far and in the next moments. Never fails, and says so by ending the turn. */
+  #recordSoon(withinMs = RECORD_MS): Promise<void> {
+    return (this.#recording ??= this.#record(withinMs)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#recording = undefined;
+        if (this.#answered.length > 0 && !this.#isLost) void this.#recordSoon();
+      }));
+  }
+
+  async #record(withinMs: number): Promise<void> {
+    const ms = this.#recordedAt + withinMs - performance.now();
+    if (ms > 0) await delay(ms);
+    this.#recordedAt = performance.now();
+    const outcomes = this.#answered;
+    if (outcomes.length === 0) return;
+    this.#answered = [];
+    const state = await recordOutcomes(this.#deps.database.kysely, this.#held, outcomes);
+    for (const { delivery } of outcomes) this.#open.delete(delivery.id);
+    if (state === undefined) this.#isLost = true;
+    else this.#tell(state, outcomes);
+  }
+
+  #tell({ failingSince, disabledReason }: EndpointState, outcomes: readonly Outcome[]): void {
+    const { log } = this.#deps;
+    const which = { organization_id: this.#held.organizationId, webhook_endpoint: this.#held.endpointId };
+    const { status, error } = outcomes.findLast(({ next }) => next !== 'DELIVERED')?.attempt ?? {};
+    if (this.#failingSince === null && failingSince !== null)
+      log.info({ ...which, status, error }, 'a webhook endpoint began to fail');
+    if (this.#failingSince !== null && failingSince === null) log.info(which, 'a webhook endpoint does well again');
+    this.#failingSince = failingSince;
+    if (disabledReason === null) return;
+    log.warn({ ...which, reason: disabledReason, failing_since: failingSince }, 'a webhook endpoint was turned off');
+    this.#isLost = true;
+  }
+
+  async #guard(part: Promise<void>): Promise<void> {
+    await part.catch((error: unknown) => this.#fail(error));
+    this.#hasFirstsEnded ||= this.#isLost;
+  }
+
+  #fail(error: unknown): void {
+    this.#isLost = true;
+    this.#failure ??= error;
+  }
+}
+
+const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'Weir-Webhooks/1' };
+
+/** The same for every attempt, but for its time. */
+function requestOf(
+  { endpointId }: HeldEndpoint,
+  { id, sequence, type, created_at, actor, data }: DueDelivery,
+  at: Date,
+) {
+  return {
+    id: `msg_${endpointId}_${sequence ?? id}`,
+    atSeconds: Math.floor(at.getTime() / 1_000),
+    body: JSON.stringify({ type, timestamp: created_at, data: { ...data, sequence, actor } }),
+  };
+}
+
+function outcomeOf(
+  delivery: DueDelivery,
+  { status, error, answer, retryAfter }: Received,
+  when: { at: string; ms: number },
+): Outcome {
+  const attempt = { ...when, status, error, answer };
+  const isDelivered = status !== null && status >= 200 && status < 300;
+  if (isDelivered) return { delivery, attempt, next: 'DELIVERED', isGone: false };
+  // A test is sent once.
+  const retryMs = delivery.sequence === null ? undefined : retryMsAfter(delivery.tries + 1, retryAfter);
+  return { delivery, attempt, next: retryMs === undefined ? 'FAILED' : { retryMs }, isGone: status === 410 };
+}

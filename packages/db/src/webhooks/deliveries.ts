@@ -1,0 +1,112 @@
+// Deliveries, as admins see them and ask for them again.
+
+import type { FeedType } from '@weir/billing/feed-events';
+import { newId } from '@weir/shared/ids';
+import { sql } from 'kysely';
+import type { Queries } from '../database.ts';
+import { DELETED_MAX, inSlices } from '../delete-in-slices.ts';
+import type { Page, PageOf } from '../page.ts';
+import type { Attempt, DeliveryStatus } from './webhook-tables.ts';
+
+/** What a test is called, which no event of the feed is. */
+export const TEST_TYPE = 'webhook.test';
+
+/** One event for one endpoint, and what came of it. */
+export interface Delivery {
+  id: string;
+  endpoint_id: string;
+  type: FeedType | typeof TEST_TYPE;
+  /** Of the feed; null: a test. */
+  sequence: number | null;
+  status: DeliveryStatus;
+  /** All that were made; the list holds the last of them. */
+  attempt_count: number;
+  attempts: Attempt[];
+  /** Null: as soon as it is its turn, or never. */
+  next_attempt_at: string | null;
+  delivered_at: string | null;
+  created_at: string;
+}
+
+/** Newest first. Undefined: the organization has no such endpoint. */
+export async function listDeliveries(
+  db: Queries,
+  organizationId: string,
+  endpointId: string,
+  { page, page_size, status }: Page & { status?: DeliveryStatus | undefined },
+): Promise<PageOf<Delivery> | undefined> {
+  const which = sql`deliveries.organization_id = ${organizationId} AND deliveries.endpoint_id = ${endpointId}
+    AND (${status ?? null}::text IS NULL OR deliveries.status = ${status ?? null})`;
+  const { rows: counted } = await sql<{ total: string }>`
+    SELECT (SELECT count(*) FROM webhook_deliveries AS deliveries WHERE ${which}) AS total FROM webhook_endpoints
+    WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(db);
+  const total = counted[0]?.total;
+  if (total === undefined) return undefined;
+  const { rows } = await sql<DeliveryRow>`
+    ${selection} WHERE ${which} ORDER BY deliveries.created_at DESC, deliveries.sequence DESC
+    LIMIT ${page_size} OFFSET ${(page - 1) * page_size}`.execute(db);
+  return { rows: rows.map(deliveryOf), total: Number(total) };
+}
+
+/** Has it sent once more, and again by the schedule while that fails, whatever came of it before. */
+export async function retryDelivery(db: Queries, organizationId: string, id: string): Promise<Delivery | undefined> {
+  // One that has not been sent at all keeps its place.
+  await sql`UPDATE webhook_deliveries SET status = 'PENDING', tries = 0, next_attempt_at = now(), delivered_at = NULL
+    WHERE organization_id = ${organizationId} AND id = ${id} AND next_attempt_at IS NOT NULL`.execute(db);
+  const { rows } = await sql<DeliveryRow>`
+    ${selection} WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = ${id}`.execute(db);
+  return rows.map(deliveryOf)[0];
+}
+
+/** Has a test sent, once. The endpoint has to be there. */
+export async function insertTest(db: Queries, organizationId: string, endpointId: string): Promise<Delivery> {
+  const id = newId();
+  await sql`INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, next_attempt_at)
+    VALUES (${organizationId}, ${id}, ${endpointId}, now())`.execute(db);
+  const { rows } = await sql<DeliveryRow>`
+    ${selection} WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = ${id}`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('a test that was inserted is not there');
+  return deliveryOf(row);
+}
+
+const selection = sql.raw(`
+  SELECT deliveries.id, deliveries.endpoint_id, coalesce(events.type, '${TEST_TYPE}') AS type, deliveries.sequence,
+    deliveries.status, deliveries.attempt_count, deliveries.attempts,
+    CASE WHEN deliveries.status = 'PENDING' THEN deliveries.next_attempt_at END AS next_attempt_at,
+    deliveries.delivered_at, deliveries.created_at
+  FROM webhook_deliveries AS deliveries
+  LEFT JOIN billing_events AS events
+    ON events.organization_id = deliveries.organization_id AND events.sequence = deliveries.sequence`);
+
+type DeliveryRow = Omit<Delivery, 'sequence'> & { sequence: string | null };
+
+const deliveryOf = (row: DeliveryRow): Delivery => ({
+  ...row,
+  sequence: row.sequence === null ? null : Number(row.sequence),
+});
+
+/** So long is kept what is done with, and so many of one endpoint. The feed has the events for ever. */
+const KEPT_DAYS = 30;
+const KEPT_MAX = 20_000;
+
+/** Deletes what is done with and too old, or too much. Returns how many; what is left is for the next time. */
+export async function deleteOldDeliveries(db: Queries, keptMax = KEPT_MAX): Promise<number> {
+  const { rows: endpoints } = await sql<{ organization_id: string; id: string }>`
+    SELECT organization_id, id FROM webhook_endpoints`.execute(db);
+  let deleted = 0;
+  for (const { organization_id, id } of endpoints) {
+    deleted += await inSlices(async () => {
+      const { numAffectedRows = 0n } = await sql`
+        DELETE FROM webhook_deliveries WHERE organization_id = ${organization_id} AND id = ANY (ARRAY(
+          SELECT id FROM webhook_deliveries
+          WHERE organization_id = ${organization_id} AND endpoint_id = ${id} AND status <> 'PENDING'
+            AND created_at <= greatest(now() - make_interval(days => ${KEPT_DAYS}), (
+              SELECT created_at FROM webhook_deliveries WHERE organization_id = ${organization_id} AND endpoint_id = ${id}
+              ORDER BY created_at DESC OFFSET ${keptMax} LIMIT 1))
+          ORDER BY created_at LIMIT ${DELETED_MAX}))`.execute(db);
+      return Number(numAffectedRows);
+    });
+  }
+  return deleted;
+}

@@ -1,0 +1,367 @@
+// What a worker reads and writes to deliver to one endpoint. All that decides is here: an endpoint is in one turn's hands at a time, each
+// event of the feed gets its row before it is sent, and what came of it is written after. Where a worker dies in between, the next turn
+// sends it again.
+
+import { newId } from '@weir/shared/ids';
+import { sql, type RawBuilder } from 'kysely';
+import { appendFeed } from '../billing/feed.ts';
+import type { Queries } from '../database.ts';
+import { TEST_TYPE } from './deliveries.ts';
+import type { Attempt, DisabledReason } from './webhook-tables.ts';
+
+/** An endpoint of an organization. */
+export interface EndpointKey {
+  organizationId: string;
+  endpointId: string;
+}
+
+/** An endpoint that a turn has in hand. */
+export interface HeldEndpoint extends EndpointKey {
+  /** Names the turn. */
+  heldBy: string;
+  url: string;
+  /** Each signs what is sent. */
+  secrets: Buffer[];
+  failingSince: string | null;
+  /** How long its last answer took. */
+  answerMs: number | null;
+}
+
+/** Something to send. */
+export interface DueDelivery {
+  id: string;
+  sequence: number | null;
+  type: string;
+  /** When it happened. */
+  created_at: string;
+  actor: string;
+  data: Record<string, unknown>;
+  /** Attempts since it was asked for, and all. */
+  tries: number;
+  attempt_count: number;
+}
+
+/**
+ * A turn has an endpoint in hand for so long after it has last read or written something. It is longer than an attempt and what is written
+ * of it takes; after a worker that was killed another one waits for it.
+ */
+export const HELD_SECONDS = 30;
+
+/** So many events are put among the deliveries at once. */
+const STAGED_MAX = 100;
+
+/** With so many that wait for another attempt no more are taken from the feed: a receiver that is gone fills no disk. */
+const PENDING_MAX = 10_000;
+
+/** After so many days without a success an endpoint is turned off. */
+const FAILING_DAYS_MAX = 3;
+
+/** So many attempts of a delivery are kept. */
+const ATTEMPTS_KEPT = 20;
+
+/** Endpoints that have something to send, which nobody has in hand. */
+export async function findEndpointsWithWork(db: Queries): Promise<EndpointKey[]> {
+  const { rows } = await sql<EndpointKey>`
+    SELECT endpoints.organization_id AS "organizationId", endpoints.id AS "endpointId"
+    FROM webhook_endpoints AS endpoints LEFT JOIN billing_feeds AS feeds USING (organization_id)
+    WHERE endpoints.status = 'ACTIVE' AND coalesce(endpoints.held_until < now(), true) AND (
+      (endpoints.last_sequence < feeds.last_sequence OR endpoints.replay_next IS NOT NULL) AND NOT ${isFull}
+      OR EXISTS (SELECT FROM ${pending} AND next_attempt_at IS NULL)
+      OR (SELECT min(next_attempt_at) FROM ${pending}) <= now())`.execute(db);
+  return rows;
+}
+
+const pending = sql.raw(`webhook_deliveries AS deliveries WHERE deliveries.organization_id = endpoints.organization_id
+  AND deliveries.endpoint_id = endpoints.id AND deliveries.status = 'PENDING'`);
+
+const isFull = sql`EXISTS (SELECT FROM ${pending} OFFSET ${sql.lit(PENDING_MAX)} LIMIT 1)`;
+
+/** Takes an endpoint in hand. Undefined: another turn has it, or it is turned off or gone. */
+export async function holdEndpoint(
+  db: Queries,
+  { organizationId, endpointId }: EndpointKey,
+): Promise<HeldEndpoint | undefined> {
+  const heldBy = newId();
+  const { rows } = await sql<{
+    url: string;
+    secret: Buffer;
+    previous: Buffer | null;
+    failing_since: string | null;
+    answer_ms: number | null;
+  }>`
+    UPDATE webhook_endpoints SET held_by = ${heldBy}, held_until = now() + make_interval(secs => ${HELD_SECONDS})
+    WHERE organization_id = ${organizationId} AND id = ${endpointId} AND status = 'ACTIVE'
+      AND coalesce(held_until < now(), true)
+    RETURNING url, secret, CASE WHEN previous_secret_until > now() THEN previous_secret END AS previous, failing_since,
+      answer_ms`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const secrets = row.previous === null ? [row.secret] : [row.secret, row.previous];
+  const { url, failing_since: failingSince, answer_ms: answerMs } = row;
+  return { organizationId, endpointId, heldBy, url, secrets, failingSince, answerMs };
+}
+
+/** Lets go of an endpoint, so that the next turn need not wait. */
+export async function releaseEndpoint(
+  db: Queries,
+  { organizationId, endpointId, heldBy }: HeldEndpoint,
+): Promise<void> {
+  await sql`UPDATE webhook_endpoints SET held_by = NULL, held_until = NULL
+    WHERE organization_id = ${organizationId} AND id = ${endpointId} AND held_by = ${heldBy}`.execute(db);
+}
+
+interface KeptEndpoint {
+  last_sequence: string;
+  event_types: string[] | null;
+  replay_next: string | null;
+  replay_last: string | null;
+}
+
+/** Keeps an endpoint in hand and locks its row. Undefined: it is this turn's no more, turned off or gone. */
+async function keep(
+  transaction: Queries,
+  { organizationId, endpointId, heldBy }: HeldEndpoint,
+): Promise<KeptEndpoint | undefined> {
+  const { rows } = await sql<KeptEndpoint>`
+    UPDATE webhook_endpoints SET held_until = now() + make_interval(secs => ${HELD_SECONDS})
+    WHERE organization_id = ${organizationId} AND id = ${endpointId} AND held_by = ${heldBy} AND status = 'ACTIVE'
+    RETURNING last_sequence, event_types, replay_next, replay_last`.execute(transaction);
+  return rows[0];
+}
+
+/**
+ * Takes what is new from the feed and what is to be replayed, and returns deliveries that have had no attempt, in the order of the feed,
+ * behind those that this turn has begun (`after`). Undefined: the turn is over.
+ */
+export async function stageDeliveries(
+  db: Queries,
+  held: HeldEndpoint,
+  after: number,
+): Promise<DueDelivery[] | undefined> {
+  return await db.transaction().execute(async (transaction) => {
+    const endpoint = await keep(transaction, held);
+    if (endpoint === undefined) return undefined;
+    const waiting = await findFirsts(transaction, held, after);
+    if (waiting.length > 0 || (await hasNoRoom(transaction, held))) return waiting;
+    await stageNew(transaction, held, endpoint);
+    await stageReplay(transaction, held, endpoint);
+    return await findFirsts(transaction, held, after);
+  });
+}
+
+async function hasNoRoom(transaction: Queries, { organizationId, endpointId }: HeldEndpoint): Promise<boolean> {
+  const { rows } = await sql<{ isFull: boolean }>`
+    SELECT ${isFull} AS "isFull" FROM webhook_endpoints AS endpoints
+    WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(transaction);
+  return rows[0]?.isFull === true;
+}
+
+/** Reads on until it has enough of the types that the endpoint takes, or the feed ends. */
+async function stageNew(transaction: Queries, held: HeldEndpoint, endpoint: KeptEndpoint): Promise<void> {
+  const { organizationId, endpointId } = held;
+  // First of all: an event that comes after it is for the next time.
+  const told = await sql<{ last_sequence: string }>`
+    SELECT last_sequence FROM billing_feeds WHERE organization_id = ${organizationId}`.execute(transaction);
+  const end = Number(told.rows[0]?.last_sequence ?? 0);
+  const { last_sequence, event_types } = endpoint;
+  const sequences = await findSequences(transaction, held, event_types, Number(last_sequence) + 1, end);
+  await sql`INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, sequence)
+    SELECT ${organizationId}, id, ${endpointId}, sequence FROM ${withIds(sequences)}
+    ON CONFLICT (organization_id, endpoint_id, sequence) DO NOTHING`.execute(transaction);
+  const last = sequences.length === STAGED_MAX ? Number(sequences.at(-1)) : end;
+  await sql`UPDATE webhook_endpoints SET last_sequence = greatest(last_sequence, ${last})
+    WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(transaction);
+}
+
+/** What has had its first attempt is sent again behind what has not. */
+async function stageReplay(
+  transaction: Queries,
+  held: HeldEndpoint,
+  { event_types, replay_next, replay_last }: KeptEndpoint,
+): Promise<void> {
+  const { organizationId, endpointId } = held;
+  if (replay_next === null || replay_last === null) return;
+  const sequences = await findSequences(transaction, held, event_types, Number(replay_next), Number(replay_last));
+  await sql`INSERT INTO webhook_deliveries AS deliveries (organization_id, id, endpoint_id, sequence, next_attempt_at)
+    SELECT ${organizationId}, id, ${endpointId}, sequence, now() FROM ${withIds(sequences)}
+    ON CONFLICT (organization_id, endpoint_id, sequence) DO UPDATE
+    SET status = 'PENDING', tries = 0, next_attempt_at = now(), delivered_at = NULL
+    WHERE deliveries.next_attempt_at IS NOT NULL`.execute(transaction);
+  const isDone = sequences.length < STAGED_MAX || sequences.at(-1) === replay_last;
+  await sql`UPDATE webhook_endpoints SET replay_next = ${isDone ? null : Number(sequences.at(-1)) + 1},
+      replay_last = ${isDone ? null : replay_last}
+    WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(transaction);
+}
+
+/** At most {@link STAGED_MAX} events of a part of the feed that are of these types (null: of any). */
+async function findSequences(
+  transaction: Queries,
+  { organizationId }: HeldEndpoint,
+  types: string[] | null,
+  first: number,
+  last: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ sequence: string }>`
+    SELECT sequence FROM billing_events
+    WHERE organization_id = ${organizationId} AND sequence BETWEEN ${first} AND ${last}
+      AND (${types}::text[] IS NULL OR type = ANY (${types}::text[]))
+    ORDER BY sequence LIMIT ${STAGED_MAX}`.execute(transaction);
+  return rows.map(({ sequence }) => sequence);
+}
+
+const withIds = (sequences: string[]) =>
+  sql`unnest(${sequences.map(() => newId())}::uuid[], ${sequences}::bigint[]) AS staged (id, sequence)`;
+
+/** Events that have had no attempt. */
+async function findFirsts(transaction: Queries, held: HeldEndpoint, after: number): Promise<DueDelivery[]> {
+  return await findDue(
+    transaction,
+    held,
+    sql`deliveries.next_attempt_at IS NULL AND deliveries.sequence > ${after} ORDER BY deliveries.sequence LIMIT ${STAGED_MAX}`,
+  );
+}
+
+/** What is to be tried again by now, or is a test; without those that this turn has under way. Undefined: the turn is over. */
+export async function findRetries(
+  db: Queries,
+  held: HeldEndpoint,
+  underWay: readonly string[],
+  limit: number,
+): Promise<DueDelivery[] | undefined> {
+  if ((await keep(db, held)) === undefined) return undefined;
+  return await findDue(
+    db,
+    held,
+    sql`deliveries.next_attempt_at <= now() AND deliveries.id <> ALL (${underWay}::uuid[])
+      ORDER BY deliveries.next_attempt_at, deliveries.sequence LIMIT ${limit}`,
+  );
+}
+
+async function findDue(
+  db: Queries,
+  { organizationId, endpointId }: HeldEndpoint,
+  which: RawBuilder<unknown>,
+): Promise<DueDelivery[]> {
+  const { rows } = await sql<Omit<DueDelivery, 'sequence'> & { sequence: string | null }>`
+    SELECT due.id, due.sequence, due.tries, due.attempt_count, coalesce(events.type, ${TEST_TYPE}) AS type,
+      coalesce(events.created_at, due.created_at) AS created_at, coalesce(events.actor, 'weir') AS actor,
+      coalesce(events.data, '{}') AS data
+    FROM (
+      SELECT id, sequence, tries, attempt_count, next_attempt_at, created_at FROM webhook_deliveries AS deliveries
+      WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId} AND status = 'PENDING' AND ${which}
+    ) AS due
+    LEFT JOIN billing_events AS events ON events.organization_id = ${organizationId} AND events.sequence = due.sequence
+    ORDER BY due.next_attempt_at NULLS FIRST, due.sequence`.execute(db);
+  return rows.map((row) => ({ ...row, sequence: row.sequence === null ? null : Number(row.sequence) }));
+}
+
+/** What came of an attempt. */
+export interface Outcome {
+  delivery: DueDelivery;
+  attempt: Attempt;
+  /** When it is tried again, in milliseconds from now. `DELIVERED`, `FAILED`: never. */
+  next: { retryMs: number } | 'DELIVERED' | 'FAILED';
+  /** Whether the receiver says that there is nobody any more. */
+  isGone: boolean;
+}
+
+/** What an endpoint has come to by some outcomes. */
+export interface EndpointState {
+  failingSince: string | null;
+  /** Why it is turned off by now; null: it is not. */
+  disabledReason: DisabledReason | null;
+}
+
+/**
+ * Writes down what came of attempts, in the order in which they ended, and turns the endpoint off where it has failed for too long, which
+ * the feed tells. Undefined: the endpoint is gone, or was turned off meanwhile.
+ */
+export async function recordOutcomes(
+  db: Queries,
+  held: HeldEndpoint,
+  outcomes: readonly Outcome[],
+): Promise<EndpointState | undefined> {
+  const { organizationId, endpointId } = held;
+  return await db.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ failing_since: string | null; disabled_reason: DisabledReason | null }>`
+      UPDATE webhook_endpoints SET failing_since = CASE ${stateAfter(outcomes)}
+          WHEN 'well' THEN NULL WHEN 'failed_anew' THEN now() ELSE coalesce(failing_since, now()) END,
+        answer_ms = ${outcomes.at(-1)?.attempt.ms ?? 0},
+        held_until = CASE WHEN held_by = ${held.heldBy} THEN now() + make_interval(secs => ${HELD_SECONDS}) ELSE held_until END
+      WHERE organization_id = ${organizationId} AND id = ${endpointId}
+      RETURNING failing_since, CASE WHEN status <> 'ACTIVE' THEN NULL WHEN ${outcomes.some(({ isGone }) => isGone)} THEN 'GONE'
+        WHEN failing_since <= now() - make_interval(days => ${FAILING_DAYS_MAX}) THEN 'FAILING' END AS disabled_reason`.execute(
+      transaction,
+    );
+    const [endpoint] = rows;
+    if (endpoint === undefined) return undefined;
+    await updateDeliveries(transaction, organizationId, outcomes);
+    const { failing_since: failingSince, disabled_reason: disabledReason } = endpoint;
+    if (disabledReason !== null) {
+      await sql`UPDATE webhook_endpoints SET status = 'DISABLED', disabled_reason = ${disabledReason}
+        WHERE organization_id = ${organizationId} AND id = ${endpointId}`.execute(transaction);
+      const data = { id: endpointId, reason: disabledReason, failing_since: failingSince };
+      await appendFeed(transaction, organizationId, [{ type: 'webhook_endpoint.disabled', actor: 'weir', data }]);
+    }
+    return { failingSince, disabledReason };
+  });
+}
+
+/** Whether the last of them did well; else whether one before it did. */
+function stateAfter(outcomes: readonly Outcome[]): 'well' | 'failed_anew' | 'failed' {
+  if (outcomes.at(-1)?.next === 'DELIVERED') return 'well';
+  return outcomes.some(({ next }) => next === 'DELIVERED') ? 'failed_anew' : 'failed';
+}
+
+async function updateDeliveries(
+  transaction: Queries,
+  organizationId: string,
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  const rows = outcomes.map(({ delivery, attempt, next }) => ({
+    id: delivery.id,
+    seen: delivery.attempt_count,
+    tries: delivery.tries + 1,
+    status: typeof next === 'string' ? next : 'PENDING',
+    wait: typeof next === 'string' ? 0 : next.retryMs / 1000,
+    attempt,
+  }));
+  // One that another turn has tried meanwhile is as that one found it.
+  await sql`
+    UPDATE webhook_deliveries AS deliveries SET status = outcome.status, tries = outcome.tries,
+      attempt_count = deliveries.attempt_count + 1,
+      next_attempt_at = now() + make_interval(secs => outcome.wait),
+      delivered_at = CASE WHEN outcome.status = 'DELIVERED' THEN now() END,
+      attempts = CASE WHEN jsonb_array_length(deliveries.attempts) >= ${ATTEMPTS_KEPT} THEN deliveries.attempts - 0
+        ELSE deliveries.attempts END || outcome.attempt
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      AS outcome (id uuid, seen integer, tries integer, status text, wait float8, attempt jsonb)
+    WHERE deliveries.organization_id = ${organizationId} AND deliveries.id = outcome.id
+      AND deliveries.attempt_count = outcome.seen`.execute(transaction);
+}
+
+/** Webhooks, as one looks at them from outside. */
+export interface WebhookState {
+  /** Endpoints whose last attempt failed, of those that are on; and those that Weir turned off. */
+  failing: number;
+  disabled: number;
+  /** How long the oldest event waits that has not been delivered to an endpoint which is on, in seconds; 0 where none is. */
+  oldestSeconds: number;
+}
+
+export async function readWebhookState(db: Queries): Promise<WebhookState> {
+  const { rows } = await sql<{ failing: number; disabled: number; seconds: number | null }>`
+    SELECT count(*) FILTER (WHERE status = 'ACTIVE' AND failing_since IS NOT NULL)::integer AS failing,
+      count(disabled_reason)::integer AS disabled,
+      extract(epoch FROM now() - min(CASE WHEN status = 'ACTIVE' THEN least(
+        (SELECT min(created_at) FROM ${pending}),
+        (SELECT created_at FROM billing_events AS events WHERE events.organization_id = endpoints.organization_id
+          AND events.sequence > endpoints.last_sequence ORDER BY events.sequence LIMIT 1)) END))::float8 AS seconds
+    FROM webhook_endpoints AS endpoints`.execute(db);
+  const [row] = rows;
+  return {
+    failing: row?.failing ?? 0,
+    disabled: row?.disabled ?? 0,
+    oldestSeconds: Math.max(0, row?.seconds ?? 0),
+  };
+}

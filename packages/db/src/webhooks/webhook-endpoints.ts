@@ -1,0 +1,179 @@
+// Endpoints of webhooks, as admins see and change them. What is sent to them is in staged-deliveries.ts.
+
+import type { FeedType } from '@weir/billing/feed-events';
+import { newId } from '@weir/shared/ids';
+import { sql } from 'kysely';
+import type { Queries } from '../database.ts';
+import type { DisabledReason, EndpointStatus } from './webhook-tables.ts';
+
+/** An endpoint without its secrets. */
+export interface WebhookEndpoint {
+  id: string;
+  url: string;
+  /** Null: all. */
+  event_types: FeedType[] | null;
+  status: EndpointStatus;
+  /** Why Weir turned it off. */
+  disabled_reason: DisabledReason | null;
+  /** How far it has come in the feed: events up to here have been sent to it once, or are about to be. */
+  last_sequence: number;
+  /** What of before is being sent again: the next event, and the last one. */
+  replay: { next_sequence: number; last_sequence: number } | null;
+  /** Null: the last attempt did well. */
+  failing_since: string | null;
+  /** Until when the secret before signs as well; null: none does. */
+  previous_secret_until: string | null;
+  created_at: string;
+}
+
+/** The fields of an endpoint that a person changes. */
+export interface EndpointChanges {
+  url?: string | undefined;
+  event_types?: FeedType[] | null | undefined;
+  status?: EndpointStatus | undefined;
+}
+
+/** How long the secret before signs beside a new one. */
+const ROTATION_HOURS = 24;
+
+/** Holds others off who make an endpoint, until the transaction ends, and tells how many there are. */
+export async function countEndpoints(transaction: Queries, organizationId: string): Promise<number> {
+  await sql`SELECT FROM organizations WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`.execute(transaction);
+  const { count } = await transaction
+    .selectFrom('webhook_endpoints')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Makes an endpoint that is told of what happens from now on. */
+export async function insertEndpoint(
+  db: Queries,
+  organizationId: string,
+  { url, event_types, secret }: { url: string; event_types: FeedType[] | null; secret: Buffer },
+): Promise<WebhookEndpoint> {
+  const { rows } = await sql<EndpointRow>`
+    INSERT INTO webhook_endpoints (organization_id, id, url, event_types, secret, last_sequence)
+    VALUES (${organizationId}, ${newId()}, ${url}, ${event_types}, ${secret},
+      coalesce((SELECT last_sequence FROM billing_feeds WHERE organization_id = ${organizationId}), 0))
+    RETURNING ${columns}`.execute(db);
+  return only(rows.map(endpointOf));
+}
+
+/** Oldest first; there are few. */
+export async function listEndpoints(db: Queries, organizationId: string): Promise<WebhookEndpoint[]> {
+  const { rows } = await sql<EndpointRow>`
+    SELECT ${columns} FROM webhook_endpoints WHERE organization_id = ${organizationId} ORDER BY id`.execute(db);
+  return rows.map(endpointOf);
+}
+
+export async function findEndpoint(
+  db: Queries,
+  organizationId: string,
+  id: string,
+): Promise<WebhookEndpoint | undefined> {
+  const { rows } = await sql<EndpointRow>`
+    SELECT ${columns} FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${id}`.execute(db);
+  return rows.map(endpointOf)[0];
+}
+
+/** Turned on, it goes on where it was: what happened meanwhile is sent to it. */
+export async function updateEndpoint(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  { url, event_types, status }: EndpointChanges,
+): Promise<WebhookEndpoint | undefined> {
+  const isTurned = status !== undefined;
+  const { rows } = await sql<EndpointRow>`
+    UPDATE webhook_endpoints SET
+      url = coalesce(${url ?? null}, url),
+      event_types = CASE WHEN ${event_types !== undefined} THEN ${event_types ?? null}::text[] ELSE event_types END,
+      status = coalesce(${status ?? null}, status),
+      disabled_reason = CASE WHEN ${isTurned} THEN NULL ELSE disabled_reason END,
+      failing_since = CASE WHEN ${isTurned} THEN NULL ELSE failing_since END
+    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns}`.execute(db);
+  return rows.map(endpointOf)[0];
+}
+
+/** With all of its deliveries. Returns whether there was such an endpoint. */
+export async function deleteEndpoint(db: Queries, organizationId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('webhook_endpoints')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Gives it another secret. The one that it had signs too for a day; the one before that no more. */
+export async function rotateSecret(
+  db: Queries,
+  organizationId: string,
+  id: string,
+  secret: Buffer,
+): Promise<WebhookEndpoint | undefined> {
+  const { rows } = await sql<EndpointRow>`
+    UPDATE webhook_endpoints SET secret = ${secret}, previous_secret = secret,
+      previous_secret_until = now() + make_interval(hours => ${ROTATION_HOURS})
+    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns}`.execute(db);
+  return rows.map(endpointOf)[0];
+}
+
+/** Where a replay begins or ends: a sequence, which is in it, or a time (ISO 8601), from which it begins and before which it ends. */
+export type ReplayBound = number | string;
+
+/**
+ * Has events of before sent again, of the types that it takes. Returns the endpoint as it is then, without a replay where there is no such
+ * event; `busy` while the one before is not done.
+ */
+export async function startReplay(
+  transaction: Queries,
+  organizationId: string,
+  id: string,
+  { from, to }: { from: ReplayBound; to: ReplayBound | undefined },
+): Promise<WebhookEndpoint | 'busy' | undefined> {
+  const { rows } = await sql<{ last_sequence: string; replay_next: string | null }>`
+    SELECT last_sequence, replay_next FROM webhook_endpoints
+    WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`.execute(transaction);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  if (row.replay_next !== null) return 'busy';
+  const firstSince = async (time: string): Promise<number> => {
+    const found = await sql<{ sequence: string }>`
+      SELECT sequence FROM billing_events WHERE organization_id = ${organizationId} AND created_at >= ${time}::timestamptz
+      ORDER BY sequence LIMIT 1`.execute(transaction);
+    return Number(found.rows[0]?.sequence ?? Infinity);
+  };
+  const next = Math.max(1, typeof from === 'number' ? from : await firstSince(from));
+  // What it has not been sent at all comes by itself.
+  const until = to === undefined || typeof to === 'number' ? (to ?? Infinity) : (await firstSince(to)) - 1;
+  const last = Math.min(Number(row.last_sequence), until);
+  if (next <= last)
+    await sql`UPDATE webhook_endpoints SET replay_next = ${next}, replay_last = ${last}
+      WHERE organization_id = ${organizationId} AND id = ${id}`.execute(transaction);
+  return await findEndpoint(transaction, organizationId, id);
+}
+
+const columns = sql.raw(
+  `id, url, event_types, status, disabled_reason, last_sequence, replay_next, replay_last, failing_since,
+   CASE WHEN previous_secret_until > now() THEN previous_secret_until END AS previous_secret_until, created_at`,
+);
+
+type EndpointRow = Omit<WebhookEndpoint, 'last_sequence' | 'replay'> & {
+  last_sequence: string;
+  replay_next: string | null;
+  replay_last: string | null;
+};
+
+function endpointOf({ replay_next, replay_last, last_sequence, ...row }: EndpointRow): WebhookEndpoint {
+  const replay =
+    replay_next === null ? null : { next_sequence: Number(replay_next), last_sequence: Number(replay_last) };
+  return { ...row, last_sequence: Number(last_sequence), replay };
+}
+
+function only<Row>([row]: Row[]): Row {
+  if (row === undefined) throw new Error('a row that was inserted did not come back');
+  return row;
+}
