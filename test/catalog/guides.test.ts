@@ -5,11 +5,15 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sharedWeir } from '../support/use-weir.ts';
 
-const shell = promisify(execFile);
+const run = promisify(execFile);
+
+/** The Python client, as it is installed from a clone. */
+const CLIENT = fileURLToPath(new URL('../../clients/python', import.meta.url));
 
 const FIRST = 'first-event';
 const CHAIN = [
@@ -18,6 +22,7 @@ const CHAIN = [
   'late-events',
   'corrections',
   'pricing-and-invoices',
+  'services',
   'embedding',
   'events-of-others',
 ];
@@ -31,7 +36,7 @@ const STARTS = [
   'docker compose ps',
 ];
 
-/** In which field of the last answers a variable is found that the reader copies from one; by default its `id`. */
+/** Where in the last answer a variable is found that the reader copies from it; by default its `id`. */
 const FIELDS: Record<string, string> = {
   METER: 'meter_token',
   METER_ID: 'meter_id',
@@ -39,6 +44,11 @@ const FIELDS: Record<string, string> = {
   USERS_ID: 'meter_id',
   KEY: 'key',
   TOKEN: 'token',
+  SERVICE_TOKEN: 'token',
+  NEXT_TOKEN: 'token',
+  USAGE_KEY: 'key',
+  INVOICE: 'data.0.id',
+  OLD_TOKEN_ID: 'data.0.id',
 };
 
 const weir = sharedWeir();
@@ -76,12 +86,17 @@ async function follow(name: string, env: Record<string, string>): Promise<{ told
   const told: Told[] = [];
   for (const { language, code } of await blocksOf(name)) {
     if (language === 'json') told.push({ code, said: JSON.parse(code) as object, answered });
-    else if (language !== 'sh' || STARTS.includes(code)) continue;
+    else if (language === 'python') {
+      const { stdout } = await run('python3', ['-c', code], { env: { ...process.env, ...env, PYTHONPATH: CLIENT } });
+      answered = JSON.parse(stdout) as Record<string, unknown>;
+      ran += 1;
+    } else if (language !== 'sh' || STARTS.includes(code)) continue;
     else if (code.startsWith('export ')) copy(code, answered, env);
     else {
       if (!code.startsWith('curl -sS ')) throw new Error(`${name} has a command that is not run: ${code}`);
-      const { stdout } = await shell('sh', ['-c', code], { cwd: folder, env: { PATH: process.env['PATH'], ...env } });
-      answered = JSON.parse(stdout) as Record<string, unknown>;
+      const { stdout } = await run('sh', ['-c', code], { cwd: folder, env: { PATH: process.env['PATH'], ...env } });
+      // What is deleted is answered with nothing.
+      answered = JSON.parse(stdout || '{}') as Record<string, unknown>;
       // A problem document has a title.
       if ('title' in answered) throw new Error(`${name}: ${code} answered ${stdout}`);
       await weir.drained();
@@ -95,7 +110,8 @@ async function follow(name: string, env: Record<string, string>): Promise<{ told
 function copy(code: string, answered: Record<string, unknown>, env: Record<string, string>): void {
   for (const [, variable = ''] of code.matchAll(/(\w+)=/g)) {
     if (variable in env) continue;
-    const copied = answered[FIELDS[variable] ?? 'id'];
+    const path = (FIELDS[variable] ?? 'id').split('.');
+    const copied = path.reduce<unknown>((within, part) => (within as Record<string, unknown>)?.[part], answered);
     if (typeof copied !== 'string') throw new Error(`there is no ${variable} to copy from ${JSON.stringify(answered)}`);
     env[variable] = copied;
   }
@@ -112,8 +128,8 @@ test('the guides are true from the first command to the last', async () => {
   followed.push(await follow('running-it', { WEIR: weir.baseUrl }));
   for (const { code, said, answered } of followed.flatMap(({ told }) => told))
     expect(answered, code).toMatchObject(said);
-  expect(followed.map(({ told }) => told.length)).toEqual([1, 1, 2, 3, 2, 3, 1, 1]);
-  expect(followed.map(({ ran }) => ran)).toEqual([5, 3, 3, 6, 9, 5, 2, 5]);
+  expect(followed.map(({ told }) => told.length)).toEqual([1, 1, 2, 3, 2, 4, 3, 1, 1]);
+  expect(followed.map(({ ran }) => ran)).toEqual([5, 3, 3, 6, 9, 17, 5, 2, 5]);
 }, 60_000);
 
 test('each guide is a page, in the look of the reference, which runs nothing and leads to the others', async () => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { signUp } from '../support/harness.ts';
+import { makeServiceAccount } from '../support/service-accounts.ts';
 import { sharedWeir } from '../support/use-weir.ts';
 
 const run = promisify(execFile);
@@ -27,6 +28,7 @@ beforeAll(async () => {
     PYTHONDONTWRITEBYTECODE: '1',
     WEIR_URL: weir.baseUrl,
     WEIR_API_KEY: await admin.createKey(),
+    WEIR_SERVICE_TOKEN: (await makeServiceAccount(weir, admin, 'admin')).token,
     METER_TOKEN: feature.body.meter_token,
     FEATURE: 'tokens',
   };

@@ -11,6 +11,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signUp } from '../support/harness.ts';
+import { makeServiceAccount } from '../support/service-accounts.ts';
 import { ownWeir } from '../support/use-weir.ts';
 
 const run = promisify(execFile);
@@ -38,6 +39,7 @@ beforeAll(async () => {
     ...plain,
     WEIR_URL: weir.baseUrl,
     WEIR_API_KEY: apiKey,
+    WEIR_SERVICE_TOKEN: (await makeServiceAccount(weir, admin, 'biller')).token,
     METER_TOKEN: feature.body.meter_token,
     OUTBOX: outbox,
   };
@@ -62,11 +64,12 @@ async function runProgram(code: string, name = 'program.js'): Promise<string> {
 }
 
 test('the examples of the README run in an empty project, and their events are counted', async () => {
-  const [first = '', batch = '', outbox = '', reading = '', errors = '', ...others] = examples;
+  const [first = '', batch = '', outbox = '', reading = '', service = '', errors = '', ...others] = examples;
   expect(others).toEqual([]);
   expect(await runProgram(first)).toBe('{ isDone: true, unsent: [] }\n');
   expect(await runProgram(batch)).toMatch(/^[0-9a-f-]{36} false\n[0-9a-f-]{36} false\ninvalid_request .*quantity/);
   expect(await runProgram(outbox)).toBe('2 true\n');
+  expect(await runProgram(service)).toBe('initech\n');
   expect(await runProgram(errors)).toBe('404 meter_not_found false 1\n');
   await weir.drained();
   const { rows } = await weir.pool.query<{ quantity: string }>(

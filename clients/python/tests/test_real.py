@@ -67,6 +67,28 @@ class TestReal(unittest.TestCase):
         token = self.weir.widget_token("py-customer")
         self.assertGreater(datetime.fromisoformat(token["expires_at"].replace("Z", "+00:00")), datetime.now(timezone.utc))
 
+    def test_a_service_account_makes_any_request_and_tracks_with_the_key_that_it_makes(self) -> None:
+        with Client(os.environ["WEIR_URL"], service_token=os.environ["WEIR_SERVICE_TOKEN"]) as service:
+            customer = service.request("POST", "/customers", {"name": "Ada"}, idempotency_key="py-ada")
+            again = service.request("POST", "/customers", {"name": "Ada"}, idempotency_key="py-ada")
+            self.assertEqual(customer, again)
+            listed = service.request("GET", "/customers", query={"search": customer["external_id"], "page": None})
+            self.assertEqual([each["id"] for each in listed["data"]], [customer["id"]])
+            self.assertEqual(service.customer(customer["id"])["name"], "Ada")
+            self.assertEqual(service.request("DELETE", f"/customers/{customer['id']}"), {})
+            for call in (
+                lambda: service.track(Event(TOKEN, "c", 1)),
+                lambda: service.queue(Event(TOKEN, "c", 1)),
+                lambda: service.widget_token("c"),
+                lambda: Client(os.environ["WEIR_URL"], service_token=""),
+            ):
+                with self.assertRaises(ValueError):
+                    call()
+            key = service.request("POST", "/api-keys", {"name": "py", "scopes": ["usage.write"]})["key"]
+        with Client(os.environ["WEIR_URL"], key, service_token=os.environ["WEIR_SERVICE_TOKEN"]) as both:
+            tracked = both.track(Event(TOKEN, "py-service", 1))
+            until(lambda: both.event(tracked.id)["status"] == "recorded", "the event is recorded")
+
     def test_refusals_are_errors_with_the_words_of_the_service(self) -> None:
         for call, status, code in (
             (lambda: self.weir.track(Event("mtr_unknown", "c", 1)), 404, "meter_not_found"),
@@ -106,7 +128,8 @@ class TestReadme(unittest.TestCase):
             ]
         self.assertEqual(outputs[:4], ["", "False\nkept\ninvalid_request\n", "3 True\n", ""])
         self.assertRegex(outputs[4], r"^[\d.]+ True\nTrue\n$")
-        self.assertEqual(len(outputs), 5)
+        self.assertEqual(outputs[5], "initech\n")
+        self.assertEqual(len(outputs), 6)
 
 
 if __name__ == "__main__":

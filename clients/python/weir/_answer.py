@@ -65,7 +65,8 @@ def parse_retry_after(header: Optional[str], now: Optional[datetime] = None) -> 
 
 def read_or_raise(answer: Answer) -> Dict[str, Any]:
     """Returns what was asked for. Raises a WeirError when the answer is no success, or none that can be read."""
-    if 200 <= answer.status < 300 and answer.body:
+    # Of 204 there is nothing to read.
+    if answer.status == 204 or (200 <= answer.status < 300 and answer.body):
         return answer.body
     raise refusal(answer, ())
 

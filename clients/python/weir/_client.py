@@ -48,8 +48,9 @@ class Client:
     def __init__(
         self,
         base_url: str,
-        api_key: str,
+        api_key: Optional[str] = None,
         *,
+        service_token: Optional[str] = None,
         timeout: float = 5.0,
         retries: int = 4,
         on_retry: Optional[OnRetry] = None,
@@ -58,11 +59,12 @@ class Client:
         """``timeout`` is the limit of one attempt in seconds, without the look-up of the host's name; ``retries`` come after it.
 
         ``on_retry`` is called with each failure that will be retried and the wait in seconds; also with those of the queue.
-        Raises a ValueError when ``base_url`` is no address or ``api_key`` is empty. Opens no connection, unless there is an outbox,
-        of which what is left is sent.
+        ``service_token`` is that of a service account: for ``request``, and for all that is read. Events and widget tokens take an
+        ``api_key``. Raises a ValueError when ``base_url`` is no address, or there is neither of the two. Opens no connection, unless
+        there is an outbox, of which what is left is sent.
         """
-        self._transport = Transport(base_url, api_key, timeout)
-        self._queue_transport = Transport(base_url, api_key, timeout)
+        self._transport = Transport(base_url, api_key, timeout, service_token)
+        self._queue_transport = Transport(base_url, api_key, timeout, service_token)
         self._retries = retries
         self._on_retry = on_retry
         self._queue_options = queue
@@ -80,7 +82,9 @@ class Client:
 
         def attempt() -> Tracked:
             keys = (encoded.key,)
-            answer = self._transport.send("POST", "/sdk/track", encoded.line, idempotency_keys=keys, timeout=timeout)
+            answer = self._transport.send(
+                "POST", "/sdk/track", encoded.line, by_key=True, idempotency_keys=keys, timeout=timeout
+            )
             return settle(answer, encoded.key)
 
         return with_retries(attempt, self._retries if retries is None else retries, self._on_retry)
@@ -96,7 +100,7 @@ class Client:
         outcomes, failure = deliver(
             [key_and_encode(event) for event in events],
             lambda body, keys: self._transport.send(
-                "POST", "/sdk/track/batch", body, idempotency_keys=keys, timeout=timeout
+                "POST", "/sdk/track/batch", body, by_key=True, idempotency_keys=keys, timeout=timeout
             ),
             self._retries if retries is None else retries,
             self._on_retry,
@@ -306,15 +310,34 @@ class Client:
         body = json.dumps({"customer_external_id": customer_external_id}).encode("utf-8")
         # Where the answer to an attempt got lost: a secret is shown once, so nobody has that token, and another one is made.
         for _ in range(_SECRET_TRIES):
-            made = self._read("POST", "/widget/token", body, request_key=str(uuid.uuid4()), **options)
+            made = self._read("POST", "/widget/token", body, by_key=True, request_key=str(uuid.uuid4()), **options)
             if isinstance(made.get("token"), str):
                 return cast(WidgetToken, made)
         detail = "The service has made tokens whose answers got lost, and shows none twice: ask again."
         raise WeirError(status=0, code="secret_lost", detail=detail)
 
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Mapping[str, Any]] = None,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        idempotency_key: Optional[str] = None,
+        **options: Any,
+    ) -> Dict[str, Any]:
+        """Any request of the API: ``path`` is what comes after ``/api/v1``, such as ``/customers``.
+
+        Returns what is answered, in the API's own words; an empty dictionary where that is nothing. Is retried as all calls are. A
+        write carries one Idempotency-Key in all attempts: without one of your own each call makes one. Decimals are best written as
+        texts. Raises a WeirError when the service refuses it.
+        """
+        sent = None if body is None else json.dumps(body).encode("utf-8")
+        key = None if method == "GET" else idempotency_key or str(uuid.uuid4())
+        return self._read(method, path + _query_string(query or {}), sent, request_key=key, **options)
+
     def _get(self, path: str, query: Mapping[str, Any], **options: Any) -> Dict[str, Any]:
-        given = [(name, _query_value(value)) for name, value in query.items() if value is not None]
-        return self._read("GET", f"{path}?{urlencode(given)}" if given else path, None, **options)
+        return self._read("GET", path + _query_string(query), None, **options)
 
     def _read(
         self,
@@ -322,12 +345,15 @@ class Client:
         path: str,
         body: Optional[bytes],
         *,
+        by_key: bool = False,
         request_key: Optional[str] = None,
         timeout: Optional[float] = None,
         retries: Optional[int] = None,
     ) -> Dict[str, Any]:
         return with_retries(
-            lambda: read_or_raise(self._transport.send(method, path, body, request_key=request_key, timeout=timeout)),
+            lambda: read_or_raise(
+                self._transport.send(method, path, body, by_key=by_key, request_key=request_key, timeout=timeout)
+            ),
             self._retries if retries is None else retries,
             self._on_retry,
         )
@@ -340,8 +366,10 @@ class Client:
 
     def _open_queue(self) -> EventQueue:
         transport = self._queue_transport
+        # At once, and not again and again in the background.
+        transport.require_api_key()
         queue = EventQueue(
-            lambda body, keys: transport.send("POST", "/sdk/track/batch", body, idempotency_keys=keys),
+            lambda body, keys: transport.send("POST", "/sdk/track/batch", body, by_key=True, idempotency_keys=keys),
             transport.abort,
             self._on_retry,
             self._queue_options,
@@ -359,6 +387,11 @@ class Client:
 
 def _encode_now(event: Event) -> Encoded:
     return key_and_encode(event if event.timestamp is not None else replace(event, timestamp=datetime.now(timezone.utc)))
+
+
+def _query_string(query: Mapping[str, Any]) -> str:
+    given = [(name, _query_value(value)) for name, value in query.items() if value is not None]
+    return f"?{urlencode(given)}" if given else ""
 
 
 def _query_value(value: Any) -> str:

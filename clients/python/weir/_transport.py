@@ -82,19 +82,21 @@ class _Reader(io.RawIOBase):
 
 
 class Transport:
-    def __init__(self, base_url: str, api_key: str, timeout: float) -> None:
+    def __init__(self, base_url: str, api_key: Optional[str], timeout: float, service_token: Optional[str] = None) -> None:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"base_url must be the address of Weir, such as https://usage.example.com, not {base_url!r}")
-        if not re.fullmatch(r"[\x21-\x7e]+", api_key or ""):
-            why = "it holds a space, a line break or another character that no key has" if api_key else "there is none"
-            raise ValueError(f"api_key must be an API key of your organization, such as org_live_…: {why}")
+        if service_token is not None:
+            _require(service_token, "service_token must be the token of a service account, such as org_svc_…")
+        if api_key is not None or service_token is None:
+            _require(api_key, _API_KEY)
         self._base_url = base_url.rstrip("/")
         self._host = parts.hostname
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
         self._path = parts.path.rstrip("/")
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._api_key = api_key
+        self._service_token = service_token
         self._timeout = timeout
         self.reset()
 
@@ -111,15 +113,17 @@ class Transport:
         path: str,
         body: Optional[bytes] = None,
         *,
+        by_key: bool = False,
         idempotency_keys: Sequence[str] = (),
         request_key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Answer:
         """Makes one attempt. Returns any answer; raises a WeirError of status 0 when none comes.
 
-        ``request_key`` makes a write that is no event safe to send again; it is the same at each attempt.
+        ``request_key`` makes a write that is no event safe to send again; it is the same at each attempt. ``by_key``: only an API
+        key opens it; else a service token goes first.
         """
-        headers = {"x-api-key": self._api_key, "accept": "application/json"}
+        headers = {"accept": "application/json", **self._credential(by_key)}
         if body is not None:
             headers["content-type"] = "application/json"
         if request_key is not None:
@@ -136,6 +140,15 @@ class Transport:
                 detail=f"No answer within {limit:g} s" if late else f"Cannot reach {self._base_url}: {error or type(error).__name__}",
                 idempotency_keys=idempotency_keys,
             ) from error
+
+    def require_api_key(self) -> str:
+        """Raises a ValueError where there is no API key, which alone opens tracking."""
+        return _require(self._api_key, _API_KEY)
+
+    def _credential(self, by_key: bool) -> Mapping[str, str]:
+        if self._service_token is not None and not by_key:
+            return {"authorization": f"Bearer {self._service_token}"}
+        return {"x-api-key": self.require_api_key()}
 
     def abort(self) -> None:
         """Ends what is under way, and whatever is begun later, at once."""
@@ -208,6 +221,16 @@ class Transport:
                     self._idle.append(connection)
             if not keeps:
                 connection.close()
+
+
+_API_KEY = "api_key must be an API key of your organization, such as org_live_…"
+
+
+def _require(given: Optional[str], what: str) -> str:
+    if given and re.fullmatch(r"[\x21-\x7e]+", given):
+        return given
+    why = "it holds a space, a line break or another character that no key has" if given else "there is none"
+    raise ValueError(f"{what}: {why}")
 
 
 def time_left(deadline: float) -> float:

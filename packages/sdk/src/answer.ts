@@ -36,7 +36,9 @@ export async function readAnswer(response: Response): Promise<Answer> {
 
 /** Returns what was asked for. Throws a WeirError when the answer is no success, or none that can be read. */
 export function readOrThrow(answer: Answer): object {
-  const isRead = answer.status >= 200 && answer.status < 300 && Object.keys(answer.body).length > 0;
+  // Of 204 there is nothing to read.
+  const isSuccess = answer.status >= 200 && answer.status < 300;
+  const isRead = answer.status === 204 || (isSuccess && Object.keys(answer.body).length > 0);
   if (!isRead) throw refusal(answer, []);
   return answer.body;
 }

@@ -284,6 +284,54 @@ describe('widgetToken', () => {
   });
 });
 
+describe('a service token', () => {
+  const open = (options: Partial<WeirClientOptions> = {}) =>
+    client({ apiKey: undefined, serviceToken: 'org_svc_x', ...options });
+  const sent = () => received.map(({ headers }) => [headers.authorization, headers['x-api-key']]);
+
+  test('opens requests and reads, and beside it an API key opens events and widget tokens', async () => {
+    replies = [json(200, { data: [] }), json(201, { id: 'e1' }), json(201, { token: 'wgt_x', expires_at: 'x' })];
+    const both = open({ apiKey: 'org_live_x' });
+    await both.customers();
+    await both.track(event);
+    await both.widgetToken('acme');
+    expect(sent()).toEqual([
+      ['Bearer org_svc_x', undefined],
+      [undefined, 'org_live_x'],
+      [undefined, 'org_live_x'],
+    ]);
+  });
+
+  test('makes any request, with one key in all of its attempts and what is answered in return', async () => {
+    replies = [json(503, { code: 'unavailable' }), json(201, { id: 'c1' }), json(200, { data: [] }), json(204, null)];
+    const weir = open();
+    expect(await weir.request('POST', '/customers', { body: { name: 'Ada' } })).toEqual({ id: 'c1' });
+    await weir.request('GET', '/invoices', { query: { status: 'OPEN', page: 2 } });
+    expect(await weir.request('DELETE', '/customers/c1', { idempotencyKey: 'mine' })).toEqual({});
+    expect(received.map(({ url, text }) => [url, text])).toEqual([
+      ['/api/v1/customers', '{"name":"Ada"}'],
+      ['/api/v1/customers', '{"name":"Ada"}'],
+      ['/api/v1/invoices?status=OPEN&page=2', ''],
+      ['/api/v1/customers/c1', ''],
+    ]);
+    const [first, again, read, deletion] = received.map(({ headers }) => headers['idempotency-key']);
+    expect(first).toMatch(/^[0-9a-f-]{36}$/);
+    expect([again, read, deletion]).toEqual([first, undefined, 'mine']);
+    expect(new Set(sent().flat())).toEqual(new Set(['Bearer org_svc_x', undefined]));
+  });
+
+  test('alone tracks nothing, and says so at once', async () => {
+    const weir = open();
+    const refused = /^apiKey must be an API key .*: there is none$/;
+    await expect(weir.track(event)).rejects.toThrow(refused);
+    await expect(weir.trackBatch([event])).rejects.toThrow(refused);
+    await expect(weir.queue(event)).rejects.toThrow(refused);
+    await expect(weir.widgetToken('acme')).rejects.toThrow(refused);
+    expect(received).toEqual([]);
+    expect(() => open({ serviceToken: '' })).toThrow(/^serviceToken must be the token of a service account/);
+  });
+});
+
 describe('the options', () => {
   // What a program without types passes on from its environment.
   const open = (options: Record<string, unknown>) => () => client(options);

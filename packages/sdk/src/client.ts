@@ -1,7 +1,7 @@
 // The client for services that report usage. Every attempt has a time limit, and is retried while that can help. It carries
 // a key for each event, so that a retry never counts twice.
 
-import { readOrThrow, settle, type BatchOutcome, type Tracked } from './answer.ts';
+import { readOrThrow, settle, type Answer, type BatchOutcome, type Tracked } from './answer.ts';
 import { deliver } from './deliver.ts';
 import { WeirError } from './error.ts';
 import { keyAndEncode, type UsageEvent } from './event.ts';
@@ -60,8 +60,10 @@ export interface WeirClientOptions {
    * then there is no client, and an error that says so.
    */
   baseUrl: string | undefined;
-  /** A key with the scope `usage.write` to send events, and `usage.read` to read. Undefined as above. */
-  apiKey: string | undefined;
+  /** A key with the scope `usage.write` to send events, and `usage.read` to read. Undefined as above, unless there is a `serviceToken`. */
+  apiKey?: string | undefined;
+  /** The token of a service account: for `request`, and for all that is read. Events and widget tokens take an `apiKey`. */
+  serviceToken?: string | undefined;
   /** The limit of one attempt, in milliseconds; default 5000. */
   timeoutMs?: number;
   /** Retries after the first attempt; default 4, which is less than 4 s of waiting unless the service asks for more. */
@@ -72,6 +74,14 @@ export interface WeirClientOptions {
   fetch?: typeof fetch;
   /** For what `queue` sends in the background. */
   queue?: QueueOptions;
+}
+
+export interface RequestOptions extends CallOptions {
+  /** Written as JSON. Decimals are best written as texts. */
+  body?: object;
+  query?: Record<string, string | number | Date | undefined>;
+  /** Of a write: the same one makes another call the same request, for 30 days. Without it each call makes one of its own. */
+  idempotencyKey?: string;
 }
 
 export interface CallOptions {
@@ -95,13 +105,14 @@ export class WeirClient {
   #isClosed = false;
 
   /**
-   * Throws a TypeError when `baseUrl` is no address or `apiKey` no API key, and a RangeError when an option of the queue is out of
+   * Throws a TypeError when `baseUrl` is no address, or there is neither an `apiKey` nor a `serviceToken`, and a RangeError when an option of the queue is out of
    * range. Opens no connection, unless there is an outbox, of which what is left is sent.
    */
   constructor(options: WeirClientOptions) {
     this.#transport = new Transport({
       baseUrl: options.baseUrl,
       apiKey: options.apiKey,
+      serviceToken: options.serviceToken,
       timeoutMs: options.timeoutMs ?? 5000,
       fetch: options.fetch ?? fetch,
     });
@@ -118,7 +129,7 @@ export class WeirClient {
    */
   async track(event: UsageEvent, options: CallOptions = {}): Promise<Tracked> {
     const { key, json } = keyAndEncode(event);
-    const message: Message = { method: 'POST', path: '/sdk/track', body: json, idempotencyKeys: [key] };
+    const message: Message = { method: 'POST', path: '/sdk/track', byKey: true, body: json, idempotencyKeys: [key] };
     return await this.#call(message, options, (answer) => settle(answer, key));
   }
 
@@ -230,7 +241,17 @@ export class WeirClient {
    */
   async widgetToken(customerExternalId: string, options: CallOptions = {}): Promise<WidgetToken> {
     const body = JSON.stringify({ customer_external_id: customerExternalId });
-    const make = async (): Promise<Partial<WidgetToken>> => await this.#write('/widget/token', body, options);
+    // One key for all attempts of one making.
+    const make = async (): Promise<Partial<WidgetToken>> => {
+      const message: Message = {
+        method: 'POST',
+        path: '/widget/token',
+        byKey: true,
+        body,
+        requestKey: crypto.randomUUID(),
+      };
+      return await this.#call(message, options, readOrThrow);
+    };
     // The answer to an attempt got lost, and a secret is shown once: nobody has that token, so another one is made.
     for (let tries = 0; tries < SECRET_TRIES; tries += 1) {
       const { token, expires_at } = await make();
@@ -240,10 +261,23 @@ export class WeirClient {
     throw new WeirError({ status: 0, code: 'secret_lost', detail });
   }
 
-  /** Sends a write that is no event, with one key for all of its attempts. */
-  async #write<T>(path: string, body: string, options: CallOptions): Promise<T> {
-    const message: Message = { method: 'POST', path, body, requestKey: crypto.randomUUID() };
-    return await this.#call(message, options, (answer) => readOrThrow(answer) as T);
+  /**
+   * Any request of the API: `path` is what comes after `/api/v1`, such as `/customers`. Resolves to what is answered, in the API's own
+   * words, an empty object where that is nothing. Is retried as all calls are; a write carries one Idempotency-Key in all attempts. Rejects
+   * with a WeirError when the service refuses it.
+   */
+  async request<T = Record<string, unknown>>(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    { body, query = {}, idempotencyKey, ...options }: RequestOptions = {},
+  ): Promise<T> {
+    const message: Message = {
+      method,
+      path: path + queryString(query),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(method !== 'GET' && { requestKey: idempotencyKey ?? crypto.randomUUID() }),
+    };
+    return (await this.#call(message, options, readOrThrow)) as T;
   }
 
   async #get<T>(path: string, query: Parameters<typeof queryString>[0], options: CallOptions): Promise<T> {
@@ -257,17 +291,20 @@ export class WeirClient {
   async #call<T>(
     message: Message,
     { signal, timeoutMs, retries = this.#retries }: CallOptions,
-    read: (answer: Awaited<ReturnType<Transport['send']>>) => T,
+    read: (answer: Answer) => T,
   ): Promise<T> {
     const attempt = async () => read(await this.#transport.send({ ...message, signal, timeoutMs }));
     return await withRetries(attempt, { retries, onRetry: this.#onRetry, signal });
   }
 
   #sendBatch(body: string, idempotencyKeys: readonly string[], { signal, timeoutMs }: CallOptions) {
-    return this.#transport.send({ method: 'POST', path: '/sdk/track/batch', body, idempotencyKeys, signal, timeoutMs });
+    const message: Message = { method: 'POST', path: '/sdk/track/batch', byKey: true, body, idempotencyKeys };
+    return this.#transport.send({ ...message, signal, timeoutMs });
   }
 
   #openQueue(): EventQueue {
+    // At once, and not again and again in the background.
+    this.#transport.requireApiKey();
     const send = (body: string, keys: readonly string[], signal: AbortSignal) =>
       this.#sendBatch(body, keys, { signal });
     this.#queue = new EventQueue(send, this.#onRetry, this.#queueOptions);

@@ -1,4 +1,4 @@
-// One attempt of one request: within a time limit, with the API key, and never after a redirect.
+// One attempt of one request: within a time limit, with the API key or the service token, and never after a redirect.
 
 import { readAnswer, type Answer } from './answer.ts';
 import { WeirError } from './error.ts';
@@ -6,12 +6,15 @@ import { WeirError } from './error.ts';
 export interface TransportOptions {
   baseUrl: string | undefined;
   apiKey: string | undefined;
+  serviceToken: string | undefined;
   timeoutMs: number;
   fetch: typeof fetch;
 }
 
 export interface Message {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Whether only an API key opens it; else a service token goes first. */
+  byKey?: boolean;
   /** After `/api/v1`. */
   path: string;
   body?: string;
@@ -26,21 +29,35 @@ export interface Message {
 
 export class Transport {
   readonly #baseUrl: string;
-  readonly #apiKey: string;
+  readonly #apiKey: string | undefined;
+  readonly #serviceToken: string | undefined;
   readonly #timeoutMs: number;
   readonly #fetch: typeof fetch;
 
-  /** Throws a TypeError when `baseUrl` is no address, or when `apiKey` is no API key. Opens no connection. */
+  /** Throws a TypeError when `baseUrl` is no address, or when there is no credential, or one that cannot be. Opens no connection. */
   constructor(options: TransportOptions) {
     this.#baseUrl = readBaseUrl(options.baseUrl);
-    this.#apiKey = readApiKey(options.apiKey);
+    const { apiKey, serviceToken } = options;
+    if (serviceToken !== undefined)
+      this.#serviceToken = readCredential(
+        serviceToken,
+        'serviceToken',
+        'the token of a service account, such as org_svc_…',
+      );
+    if (apiKey !== undefined || serviceToken === undefined) this.#apiKey = readCredential(apiKey, 'apiKey', API_KEY);
     this.#timeoutMs = options.timeoutMs;
     this.#fetch = options.fetch;
+  }
+
+  /** Throws a TypeError where there is no API key, which alone opens tracking. */
+  requireApiKey(): string {
+    return readCredential(this.#apiKey, 'apiKey', API_KEY);
   }
 
   /** Makes one attempt. Returns any answer; throws a WeirError of status 0 when none comes, and the signal's reason once aborted. */
   async send(message: Message): Promise<Answer> {
     const { method, path, body, requestKey, idempotencyKeys, signal, timeoutMs = this.#timeoutMs } = message;
+    const credential = this.#credential(message);
     // A listener that is taken off again, since the caller's signal may outlive millions of requests.
     const limit = new AbortController();
     const stop = () => limit.abort();
@@ -50,7 +67,7 @@ export class Transport {
       const response = await this.#fetch(`${this.#baseUrl}/api/v1${path}`, {
         method,
         headers: {
-          'x-api-key': this.#apiKey,
+          ...credential,
           accept: 'application/json',
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(requestKey !== undefined && { 'idempotency-key': requestKey }),
@@ -76,9 +93,14 @@ export class Transport {
       signal?.removeEventListener('abort', stop);
     }
   }
+
+  #credential({ byKey = false }: Message): Record<string, string> {
+    if (!byKey && this.#serviceToken !== undefined) return { authorization: `Bearer ${this.#serviceToken}` };
+    return { 'x-api-key': this.requireApiKey() };
+  }
 }
 
-// Both often come from the environment, where they may be missing whatever the types say.
+// All of them often come from the environment, where they may be missing whatever the types say.
 
 function readBaseUrl(given: unknown): string {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
@@ -87,11 +109,13 @@ function readBaseUrl(given: unknown): string {
   throw new TypeError(`baseUrl must be the address of Weir, such as https://usage.example.com, not ${told}`);
 }
 
-function readApiKey(given: unknown): string {
+const API_KEY = 'an API key of your organization, such as org_live_…';
+
+function readCredential(given: unknown, name: string, what: string): string {
   const isText = typeof given === 'string' && given !== '';
   if (isText && /^[\x21-\x7e]+$/.test(given)) return given;
   const why = isText ? 'it holds a space, a line break or another character that no key has' : 'there is none';
-  throw new TypeError(`apiKey must be an API key of your organization, such as org_live_…: ${why}`);
+  throw new TypeError(`${name} must be ${what}: ${why}`);
 }
 
 /** Fetch says only "fetch failed"; what failed is in the cause. */

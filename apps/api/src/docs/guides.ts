@@ -14,6 +14,7 @@ const NAMES = [
   'late-events',
   'corrections',
   'pricing-and-invoices',
+  'services',
   'embedding',
   'events-of-others',
   'running-it',
